@@ -4,6 +4,9 @@ import os
 import shutil
 import subprocess
 
+# As in test/install: apt waits for a lock that another apt holds, and tries a download again.
+APT_OPTIONS = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"]
+
 
 def install(packages):
     """Installs those that are missing; returns those that cannot be."""
@@ -14,7 +17,7 @@ def install(packages):
             continue
         sudo = [] if os.geteuid() == 0 else ["sudo"]
         if apt is None or subprocess.run(
-            [*sudo, apt, "-qq", "install", "-y", "--no-install-recommends", package],
+            [*sudo, apt, "-qq", *APT_OPTIONS, "install", "-y", "--no-install-recommends", package],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode:
             absent.append(package)
     return absent

@@ -1,32 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests that read the sources or call a compiler themselves.
-get_property(_compile_flags TARGET lamina PROPERTY INTERFACE_COMPILE_DEFINITIONS)
-list(TRANSFORM _compile_flags PREPEND -D)
-find_program(LAMINA_CLANG clang++)
-find_program(LAMINA_SECOND_CLANG NAMES clang++-19 clang++-22 clang++-21 clang++-20 clang++-18
-             clang++-17 clang++-16)
-set(_compilers "${CMAKE_CXX_COMPILER}")
-foreach(_compiler IN ITEMS "${LAMINA_CLANG}" "${LAMINA_SECOND_CLANG}")
-  if(_compiler)
-    list(APPEND _compilers "${_compiler}")
-  endif()
-endforeach()
-list(REMOVE_DUPLICATES _compilers)
-
-# lamina_source_test(NAME SCRIPT ARGUMENTS...)
-# What takes long starts first (COST), so that no test runs on alone in the end.
-function(lamina_source_test name script)
-  set(name "${LAMINA_TEST_PREFIX}${name}")
-  add_test(NAME ${name} COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
-           ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS source TIMEOUT 900)
-  if(name MATCHES "headers.alone|compile_fail.precompile")
-    set_tests_properties(${name} PROPERTIES COST 100)
-  elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time" OR
-         name MATCHES "docs.code_blocks$|contributing.recipe$")
-    set_tests_properties(${name} PROPERTIES COST 20)
-  endif()
-endfunction()
+include(source_test.cmake)
 
 lamina_source_test(structure.layers structure/check_layers.py)
 lamina_source_test(structure.layers_self_test structure/check_layers.py --self-test)
@@ -56,6 +30,11 @@ lamina_source_test(docs.coverage_self_test docs/coverage_page.py --self-test)
 lamina_source_test(docs.code_blocks_self_test docs/code_blocks.py --self-test)
 lamina_source_test(docs.operators interop/operator_table.py page)
 lamina_source_test(docs.operators_self_test interop/operator_table.py self-test)
+
+# Cells of C++ that an interpreter compiles one by one.
+lamina_source_test(interpreter.cells interpreter/cells.py ${_compile_flags})
+set_tests_properties(${LAMINA_TEST_PREFIX}interpreter.cells PROPERTIES SKIP_RETURN_CODE 77)
+lamina_source_test(interpreter.cells_self_test interpreter/cells.py --self-test)
 
 lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
                    -- ${_compile_flags})
@@ -131,43 +110,8 @@ lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_co
 lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_options} --limit 60
                    --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
-lamina_source_test(compile_fail.self_test compile_fail/expect_error.py
-                   --self-test ${_compiler_options})
 lamina_source_test(structure.macros structure/check_macros.py ${_compiler_options}
                    -- ${_compile_flags})
-lamina_source_test(compile_fail.compiler_flags compile_fail/compiler_flags.py ${_compiler_options})
-set(_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail")
-lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_compiler_options}
-                   --precompile "${_precompiled}" -- ${_compile_flags})
-set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.precompile
-                     PROPERTIES FIXTURES_SETUP precompiled)
-file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail"
-     compile_fail/*.fail.cpp)
-# What a file with a mistake costs g++ is nearly all the headers, so that many of them are read at
-# once.
-math(EXPR _size "${LAMINA_TEST_BATCH} * 2")
-if(LAMINA_TEST_BATCH EQUAL 1)
-  set(_size 1)
-endif()
-list(LENGTH _failing _count)
-while(_count GREATER 0)
-  list(SUBLIST _failing 0 ${_size} _part)
-  list(REMOVE_ITEM _failing ${_part})
-  list(LENGTH _failing _count)
-  list(GET _part 0 _name)
-  string(REGEX REPLACE "\\.fail\\.cpp$" "" _name "${_name}")
-  string(REPLACE "/" "." _name "${_name}")
-  list(TRANSFORM _part PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/")
-  list(LENGTH _part _others)
-  math(EXPR _others "${_others} - 1")
-  if(_others GREATER 0)
-    string(APPEND _name ".and_${_others}_more")
-  endif()
-  lamina_source_test(compile_fail.${_name} compile_fail/expect_error.py ${_compiler_options}
-                     --precompiled "${_precompiled}" ${_part} -- ${_compile_flags})
-  set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name}
-                       PROPERTIES FIXTURES_REQUIRED precompiled)
-endwhile()
 
 # Need nvcc, one of them clang 19 too; nothing is run. The stage `emulated` runs kernels.
 foreach(_with IN ITEMS clang nvcc)

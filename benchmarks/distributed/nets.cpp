@@ -97,7 +97,8 @@ class timed_arrays final : public lamina::shared_arrays {
       floats.push_back(of.gradients[i] != nullptr ? of.floats[i] : 0);
   }
   void begin(const lamina::shared_facts&, float* const*, int) override {}
-  void require_same(std::uint64_t) override {}
+  void require_samples(std::uint64_t, bool) override {}
+  void join_shares(std::int64_t*, std::int64_t*, int) override {}
   void gather_facts(void*, std::size_t, int, int) override {}
   void average(const float* const*, float* const*, const std::size_t*, int,
                const lamina::part_weights&) override {}
@@ -137,6 +138,7 @@ class timed_world final : public lamina::world {
     times = made->times, floats = made->floats;
     return made;
   }
+  std::int64_t add_up(std::int64_t mine) override { return mine; }
   void fail(std::string_view) noexcept override {}
   std::vector<lamina::gradient_times> times;
   std::vector<std::size_t> floats;

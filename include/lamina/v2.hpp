@@ -2,8 +2,9 @@
 // lamina/v2.hpp - the names of PaddlePaddle v2 and of its design documents over lamina's own
 // objects, so that programs for them can be translated line by line: `namespace paddle =
 // lamina::v2;`.
-// Not included, because they cost compile time: data sets that read files (lamina/v2/dataset.hpp)
-// and archives of parameters (lamina/v2/parameter_tar.hpp).
+// Not included, because they cost compile time: data sets that read files (lamina/v2/dataset.hpp,
+// lamina/v2/image_dataset.hpp), records (lamina/v2/recordio.hpp) and archives of parameters
+// (lamina/v2/parameter_tar.hpp).
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -51,6 +51,11 @@ BEGIN = re.compile(
     r"In file included from |\S+: (In|At) |\S+:\d+:(\d+:)? +(required from|(fatal )?error: "
     r"|warning: |in .constexpr.)"
 )
+# What a namespace makes of a main function without a return: it does not stand in the user's file.
+NO_RETURN = re.compile(r"\bmain\(\).*^\S+ warning: .*\[-Wreturn-type\]$", re.M | re.S)
+# A file that adds to the library's namespaces cannot stand in one of its own.
+OUTSIDE = re.compile(r"^(template <.*>\n)?(struct|class) (lamina|std)::|^namespace (lamina|std)\b",
+                     re.M)
 MESSAGE = re.compile(r"\S+: (fatal )?(error|warning|note): ")
 HERE, FIRST_LINES, DEFAULT_LINES = "// <- here", 8, 12
 
@@ -157,6 +162,11 @@ def lines_named(name, diagnostic):
                 yield int(match.group(1)), n
 
 
+def namespace_of(path):
+    """The namespace of a file among others."""
+    return re.sub(r"[^0-9A-Za-z]", "_", path.stem)
+
+
 def in_one_file(paths):
     """The text of a file that includes others, each in a namespace of its own, after all the
     headers that they include."""
@@ -164,16 +174,16 @@ def in_one_file(paths):
     for path in paths:
         headers += re.findall(r"^#include [<\"].*$", path.read_text(), re.M)
         bodies.append(
-            f"namespace {re.sub(r'[^0-9A-Za-z]', '_', path.stem)} {{\n#include "
-            f"\"{path.resolve()}\"\n}}\n"
+            f"namespace {namespace_of(path)} {{\n#include \"{path.resolve()}\"\n}}\n"
         )
     return "\n".join([*dict.fromkeys(headers), *bodies])
 
 
-def said_by_file(names, said):
+def said_by_file(paths, said):
     """What g++ said about a file that includes others, taken apart by their names: a piece that
-    names none belongs to
-    what came before, one that names several to each."""
+    names none belongs to what came before, one that names several to each. The namespaces of the
+    files are left out again."""
+    names = [path.name for path in paths]
     pieces, complete = [[]], True
     for line in said.splitlines():
         if complete and BEGIN.match(line):
@@ -184,6 +194,8 @@ def said_by_file(names, said):
     by_file, last = {name: [] for name in names}, []
     for piece in pieces:
         text = "\n".join(piece)
+        if NO_RETURN.search(text):
+            continue
         named = [name for name in names if re.search(rf"(^|/){re.escape(name)}[:,]", text, re.M)]
         last = named or last
         for name in last:
@@ -191,21 +203,25 @@ def said_by_file(names, said):
                 line for line in piece
                 if not re.match(r"In file included from \S*together\.cpp:\d+:$", line)
             ]
-    return {name: "\n".join(lines) for name, lines in by_file.items()}
+    return {path.name: re.sub(rf"\b{namespace_of(path)}::", "", "\n".join(by_file[path.name]))
+            for path in paths}
 
 
 def judge_together(paths, compiler, flags):
     """The files that keep their promises with a g++ that reads all of them at once."""
+    paths = [path for path in paths if not OUTSIDE.search(path.read_text())]
+    if len(paths) < 2:
+        return []
     with tempfile.TemporaryDirectory() as folder:
         together = pathlib.Path(folder, "together.cpp")
         together.write_text(in_one_file(paths))
-        # a main function in a namespace returns nothing by itself
-        flags = [*flags, "-Wno-return-type"]
-        compiles, _ = compile_file(compiler, [*flags, "-Werror"], together)
+        # A main function in a namespace returns nothing by itself. The bad twins keep the warning:
+        # without it g++ says of a function that fails that its type is not deduced, too.
+        compiles, _ = compile_file(compiler, [*flags, "-Werror", "-Wno-return-type"], together)
         if not compiles:
             return []
         _, said = compile_file(compiler, [*flags, "-DSHOULD_FAIL"], together)
-    by_file = said_by_file([path.name for path in paths], said)
+    by_file = said_by_file(paths, said)
     return [path for path in paths if not faults_in(path, "gcc", by_file[path.name] or None)]
 
 

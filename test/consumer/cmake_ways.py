@@ -7,8 +7,9 @@ second project finds the library. twice: two parts of a project add a copy each,
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
 and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in
 place of ninja. pkg_config: without CMake. io: with the compiled writers of model files. imported:
-with a saved model as C++. vcpkg, conan: the overlay port and the recipe, against stand-ins for
-vcpkg and Conan, because a test downloads nothing.
+with a saved model as C++. mpi: with lamina_mpi, of an installed copy and of one that is added,
+under mpirun; left out where there is no MPI. vcpkg, conan: the overlay port and the recipe, against
+stand-ins for vcpkg and Conan, because a test downloads nothing.
 
 usage: cmake_ways.py --compiler CXX [WAY]...
 """
@@ -183,6 +184,29 @@ class ways:
                 f'target_compile_definitions(main PRIVATE MODEL="{model}")\n'
                 f'lamina_import(main net MODEL "{model}")\n')
         self.build("imported", text, f"-DCMAKE_PREFIX_PATH={self.installed()}")
+
+    def mpi(self):
+        """Two processes see each other, and without lamina_mpi a program is one process."""
+        found = shutil.which("mpirun")
+        if not found or not shutil.which("mpicxx"):
+            print("mpi: left out: found not both of mpirun and mpicxx")
+            return
+        program = (f'add_executable(main "{HERE / "ways/processes.cpp"}")\n'
+                   "target_link_libraries(main PRIVATE lamina::lamina)\n")
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("OMPI_", "PMI", "SLURM_"))}
+        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   OMPI_MCA_rmaps_base_oversubscribe="1")
+        for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n"),
+                          ("added_mpi", ADDED.format(""))):
+            build = self.configure(name, self.project(name, way + program + "lamina_mpi(main)\n"),
+                                   f"-DCMAKE_PREFIX_PATH={self.installed()}")
+            run("cmake", "--build", build)
+            said = run(found, "-n", "2", build / "main", env=env)
+            if sorted(said.split()) != ["0/2", "1/2"]:
+                sys.exit(f"{name}: expected the ranks 0/2 and 1/2, found {said!r}")
+            if (said := run(build / "main", env=env)) != "0/1\n":
+                sys.exit(f"{name}: expected one process without mpirun, found {said!r}")
 
     def vcpkg(self):
         print("vcpkg: a stand-in runs the port's files, because a test downloads nothing")

@@ -3,21 +3,30 @@
 """Small archives in the layout of the original data sets, and what PaddlePaddle reads of them.
 
 usage: make_archives.py FOLDER             writes the archives, byte for byte the same each time
-       make_archives.py FOLDER --expected  also writes NAME.expected.txt, by the readers of
+       make_archives.py FOLDER --expected OLDER  also writes NAME.expected.txt, by the readers of
                                            PaddlePaddle 2.6 (paddle.dataset), which must be
-                                           installed
+                                           installed with scipy, opencv-python, pillow and nltk;
+                                           sentiment and mq2007 by those of 1.8, whose wheel is
+                                           unpacked in the folder OLDER
 
 The archives are those of Python's tarfile and zipfile. The tests of lamina's readers compare the
 expected texts with their own, line by line.
 """
+import base64
 import gzip
+import hashlib
+import importlib.util
 import io
 import pathlib
+import pickle
 import random
 import shutil
+import struct
 import sys
 import tarfile
+import types
 import zipfile
+import zlib
 
 PTB_TRAIN = """\
  the cat sat on the mat N times
@@ -93,6 +102,140 @@ CONLL_VERBS = ["see", "go", "bark", "give"]
 CONLL_TARGETS = ["B-A0", "I-A0", "B-A1", "I-A1", "B-V", "I-V", "B-AM-MNR", "I-AM-MNR", "B-A4",
                  "B-C-V", "O"]
 
+# JPEG files of 14 * 20, 18 * 9, 4 * 6 and 5 * 3 pixels.
+JPEG_FILES = [
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXEx"
+    "QaFRERGCEYGh0dHx8fExciJCIeJBweHx7/2wBDAQUFBQcGBw4ICA4eFBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4e"
+    "Hh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh7/wAARCAAOABQDASIAAhEBAxEB/8QAFwAAAwEAAAAAAAAAAA"
+    "AAAAAAAAYHCP/EACMQAAECBQMFAAAAAAAAAAAAAAAFIwEDBjKhAgQTITFhkfD/xAAWAQEBAQAAAAAAAAAAAAAA"
+    "AAAEBQf/xAAgEQABAwIHAAAAAAAAAAAAAAACAAEGESEDBRIUMUKx/9oADAMBAAIRAxEAPwDPqTS/ZvA9oFLsaG"
+    "8eRwSUCR0t9D4gU/I4NFv0SFlsiLclfq/rIsZlRUG6n+2pdqDeALXtkCRxQtAcUiKvK2PClRaGuv/Z",
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXEx"
+    "QaFRERGCEYGh0dHx8fExciJCIeJBweHx7/2wBDAQUFBQcGBw4ICA4eFBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4e"
+    "Hh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh7/wAARCAASAAkDAREAAhEBAxEB/8QAFgABAQEAAAAAAAAAAA"
+    "AAAAAABwUI/8QAIBAAAQIGAwEAAAAAAAAAAAAAAAEHBRUiM1FiESEjQf/EABcBAQEBAQAAAAAAAAAAAAAAAAYF"
+    "AQf/xAAcEQABBAMBAAAAAAAAAAAAAAAAAQQFFCExYRH/2gAMAwEAAhEDEQA/AJzcRC3Vg65MPd5H0+82Ksw2CF"
+    "3oDuGfW4iFurBsw93kpzzzYqzDYH3egO50DG4VfPtfhQmFXIhn1XIq8rlQh6oC9U//2Q==",
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYFBgYGBwkIBg"
+    "cJBwYGCAsICQoKCgoKBggLDAsKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoKCgoKCgoKCgoKCgoKCgoK"
+    "CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgr/wAARCAAEAAYDAREAAhEBAxEB/8QAFAABAAAAAAAAAAAAAA"
+    "AAAAAACP/EABsQAAAHAQAAAAAAAAAAAAAAAAADBAUJN3a0/8QAFQEBAQAAAAAAAAAAAAAAAAAABQf/xAAdEQAB"
+    "AwUBAAAAAAAAAAAAAAADAAQ3CAl0dbO0/9oADAMBAAIRAxEAPwA5SO3e1ZQjpUioW+4af7AvnapWriSGmIPsdf"
+    "/Z",
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYFBgYGBwkIBg"
+    "cJBwYGCAsICQoKCgoKBggLDAsKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoKCgoKCgoKCgoKCgoKCgoK"
+    "CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgr/wAARCAAFAAMDAREAAhEBAxEB/8QAFAABAAAAAAAAAAAAAA"
+    "AAAAAACP/EABoQAAAHAAAAAAAAAAAAAAAAAAACBxlUpNH/xAAVAQEBAAAAAAAAAAAAAAAAAAAGCP/EABoRAAEF"
+    "AQAAAAAAAAAAAAAAAAABBRdRoQb/2gAMAwEAAhEDEQA/ABU3+i0euXQikh+vSKpb6a9U/9k=",
+]
+
+
+FILM_TEXTS = {
+    "neg/cv001_2.txt": "a bad film . it isn't good ; it's a bad\x12 _film_ !!!\n\nbad 10/10 --\n",
+    "neg/cv000_9.txt": "dull , dull and long\t( 3 hours )\x0cthe end",
+    "pos/cv000_1.txt": "a good film : good-natured fun\r\n",
+    "pos/cv010_3.txt": "fun fun fun ... The end .\n",
+}
+
+
+def letor(seed, queries):
+    """Lines of documents: a relevance, a query and 46 features."""
+    drawn = random.Random(seed)
+    lines = []
+    for query, labels in queries:
+        for label in labels:
+            features = " ".join(f"{i}:{drawn.choice((0, 0.5, 1, round(drawn.random(), 6)))}"
+                                for i in range(1, 47))
+            lines.append(f"{label} qid:{query} {features} #docid = GX{len(lines)} inc = 1\n")
+    return "".join(lines)
+
+
+def python2_batch(pixels, labels, key):
+    """A batch of CIFAR as Python 2 pickled it: protocol 2, with texts for bytes."""
+    def short(text):
+        return b"U" + bytes([len(text)]) + text.encode()
+
+    array = (b"cnumpy.core.multiarray\n_reconstruct\nq\x04cnumpy\nndarray\nq\x05K\x00\x85" +
+             short("b") + b"\x87Rq\x06(K\x01K" + bytes([len(labels)]) + b"M\x00\x0c\x86" +
+             b"cnumpy\ndtype\nq\x07" + short("u1") + b"K\x00K\x01\x87Rq\x08(K\x03" + short("|") +
+             b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T" +
+             struct.pack("<I", len(pixels)) + pixels + b"tb")
+    return (b"\x80\x02}q\x01(" + short("batch_label") + b"q\x02" + short("a batch") +
+            short(key) + b"]q\x03(" + b"".join(b"K" + bytes([n]) for n in labels) + b"e" +
+            short("data") + array + short("filenames") + b"]" + short("a.png") + b"au.")
+
+
+def python3_batch(pixels, labels, key, protocol):
+    """The same as Python 3 pickles it. Two classes stand for those of numpy."""
+    class dtype:
+        def __reduce__(self):
+            return dtype, ("u1", False, True), (3, "|", None, None, None, -1, -1, 0)
+
+    class ndarray:
+        def __reduce__(self):
+            state = (1, (len(labels), 3072), dtype(), False, pixels)
+            return _reconstruct, (ndarray, (0,), b"b"), state
+
+    def _reconstruct():
+        pass
+    stand_ins = {"numpy": (dtype, ndarray), "numpy.core": (), "numpy.core.multiarray":
+                 (_reconstruct,)}
+    before = {name: sys.modules.get(name) for name in stand_ins}
+    for name, members in stand_ins.items():
+        sys.modules[name] = types.ModuleType(name)
+        for member in members:
+            member.__module__, member.__qualname__ = name, member.__name__
+            setattr(sys.modules[name], member.__name__, member)
+    batch = pickle.dumps({key: list(labels), b"data": ndarray(), b"more": (1, -7, 2**40, True)},
+                         protocol)
+    for name, module in before.items():
+        sys.modules.pop(name)
+        if module is not None:
+            sys.modules[name] = module
+    return batch
+
+
+def pixels_of(seed, rows):
+    return b"".join(bytes((seed + row * 7 + i // 32) % 256 for i in range(3072))
+                    for row in range(rows))
+
+
+def mat_element(kind, content):
+    if len(content) <= 4:
+        return struct.pack("<HH", kind, len(content)) + content.ljust(4, b"\0")
+    return struct.pack("<II", kind, len(content)) + content + bytes(-len(content) % 8)
+
+
+def mat_file(packed, **matrices):
+    """A file of MATLAB 5 with matrices of one row: of bytes, or of numbers of 16 bits stored for
+    doubles. Variables are compressed one by one, or not."""
+    all_bytes = b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM"
+    for name, row in matrices.items():
+        kind = 9 if max(row) < 256 else 6  # of bytes or doubles
+        numbers = bytes(row) if kind == 9 else struct.pack(f"<{len(row)}H", *row)
+        content = b"".join(mat_element(*e) for e in (
+            (6, struct.pack("<II", kind, 0)), (5, struct.pack("<ii", 1, len(row))),
+            (1, name.encode()), (2 if kind == 9 else 4, numbers)))
+        variable = struct.pack("<II", 14, len(content)) + content
+        if packed:
+            variable = zlib.compress(variable)
+            variable = struct.pack("<II", 15, len(variable)) + variable
+        all_bytes += variable
+    return all_bytes
+
+
+def palette_png(width, height, indices):
+    """A PNG file of indices into a palette, eight bits each."""
+    def chunk(kind, content):
+        return (struct.pack(">I", len(content)) + kind + content +
+                struct.pack(">I", zlib.crc32(kind + content)))
+
+    rows = b"".join(b"\0" + bytes(indices[y * width:(y + 1) * width]) for y in range(height))
+    colors = bytes((i * 37 + c) % 256 for i in range(256) for c in range(3))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0,
+                                                               0, 0)) +
+            chunk(b"PLTE", colors) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
 
 def ratings():
     """Enough of them that about ten are for testing."""
@@ -158,17 +301,70 @@ def write_archives(folder):
     for name, lines in (("wordDict", CONLL_WORDS), ("verbDict", CONLL_VERBS),
                         ("targetDict", CONLL_TARGETS)):
         (folder / f"{name}.txt").write_text("".join(line + "\n" for line in lines))
+    write_images(folder, gzipped)
+    write_texts(folder)
+
+
+def write_images(folder, gzipped):
+    """Archives of images, and those of the version of CIFAR for Python."""
+    batches = "cifar-10-batches-py/"
+    gzipped("cifar-10-python.tar.gz", [
+        (batches, None), (batches + "data_batch_4", python2_batch(pixels_of(1, 2), (6, 9),
+                                                                  "labels")),
+        (batches + "readme.html", b"not a batch"),
+        (batches + "test_batch", python2_batch(pixels_of(9, 1), (3,), "labels")),
+        (batches + "data_batch_1", python3_batch(pixels_of(200, 1), (0,), b"labels", 2)),
+        (batches + "data_batch_2", python3_batch(pixels_of(77, 2), (1, 5), b"labels", 4))])
+    gzipped("cifar-100-python.tar.gz", [
+        ("cifar-100-python/", None), ("cifar-100-python/meta", b"not a batch"),
+        ("cifar-100-python/test", python2_batch(pixels_of(3, 1), (99,), "fine_labels")),
+        ("cifar-100-python/train", python2_batch(pixels_of(5, 2), (0, 57), "fine_labels"))])
+
+    jpeg = [base64.b64decode(text) for text in JPEG_FILES]
+    gzipped("102flowers.tgz", [("jpg/", None)] + [
+        (f"jpg/image_{i:05}.jpg", jpeg[(i + 1) % 2]) for i in (4, 1, 3, 2, 5)])
+    (folder / "imagelabels.mat").write_bytes(mat_file(True, labels=(77, 1, 102, 5, 9)))
+    (folder / "setid.mat").write_bytes(mat_file(False, trnid=(2, 5), valid=(300, 1)[1:],
+                                                tstid=(3, 4), others=(1, 2000)))
+    devkit = "VOCdevkit/VOC2012/"
+    members = [(devkit + "JPEGImages/2007_000032.jpg", jpeg[2]),
+               (devkit + "JPEGImages/2007_000039.jpg", jpeg[3]),
+               (devkit + "SegmentationClass/2007_000032.png",
+                palette_png(6, 4, [0, 15, 20, 255] * 6)),
+               (devkit + "SegmentationClass/2007_000039.png", palette_png(3, 5, range(15)))]
+    for name, lines in (("train", "2007_000039\n"), ("val", "2007_000032\r\n"),
+                        ("trainval", "2007_000032\n2007_000039")):
+        members.append((f"{devkit}ImageSets/Segmentation/{name}.txt", lines.encode()))
+    (folder / "VOCtrainval_11-May-2012.tar").write_bytes(tar_of(members, tarfile.USTAR_FORMAT))
+
+
+def write_texts(folder):
+    with zipfile.ZipFile(folder / "movie_reviews.zip", "w") as archive:
+        for name, text in [("README", "no review")] + list(FILM_TEXTS.items()):
+            member = zipfile.ZipInfo("movie_reviews/" + name)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, text)
+    fold = folder / "Fold1"
+    fold.mkdir(exist_ok=True)
+    (fold / "train.txt").write_text(letor(1, ((10, (0, 2, 1, 0, 2)), (18, (0, 0)), (7, (1, 0)))))
+    (fold / "test.txt").write_text(letor(2, ((3, (1, 1)), (4, (0, 1, 0)))))
 
 
 class decoded_tarfile:
-    """tarfile whose members have lines of text, as those of Python 2 were, for which PaddlePaddle's
-    reader of the Penn Treebank was written."""
+    """tarfile whose texts have lines of text, as those of Python 2 were, for which PaddlePaddle's
+    readers of the Penn Treebank and of VOC2012 were written."""
 
     @staticmethod
     def open(path):
         archive = tarfile.open(path)
         plain = archive.extractfile
-        archive.extractfile = lambda name: io.TextIOWrapper(plain(name), "utf-8")
+
+        def extract(member):
+            content = plain(member)
+            name = member if isinstance(member, str) else member.name
+            return io.TextIOWrapper(content, "utf-8") if name.endswith(".txt") else content
+
+        archive.extractfile = extract
         return archive
 
 
@@ -180,7 +376,90 @@ class python_numbers:
         random = staticmethod(random.random)
 
 
-def write_expected(folder):
+def write_expected_images(folder, write, numbers):
+    import numpy
+    import paddle.dataset.common
+    from paddle.dataset import cifar, flowers, image, voc2012
+
+    write("cifar", [line for name in ("train10", "test10", "train100", "test100")
+                    for line in [name] + [
+                        numbers([label], [int(round(255 * float(x))) for x in pixels[::97]])
+                        for pixels, label in getattr(cifar, name)()()]])
+
+    flowers.download = voc2012.download = paddle.dataset.common.download
+
+    voc2012.tarfile = decoded_tarfile
+
+    def listed(sample):
+        content, label = sample
+        return numbers([label], [hashlib.md5(content).hexdigest()])
+
+    lines = []
+    for name in ("train", "test", "valid"):
+        lines += [name] + list(getattr(flowers, name)(mapper=listed, use_xmap=False)())
+    write("flowers", lines)
+    lines = []
+    for content, size, crop in ((JPEG_FILES[0], 24, 6), (JPEG_FILES[1], 7, 7)):
+        changed = image.simple_transform(image.load_image_bytes(base64.b64decode(content)), size,
+                                         crop, False, mean=[100, 110, 120])
+        lines.append(numbers([int(x) for x in changed.flatten()]))
+    write("simple_transform", lines)
+
+    lines = []
+    for name in ("train", "test", "val"):
+        for pixels, classes in getattr(voc2012, name)()():
+            lines.append(numbers(pixels.shape, numpy.transpose(pixels, (2, 0, 1)).flatten(),
+                                 classes.flatten()))
+    write("voc2012", lines)
+
+
+def write_expected_of_1_8(folder, older, write, numbers):
+    """By sentiment.py and mq2007.py of PaddlePaddle 1.8, loaded by themselves."""
+    import nltk
+    sys.modules["rarfile"] = types.ModuleType("rarfile")
+
+    def module(name):
+        about = importlib.util.spec_from_file_location(
+            f"paddle.dataset.{name}", pathlib.Path(older) / f"paddle/dataset/{name}.py")
+        loaded = importlib.util.module_from_spec(about)
+        about.loader.exec_module(loaded)
+        return loaded
+
+    unpacked = folder / "corpora"
+    with zipfile.ZipFile(folder / "movie_reviews.zip") as archive:
+        archive.extractall(unpacked)
+    nltk.data.path[:] = [str(folder)]
+    sentiment = module("sentiment")
+    sentiment.download_data_if_not_yet = lambda: None
+    sentiment.NUM_TRAINING_INSTANCES = 3
+    lines = [" ".join(word for word, _ in sentiment.get_word_dict())]
+    for name in ("train", "test"):
+        lines += ["reviews"] + [numbers(words, [label])
+                                for words, label in getattr(sentiment, name)()]
+    write("sentiment", lines)
+    shutil.rmtree(unpacked)
+
+    mq2007 = module("mq2007")
+    mq2007.__initialize_meta_info__ = lambda: str(folder)
+
+    def millionths(features):
+        return [int(round(1e6 * x)) for x in features[::9]]
+
+    lines = []
+    for part in ("train", "test"):
+        name = f"Fold1/{part}.txt"
+        queries = mq2007.query_filter(mq2007.load_from_text(name))
+        lines += ["pointwise"] + [numbers([label], millionths(features)) for query in queries
+                                  for label, features in mq2007.gen_point(query)]
+        lines += ["pairwise"] + [numbers(label, millionths(left), millionths(right))
+                                 for label, left, right in mq2007.__reader__(name, "pairwise")]
+        lines += ["listwise"] + [numbers(labels.flatten(),
+                                          [x for f in features for x in millionths(f)])
+                                 for labels, features in mq2007.__reader__(name, "listwise")]
+    write("mq2007", lines)
+
+
+def write_expected(folder, older):
     import paddle.dataset.common
     from paddle.dataset import conll05, imdb, imikolov, movielens, wmt14, wmt16
     paddle.dataset.common.download = lambda url, module, md5, *_: str(
@@ -246,11 +525,13 @@ def write_expected(folder):
     names = {i: label for label, i in labels.items()}
     write("conll05", [in_order(words), in_order(verbs)] + [
         numbers(*s[:8], [names[label] for label in s[8]]) for s in conll05.test()()])
+    write_expected_images(folder, write, numbers)
+    write_expected_of_1_8(folder, older, write, numbers)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--expected"]):
+    if len(sys.argv) not in (2, 4) or sys.argv[2:3] not in ([], ["--expected"]):
         sys.exit(__doc__)
     write_archives(pathlib.Path(sys.argv[1]))
-    if len(sys.argv) == 3:
-        write_expected(pathlib.Path(sys.argv[1]))
+    if len(sys.argv) == 4:
+        write_expected(pathlib.Path(sys.argv[1]).resolve(), sys.argv[3])

@@ -27,7 +27,12 @@ class failing_arrays final : public lamina::shared_arrays {
   void begin(const lamina::shared_facts& mine, float* const* accumulators, int states) override {
     of_->begin(mine, accumulators, states);
   }
-  void require_same(std::uint64_t samples) override { of_->require_same(samples); }
+  void require_samples(std::uint64_t checksum, bool shares) override {
+    of_->require_samples(checksum, shares);
+  }
+  void join_shares(std::int64_t* first, std::int64_t* count, int domains) override {
+    of_->join_shares(first, count, domains);
+  }
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
     of_->gather_facts(all, bytes, local, samples);
   }
@@ -83,6 +88,7 @@ class failing_world final : public lamina::world {
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
     return std::make_unique<failing_arrays>(of_.share(of), hangs_);
   }
+  std::int64_t add_up(std::int64_t mine) override { return of_.add_up(mine); }
   void fail(std::string_view why) noexcept override { of_.fail(why); }
 
  private:

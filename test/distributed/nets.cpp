@@ -6,13 +6,22 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
+
+#include <unistd.h>
 
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
 #include <lamina/lamina.hpp>
+#include <lamina/train/world.hpp>
 
 namespace {
 
@@ -66,7 +75,20 @@ constexpr auto lstm = lamina::program([](lamina::block& main) {
 constexpr auto sparse = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", std::int64_t>(main);
   auto label = layer::data<"label", std::int64_t>(main);
+  // Each process has the whole of one table and a part of the other.
   auto rows = layer::embedding<200, 10>(words, {.is_sparse = true});
+  auto more = layer::embedding<200, 40>(words, {.padding_idx = 3, .is_distributed = true});
+  auto logits = layer::fc<3>(
+      layer::concat(std::tuple{layer::sequence_pool(rows), layer::sequence_pool(more)}));
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
+/// A table that is much larger than what a mini-batch reads of it.
+constexpr auto table = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto rows = layer::embedding<1000000, 16>(words, {.is_distributed = true});
   auto logits = layer::fc<3>(layer::sequence_pool(rows));
   return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
                     layer::accuracy(logits, label, {.name = "metric"})};
@@ -117,10 +139,32 @@ auto tagged() {
   return all;
 }
 
+/// The memory of this process that belongs to no file.
+std::size_t resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  std::size_t kibibytes = 0;
+  while (status >> word)
+    if (word == "RssAnon:") status >> kibibytes;
+  return kibibytes * 1024;
+}
+template <class Model>
+std::uint64_t sum_of(const Model& m) {
+  lamina::checksum sum;
+  for (int i = 0; i < m.parameter_arrays(); ++i) {
+    const auto a = m.get(i);
+    sum.add(a.data(), a.size() * sizeof(float));
+  }
+  return sum.value();
+}
+
 template <class Net, class Samples, class Opt>
 test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
                         lamina::train_options options) {
-  lamina::model m{net};
+  const std::size_t before = resident_bytes();
+  // One process, or several that divide the tables with is_distributed.
+  lamina::model m =
+      options.world != nullptr ? lamina::model{net, *options.world} : lamina::model{net};
   test::trained_net reached;
   const lamina::optimizer::event_handler given = options.on_event;
   options.on_event = [&](const lamina::event& e) {
@@ -132,12 +176,20 @@ test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
       opt.train(m, samples | lamina::reader::shuffle(64, 7) | lamina::reader::batch(26), options);
   reached.cost = r.cost;
   reached.steps = r.steps;
-  lamina::checksum sum;
-  for (int i = 0; i < m.parameter_arrays(); ++i) {
-    const auto a = m.get(i);
-    sum.add(a.data(), a.size() * sizeof(float));
+  reached.bytes = resident_bytes() - before;
+  if (m.divided() == nullptr) {
+    reached.parameters = sum_of(m);
+    return reached;
   }
-  reached.parameters = sum.value();
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("lamina_nets_" + std::to_string(::getpid()));
+  m.save(file);  // by all processes, into the file of the first
+  if (options.world->rank() == 0) {
+    lamina::model whole{net};
+    whole.load(file);
+    reached.parameters = sum_of(whole);
+    std::filesystem::remove(file);
+  }
   return reached;
 }
 
@@ -149,6 +201,8 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
     return train(net, samples, optimizer::momentum{.learning_rate = 0.05f, .momentum = 0.9f},
                  options);
   if (opt == "adam") return train(net, samples, optimizer::adam{.learning_rate = 0.01f}, options);
+  if (opt == "lazy")
+    return train(net, samples, optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true}, options);
   if (opt == "clipped")
     return train(net, samples,
                  optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.3f)},
@@ -160,8 +214,12 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
 
 namespace test {
 
-std::vector<std::string> net_names() { return {"dense", "conv", "lstm", "sparse", "crf"}; }
-std::vector<std::string> optimizer_names() { return {"sgd", "momentum", "adam", "clipped"}; }
+std::vector<std::string> net_names() {
+  return {"dense", "conv", "lstm", "sparse", "crf", "table", "wrong"};
+}
+std::vector<std::string> optimizer_names() {
+  return {"sgd", "momentum", "adam", "clipped", "lazy"};
+}
 
 trained_net train_net(std::string_view net, std::string_view opt,
                       const lamina::train_options& options) {
@@ -169,6 +227,14 @@ trained_net train_net(std::string_view net, std::string_view opt,
   if (net == "conv") return with(opt, conv, images<64>(2), options);
   if (net == "lstm") return with(opt, lstm, texts(30), options);
   if (net == "sparse") return with(opt, sparse, texts(200), options);
+  if (net == "wrong") {
+    auto samples = texts(200);
+    std::get<0>(samples[40]) = {5, 200};  // an id that the tables do not have
+    return with(opt, sparse, samples, options);
+  }
+  if (net == "table")
+    return train(table, texts(1000000), optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true},
+                 options);
   if (net == "crf") return with(opt, crf, tagged(), options);
   throw lamina::error("lamina: test: no net of this name");
 }

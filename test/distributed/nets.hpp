@@ -2,6 +2,7 @@
 // test/distributed/nets.hpp - nets that the tests of distributed training train.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,13 +18,15 @@ struct trained_net {
   double cost = 0;
   double metric = 0;  // of the last pass, if the net has one
   std::int64_t steps = 0;
+  std::size_t bytes = 0;  // of memory that model and training took in this process
 };
 
 /// The names that `train_net` knows.
 std::vector<std::string> net_names();
 std::vector<std::string> optimizer_names();
 
-/// Trains a net by name with an optimizer by name. Throws lamina::error for unknown names.
+/// Trains a net by name with an optimizer by name (the net "table" with a lazy adam, whatever the
+/// name). Throws lamina::error for unknown names.
 trained_net train_net(std::string_view net, std::string_view optimizer,
                       const lamina::train_options& options);
 

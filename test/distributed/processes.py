@@ -9,9 +9,11 @@
  errors   an error, a difference or a silence in one process ends all, with one message
  kills    a training whose processes are killed at random times goes on from its checkpoints and
           reaches the bits of an undisturbed one; the others end within seconds
+ memory   a process has its share of a table with is_distributed in memory
  resume   a checkpoint of four processes goes on with one, two, three or four
 
-usage: processes.py PROGRAM --mpirun MPIRUN [--kills N] [--seed N] {bits,hosts,errors,kills,resume}
+usage: processes.py PROGRAM --mpirun MPIRUN [--kills N] [--seed N]
+         {bits,hosts,errors,kills,memory,resume}
 """
 import argparse
 import os
@@ -28,7 +30,8 @@ import hosts as two_hosts
 
 NETS = ["dense", "conv", "lstm", "sparse", "crf"]
 OPTIMIZERS = ["sgd", "momentum", "adam", "clipped"]
-ALL = [f"{net}/{optimizer}" for net in NETS for optimizer in OPTIMIZERS]
+ALL = [f"{net}/{optimizer}" for net in NETS for optimizer in OPTIMIZERS] + ["sparse/lazy"]
+TABLE = 1000000 * 16 * 4  # bytes of the net "table"
 ENDS_WITHIN = 60  # seconds after a process was killed or has failed: longer is a hang
 LONGEST = 120  # seconds for any run: what takes longer hangs
 
@@ -144,6 +147,7 @@ def kill_on_host(launch, pair):
 
 
 def errors(launch, _):
+    in_step = r"\(mini-batch \d+ of pass 0, sample \d+\)"
     for ranks, arguments, expected in (
             (3, ["fail=1"], r"lamina: test: the disk is full.*\(in rank 1 on \S+\)"),
             (3, ["break=1", "bucket=512"], r"lamina: test: a group fails.*\(in rank 1 on \S+\)"),
@@ -153,11 +157,13 @@ def errors(launch, _):
             (2, ["fail=0"], r"lamina: test: the disk is full.*\(in rank 0 on \S+\)"),
             (3, ["differ=2"], r"expected the same seed in each process, found 0 in rank 0 and 1 in"
                               r" rank 2"),
+            (3, ["wrong/adam"], r"lookup_table.*id.*200.*" + in_step),
             (2, ["stop=1", "patience=2"], r"expected a word from .* within 2 s, found silence")):
         begin = time.monotonic()
-        code, out, err = launch.run(ranks, *arguments, "dense/adam")
+        net = [] if "/" in arguments[-1] else ["dense/adam"]
+        code, out, err = launch.run(ranks, *arguments, *net)
         took = time.monotonic() - begin
-        if code == 0 or "dense/adam" in out:
+        if code == 0 or "/adam" in out:
             raise failure(f"{arguments}: expected a failure, found code {code} and '{out}'")
         if not re.search(expected, err):
             raise failure(f"{arguments}: expected {expected}, found\n{err}")
@@ -195,10 +201,11 @@ def is_training(pid):
 
 def kills(launch, options):
     draw = random.Random(options.seed)
-    net = ["dense/adam", "passes=12", "threads=1"]
-    expected = launch.results(2, *net)
+    nets = [[name, "passes=12", "threads=1"] for name in ("dense/adam", "sparse/lazy")]
+    all_expected = [launch.results(2, *net) for net in nets]
     done, runs, starts = 0, 0, 0
-    while done < options.kills:
+    while done < options.kills or runs < len(nets):
+        net, expected = nets[runs % len(nets)], all_expected[runs % len(nets)]
         runs += 1
         with tempfile.TemporaryDirectory() as folder:
             arguments = [*net, "pause=15", f"checkpoint={folder}"]
@@ -230,11 +237,11 @@ def kills(launch, options):
 
 
 def resume(launch, _):
-    for ranks in (1, 2, 3, 4):
+    for ranks, net in ((r, n) for n in ("conv/adam", "sparse/adam") for r in (1, 2, 3, 4)):
         with tempfile.TemporaryDirectory() as folder:
-            launch.results(4, "conv/adam", "passes=2", f"checkpoint={folder}")
-            line = launch.results(ranks, "conv/adam", "passes=4", f"checkpoint={folder}")[0].split()
-            whole = launch.results(4, "conv/adam", "passes=4")[0].split()
+            launch.results(4, net, "passes=2", f"checkpoint={folder}")
+            line = launch.results(ranks, net, "passes=4", f"checkpoint={folder}")[0].split()
+            whole = launch.results(4, net, "passes=4")[0].split()
             if line[4] != whole[4]:
                 raise failure(f"{ranks} processes: expected step {whole[4]}, found {line[4]}")
             if ranks == 4 and line[1] != whole[1]:
@@ -244,13 +251,29 @@ def resume(launch, _):
                               f" {line[2]}")
 
 
+def memory(launch, _):
+    """A rank has its share of a large table; the accumulators of a lazy adam have the rows used."""
+    constant = 4 << 20
+    alone = launch.results(0, "threads=4", "table/lazy")
+    for ranks in (2, 4):
+        code, out, err = launch.run(ranks, f"threads={4 // ranks}", "memory=1", "table/lazy")
+        if code != 0 or numbers_differ(alone[0], out.splitlines()[0]):
+            raise failure(f"{ranks} processes: expected {alone}, found {code} {out} {err}")
+        bytes_of = [int(n) for n in re.findall(r"rank \d+: (\d+) bytes", err)]
+        most = TABLE / ranks * 1.02 + constant
+        if len(bytes_of) != ranks or min(bytes_of) < TABLE / ranks or max(bytes_of) > most:
+            raise failure(f"{ranks} processes: expected {TABLE / ranks:.0f} to {most:.0f} bytes in"
+                          f" each, found {bytes_of}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("what", choices=["bits", "hosts", "errors", "kills", "resume"])
+    parser.add_argument("what",
+                        choices=["bits", "hosts", "errors", "kills", "memory", "resume"])
     options = parser.parse_args()
     launch_name = options.program
     try:

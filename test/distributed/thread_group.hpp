@@ -2,8 +2,10 @@
 // test/distributed/thread_group.hpp - the threads of one process as ranks, for tests without MPI.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -20,6 +22,7 @@
 
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace test {
 
@@ -66,6 +69,10 @@ class thread_group final : public lamina::distributed::process_group {
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
     return std::make_unique<lamina::distributed::exchanged_arrays>(*this, of);
   }
+  std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
+                                                 std::uint64_t seed) override {
+    return std::make_shared<lamina::distributed::sharded_tables>(*this, std::move(tables), seed);
+  }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     for (int r = 0; r < size_; ++r) mail_.send(rank_, r, mine, bytes);
@@ -103,6 +110,7 @@ class thread_group final : public lamina::distributed::process_group {
   void wait_awhile() override { std::this_thread::yield(); }
   void drop() noexcept override { started_.clear(); }
   void fail(std::string_view) noexcept override {}
+  std::unique_ptr<lamina::device_sums> share_device(int, void*) override;
 
   std::size_t sent = 0;  // bytes in exchanges
   // Exchanges that went on while the caller computed, and the messages that they received.
@@ -122,6 +130,37 @@ class thread_group final : public lamina::distributed::process_group {
   mailbox& mail_;
   std::vector<started> started_;
 };
+
+/// Sums over ranks whose devices have the memory of this process.
+class thread_sums final : public lamina::device_sums {
+ public:
+  explicit thread_sums(thread_group& group) : group_(group) {}
+
+  void begin() override {}
+  void end() override {}
+  void add_up(float* data, std::size_t count, float weight) override {
+    std::vector<float> mine(data, data + count);
+    for (float& x : mine) x = weight == 0 ? 0 : weight * x;
+    const std::vector<float> all = gather(mine);
+    std::fill_n(data, count, 0.0f);
+    for (std::size_t k = 0; k < all.size(); ++k) data[k % count] += all[k];
+  }
+  void spread(float* data, std::size_t count) override {
+    const std::vector<float> all = gather(std::vector<float>(data, data + count));
+    std::copy_n(all.begin(), count, data);
+  }
+
+ private:
+  std::vector<float> gather(const std::vector<float>& mine) {
+    std::vector<float> all(mine.size() * static_cast<std::size_t>(group_.size()));
+    group_.gather(mine.data(), mine.size() * sizeof(float), all.data());
+    return all;
+  }
+  thread_group& group_;
+};
+inline std::unique_ptr<lamina::device_sums> thread_group::share_device(int, void*) {
+  return std::make_unique<thread_sums>(*this);
+}
 
 /// Runs f(world) for each rank, in threads of their own.
 inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,

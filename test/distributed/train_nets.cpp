@@ -2,9 +2,10 @@
 // train_nets [OPTION=VALUE]... NET/OPTIMIZER... - trains nets with all processes that the launcher
 // started and prints what rank 0 has reached, one line each. Options: threads, passes, seed, pause
 // (milliseconds in each mini-batch), checkpoint (a directory, from which it goes on), patience
-// (seconds), fail (a rank that throws in its third mini-batch), stop (a rank that does nothing more
-// there), break and hang (the same in the middle of a backward pass), differ (a rank with another
-// seed), bucket (bytes). Exit code 0, or 1 with a message.
+// (seconds), memory (each rank reports the bytes that it took), fail (a rank that throws in its
+// third mini-batch), stop (a rank that does nothing more there), break and hang (the same in the
+// middle of a backward pass), differ (a rank with another seed), bucket (bytes). Exit code 0, or 1
+// with a message.
 
 #include <chrono>
 #include <cstdio>
@@ -72,6 +73,8 @@ int main(int argc, char** argv) {
       }
       const test::trained_net r =
           test::train_net(name.substr(0, slash), name.substr(slash + 1), options);
+      if (given.contains("memory"))
+        std::fprintf(stderr, "rank %d: %zu bytes\n", world.rank(), r.bytes);
       if (world.rank() == 0)
         std::printf("%s %016llx %.9g %.9g %lld\n", name.c_str(),
                     static_cast<unsigned long long>(r.parameters), r.cost, r.metric,

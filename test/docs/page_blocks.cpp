@@ -22,6 +22,7 @@
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/column_encoding.hpp>
 #include <lamina/dataset/csv_rows.hpp>
+#include <lamina/dataset/flowers.hpp>
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/distributed/launch/dist_train.hpp>
@@ -30,18 +31,23 @@
 #include <lamina/image/image.hpp>
 #if __has_include(<png.h>) && __has_include(<jpeglib.h>)
 #include <lamina/image/folder.hpp>
+#include <lamina/image/segmented.hpp>
+#include <lamina/image/simple_transform.hpp>
 #endif
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/profile.hpp>
+#include <lamina/io/profile_steps.hpp>
 #include <lamina/io/program_text.hpp>
 #include <lamina/io/summary.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/any_model.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/file_part.hpp>
 #include <lamina/model/load_by_name.hpp>
+#include <lamina/model/sample_files.hpp>
 #include <lamina/optimizer/model_average.hpp>
 #if __has_include(<librdkafka/rdkafka.h>)
 #include <lamina/reader/kafka.hpp>
@@ -200,6 +206,8 @@ void look() {
 #include "look_inside_1.inc"
 #include "look_inside_2.inc"
 #include "look_inside_3.inc"
+  const std::vector batches(2, batch);
+#include "look_inside_4.inc"
 }
 }  // namespace look_inside
 
@@ -400,6 +408,9 @@ namespace generators {
 namespace texts {
 #include "readers_3.inc"
 }
+namespace files_of_samples {
+#include "readers_4.inc"
+}
 namespace numbers {
 namespace reader = lamina::reader;
 struct sample {
@@ -445,8 +456,10 @@ namespace book {
 namespace data {
 #include "data_1.inc"
 #include "data_2.inc"
-#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
 #include "data_3.inc"
+#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
+#include "data_4.inc"
+#include "data_5.inc"
 #endif
 }  // namespace data
 
@@ -516,7 +529,25 @@ auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
 namespace mpirun {
 #include "distributed_1.inc"
 }
-namespace launched {
+namespace divided {
+std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> texts;
+auto reader = texts | lamina::reader::batch(64);
 #include "distributed_2.inc"
+}  // namespace divided
+namespace shares {
+void read_shares() {
+  lamina::model model{net};
+  lamina::optimizer::adam adam;
+  const auto samples = lamina::dataset::digits::train();
+  constexpr std::uint64_t seed = 1;
+  constexpr auto decode = [](const auto& sample) { return sample; };
+  int argc = 0;
+  char** argv = nullptr;
+  lamina::distributed::session world{argc, argv};
+#include "distributed_3.inc"
+}
+}  // namespace shares
+namespace launched {
+#include "cluster_1.inc"
 }
 }  // namespace several_processes

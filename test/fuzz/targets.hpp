@@ -25,7 +25,14 @@ void npz(std::string_view bytes);
 void safetensors(std::string_view bytes);
 void tar(std::string_view bytes);
 
-// One per data set, of its archive without compression.
+void recordio(std::string_view bytes);
+
+// One per data set, of its archive without compression; that of flowers is of its MAT files.
+void cifar(std::string_view bytes);
+void flowers(std::string_view bytes);
+void mq2007(std::string_view bytes);
+void sentiment(std::string_view bytes);
+void voc2012(std::string_view bytes);
 void conll05(std::string_view bytes);
 void imdb(std::string_view bytes);
 void imikolov(std::string_view bytes);

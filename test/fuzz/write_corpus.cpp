@@ -10,6 +10,7 @@
 
 #include <lamina/dataset/archive_members.hpp>
 #include <lamina/dataset/conll05.hpp>
+#include <lamina/io/archive/recordio.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
@@ -172,6 +173,25 @@ void write_data_sets() {
   write("movielens", "python", lamina::read_file(from + "ml-1m.zip"));
   write("wmt14", "python", unpacked("wmt14.tgz"));
   write("wmt16", "python", unpacked("wmt16.tar.gz"));
+
+  write("cifar", "python", unpacked("cifar-10-python.tar.gz"));
+  lamina::binary_reader batches(from + "cifar-10-python.tar.gz", lamina::detail::unpack_gzip);
+  const auto found = lamina::dataset::read_tar_members(
+      batches, [](std::string_view name) { return name.find("_batch") != name.npos; });
+  for (const auto& m : found.all) write("cifar", m.name.substr(m.name.rfind('/') + 1), m.bytes);
+  write("flowers", "labels", lamina::read_file(from + "imagelabels.mat"));
+  write("flowers", "sets", lamina::read_file(from + "setid.mat"));
+  write("mq2007", "python", lamina::read_file(from + "Fold1/test.txt"));
+  write("sentiment", "python", lamina::read_file(from + "movie_reviews.zip"));
+  const std::string voc = lamina::read_file(from + "VOCtrainval_11-May-2012.tar");
+  write("voc2012", "python", voc.substr(0, voc.find_last_not_of('\0') + 1));
+  write("recordio", "three", file_of([](const std::string& path) {
+          lamina::binary_writer file(path);
+          lamina::recordio_writer records(file, {.records = 2});
+          for (const char* record : {"one", "", "three"}) records.write(record);
+          records.finish();
+          file.finish();
+        }));
 
   // The texts without compression and the dictionaries in one archive.
   const auto packed = lamina::dataset::read_tar_members(from + "conll05st-tests.tar.gz",

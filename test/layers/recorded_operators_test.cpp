@@ -91,6 +91,7 @@ TEST_CASE("recorded: rows by number") {
     layer::gather(x, i);
     layer::embedding<50, 3>(i, {.padding_idx = -2, .is_sparse = true});
     layer::embedding<50, 3>(i);
+    layer::embedding<50, 3>(i, {.is_distributed = true});
     layer::one_hot<5>(i, {.allow_out_of_range = true});
   });
   CHECK(spell(net.view()) ==
@@ -98,6 +99,8 @@ TEST_CASE("recorded: rows by number") {
               "lookup_table: W=embedding_0.w_0 Ids=i -> Out=embedding_0.tmp_0[-1,3] is_sparse=1 "
               "is_distributed=0 padding_idx=48",
               "lookup_table: W=embedding_1.w_0 Ids=i -> Out=embedding_1.tmp_0[-1,3]",
+              "lookup_table: W=embedding_2.w_0 Ids=i -> Out=embedding_2.tmp_0[-1,3] is_sparse=1 "
+              "is_distributed=1 padding_idx=-1",
               "one_hot: X=i -> Out=one_hot_0.tmp_0[-1,5] depth=5 allow_out_of_range=1"});
 }
 

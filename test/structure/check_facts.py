@@ -43,6 +43,7 @@ KERNEL = re.compile(r"struct call_kernel<(?:lamina::)?(?:gradient_of<)?(?:lamina
 STAGE = re.compile(r'(?:\btable\[|\bto\.add\(|\b\w+\(to, )"(\w+?)(?:_grad)?"')
 # Words of file formats and of options, which are types of operators too.
 OTHER_WORDS = {
+    "dataset/cifar.hpp": {"data"},
     "dataset/column_encoding.hpp": {"mean"},
     "io/npy.hpp": {"shape"},
     "io/safetensors.hpp": {"shape"},

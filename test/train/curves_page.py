@@ -123,8 +123,10 @@ def browser():
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return None
     try:
-        subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", PACKAGE],
-                       check=True, timeout=300, capture_output=True,
+        # As in test/install: another apt may hold the lock for some minutes.
+        subprocess.run(["apt-get", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300",
+                        "install", "-y", "-q", "--no-install-recommends", PACKAGE],
+                       check=True, timeout=600, capture_output=True,
                        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
     except (subprocess.SubprocessError, OSError):
         return None

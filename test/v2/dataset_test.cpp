@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data sets by v2's names: those of lamina, read from the folders where PaddlePaddle keeps files.
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -29,8 +30,8 @@ class home {
 
   void add(const std::string& module, const std::string& file) const {
     std::filesystem::create_directories(dataset::common::DATA_HOME() + "/" + module);
-    std::filesystem::copy(test::data_archive(file),
-                          dataset::common::DATA_HOME() + "/" + module + "/" + file);
+    std::filesystem::copy(test::data_archive(file), dataset::common::DATA_HOME() + "/" + module +
+                                                        "/" + file.substr(file.rfind('/') + 1));
   }
 
  private:
@@ -69,6 +70,40 @@ TEST_CASE("data sets of v2 are found in PaddlePaddle's cache", "[dataset]") {
             .test()
             .size());
   CHECK(dataset::conll05::test().size() > 0);
+}
+
+TEST_CASE("data sets of v2 for Python, of LETOR and of NLTK", "[dataset]") {
+  const home here;
+  here.add("cifar", "cifar-10-python.tar.gz");
+  here.add("cifar", "cifar-100-python.tar.gz");
+  CHECK(dataset::cifar::train10().size() == 5);
+  CHECK(dataset::cifar::test10()[0].label == 3);
+  CHECK(dataset::cifar::train100()[1].label == 57);
+  CHECK(dataset::cifar::test100()[0].label == 99);
+  here.add("MQ2007/MQ2007/MQ2007/Fold1", "Fold1/train.txt");
+  here.add("MQ2007/MQ2007/MQ2007/Fold1", "Fold1/test.txt");
+  using dataset::mq2007::format;
+  CHECK(dataset::mq2007::train()[0].label == 1);
+  CHECK(dataset::mq2007::train<format::listwise>()[0].labels.size() == 5);
+  CHECK(dataset::mq2007::test<format::pointwise>().size() == 5);
+  here.add("corpora", "movie_reviews.zip");
+  CHECK_THROWS_WITH(dataset::sentiment::train(),
+                    Catch::Contains("/corpora/movie_reviews.zip") &&
+                        Catch::Contains("at least 1600 reviews, found 4"));
+}
+
+TEST_CASE("dataset.common of v2", "[dataset]") {
+  const temporary_folder folder;
+  const auto archive = test::data_archive("cifar-10-python.tar.gz");
+  CHECK(dataset::common::md5file(archive).size() == 32);
+  const auto samples = dataset::cifar::train10(archive);
+  CHECK(dataset::common::split(samples, 2, folder.path() + "/%d.recordio") == 3);
+  using sample = lamina::dataset::cifar::sample;
+  const auto own = dataset::common::cluster_files_reader<sample>(folder.path() + "/*", 2, 0);
+  std::vector<std::int64_t> labels;
+  for (const sample& s : own()) labels.push_back(s.label);
+  CHECK(labels == std::vector<std::int64_t>{6, 9, 5});
+  CHECK(dataset::common::convert(folder.path(), samples, 100, "all") == 1);
 }
 
 TEST_CASE("a dictionary of v2 is the data set that has it", "[dataset]") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/cifar.hpp - CIFAR-10 and CIFAR-100 from the files of their binary version.
+// lamina/dataset/cifar.hpp - CIFAR-10 and CIFAR-100 from the files of their binary version, or from
+// the archives of the version for Python.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,12 +12,20 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/dataset/byte_source.hpp>
+#include <lamina/dataset/pickle.hpp>
 #include <lamina/dataset/table.hpp>
+#include <lamina/dataset/text_member.hpp>
+#include <lamina/io/archive/gzip.hpp>
+#include <lamina/io/archive/tar_file.hpp>
 
 namespace lamina::inline LAMINA_ABI::dataset::cifar {
 
@@ -79,16 +88,71 @@ inline void read_records(const std::string& path, std::initializer_list<int> lim
   }
 }
 
-inline table<source> read(const std::string& directory, std::initializer_list<const char*> names,
-                          std::initializer_list<int> limits) {
+/// Appends the records of a batch of the version for Python: a label, and 3072 pixels. The batch is
+/// a dictionary with 'data', an array of a row per image, and 'labels' or 'fine_labels'.
+LAMINA_COLD inline void read_batch(const text_member& m, int limit,
+                                   std::vector<std::uint8_t>& records) {
+  const pickle batch(m);
+  const pickle::value* data = batch.find("data");
+  const pickle::value* labels = batch.find("labels");
+  if (labels == nullptr) labels = batch.find("fine_labels");
+  if (data == nullptr || labels == nullptr)
+    batch.fail(
+        "CIFAR: expected a dictionary with 'data' and 'labels' or 'fine_labels', found none");
+  const std::size_t rows = labels->items.size();
+  if (labels->is != pickle::kind::list)
+    batch.fail("CIFAR: expected a list of labels, found another value");
+  const std::string pixels = batch.bytes_of(*data);
+  const auto& shape = data->shape;
+  if (data->is != pickle::kind::array || shape.size() != 2 || shape[1] != 3072 ||
+      static_cast<std::uint64_t>(shape[0]) != rows || pixels.size() != 3072 * rows)
+    batch.fail(lamina::text("CIFAR: expected 3072 bytes for each of ")
+               << rows << " labels, found " << pixels.size() << " bytes or another shape");
+  records.reserve(records.size() + 3073 * rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const pickle::value& label = batch.at(labels->items[row]);
+    if (label.is != pickle::kind::number || label.number < 0 || label.number >= limit)
+      batch.fail(lamina::text("CIFAR: expected a label of 0 to ")
+                 << limit - 1 << ", found " << label.number << " in row " << row);
+    records.push_back(static_cast<std::uint8_t>(label.number));
+    const auto first = pixels.begin() + static_cast<std::ptrdiff_t>(3072 * row);
+    records.insert(records.end(), first, first + 3072);
+  }
+}
+
+/// The records of all members of an archive whose name contains `part`, in their order.
+LAMINA_COLD inline table<source> read_archive(binary_reader& from, std::string_view part,
+                                              int limit) {
+  std::vector<std::uint8_t> records;
+  tar_reader archive(from, tar_others::skipped);
+  bool found = false;
+  for (tar_member m; archive.next(m);) {
+    if (m.name.find(part) == m.name.npos) continue;
+    found = true;
+    read_batch({from.path(), m.name, from.bytes(m.size, "a member"), m.begin}, limit, records);
+  }
+  if (!found)
+    from.fail_at(0, lamina::text("CIFAR: expected a member whose name contains '")
+                        << part << "', found none");
+  const std::size_t rows = records.size() / 3073;
+  return {source(std::move(records), 1), 0, rows};
+}
+
+/// From a folder with the binary version, or from an archive of the version for Python.
+inline table<source> read(const std::string& path, std::initializer_list<const char*> names,
+                          std::initializer_list<int> limits, std::string_view part) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    binary_reader from(path, lamina::detail::unpack_gzip);
+    return read_archive(from, part, *(limits.end() - 1));
+  }
   std::vector<std::uint8_t> records;
   for (const char* name : names) {
-    const std::string path = (std::filesystem::path(directory) / name).string();
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored))
+    const std::string file = (std::filesystem::path(path) / name).string();
+    if (!std::filesystem::exists(file, ignored))
       throw error(std::string("lamina: dataset::cifar: expected ") + name + " in directory \"" +
-                  directory + "\", found none");
-    read_records(path, limits, records);
+                  path + "\", found none");
+    read_records(file, limits, records);
   }
   const std::size_t rows = records.size() / (limits.size() + 3072);
   return {source(std::move(records), limits.size()), 0, rows};
@@ -96,31 +160,33 @@ inline table<source> read(const std::string& directory, std::initializer_list<co
 
 }  // namespace detail
 
-/// The 50,000 training images of CIFAR-10, labels 0 to 9. Reads data_batch_1.bin to
-/// data_batch_5.bin in `directory`, whose records consist of a label and 3,072 pixels. Errors:
-/// lamina::error for a file that does not exist; format_error for a file that ends within a record,
-/// is empty, or has a label above 9. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
-inline table<source> train10(const std::string& directory) {
-  return detail::read(directory,
+/// The 50,000 training images of CIFAR-10, labels 0 to 9. `path` is a folder of the binary version,
+/// with data_batch_1.bin to data_batch_5.bin, whose records consist of a label and 3,072 pixels; or
+/// the version for Python, cifar-10-python.tar.gz, whose batches are read in the order of the
+/// archive, as PaddlePaddle does. Errors: lamina::error for a file that does not exist;
+/// format_error for a file that ends within a record, is empty, or has a label above 9, and for a
+/// damaged archive or pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
+inline table<source> train10(const std::string& path) {
+  return detail::read(path,
                       {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                        "data_batch_4.bin", "data_batch_5.bin"},
-                      {10});
+                      {10}, "data_batch");
 }
 
-/// The 10,000 test images of CIFAR-10: test_batch.bin. Fluid: dataset.cifar.test10.
-inline table<source> test10(const std::string& directory) {
-  return detail::read(directory, {"test_batch.bin"}, {10});
+/// The 10,000 test images of CIFAR-10: test_batch.bin, or the archive. Fluid: dataset.cifar.test10.
+inline table<source> test10(const std::string& path) {
+  return detail::read(path, {"test_batch.bin"}, {10}, "test_batch");
 }
 
 /// The 50,000 training images of CIFAR-100, labels 0 to 99: train.bin, whose records have a coarse
-/// label of 0 to 19 before the label. Fluid: dataset.cifar.train100.
-inline table<source> train100(const std::string& directory) {
-  return detail::read(directory, {"train.bin"}, {20, 100});
+/// label of 0 to 19 before the label; or cifar-100-python.tar.gz. Fluid: dataset.cifar.train100.
+inline table<source> train100(const std::string& path) {
+  return detail::read(path, {"train.bin"}, {20, 100}, "train");
 }
 
-/// The 10,000 test images of CIFAR-100: test.bin. Fluid: dataset.cifar.test100.
-inline table<source> test100(const std::string& directory) {
-  return detail::read(directory, {"test.bin"}, {20, 100});
+/// The 10,000 test images of CIFAR-100: test.bin, or the archive. Fluid: dataset.cifar.test100.
+inline table<source> test100(const std::string& path) {
+  return detail::read(path, {"test.bin"}, {20, 100}, "test");
 }
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::cifar

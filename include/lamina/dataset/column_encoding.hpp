@@ -42,7 +42,7 @@ struct category_column {
 /// Converts columns to numbers: a number x becomes (x - mean) / deviation, and a word becomes its
 /// id. fit() learns means, population deviations and words from the training rows, never from other
 /// rows. save() and load() keep them bit for bit, so that a server computes the same values as the
-/// training.
+/// training; `model.save(path, encoding)` keeps them in the model's file.
 ///   dataset::column_encoding encoding;
 ///   encoding.add_number("age").add_category("city", {.unseen = 0});
 ///   encoding.fit(rows.slice(0, 800));
@@ -135,6 +135,29 @@ class column_encoding {
   /// Writes a CSV file of four columns (column, kind, key, value) that ends with a checksum. Error:
   /// before fit().
   LAMINA_COLD void save(const file_path& path) const {
+    const std::string all = to_text();
+    binary_writer to(path.string());
+    to.write(all);
+    to.finish();
+  }
+  /// Reads a file that save() wrote. Error: format_error for a damaged or foreign file.
+  LAMINA_COLD static column_encoding load(const file_path& path) {
+    const std::string bytes = read_bytes(path.string());
+    if (bytes.starts_with(std::string_view("LAMINA\0", 7)))
+      throw format_error(path.string(), 0,
+                         "expected a file of column_encoding::save, found the file of a model; an "
+                         "encoding in it is read by model.load(path, encoding) or "
+                         "lamina::load_part<lamina::dataset::column_encoding>(path)");
+    column_encoding result;
+    result.read_text(bytes, path.string());
+    return result;
+  }
+
+  /// What a model's file calls the encoding in it: `model.save(path, encoding)`,
+  /// `model.load(path, encoding)`.
+  static constexpr const char* part_name = "column_encoding";
+  /// The content of save()'s file. Error: before fit().
+  LAMINA_COLD std::string to_text() const {
     require_fit();
     std::string all = "column,kind,key,value\n";
     const auto line = [&](const one& c, const char* key, std::string_view value) {
@@ -151,15 +174,14 @@ class column_encoding {
         line(c, "mean", written(c.mean));
         line(c, "deviation", written(c.deviation));
       }
-    all += ",end,checksum," + checksum_of(all) + "\n";
-    binary_writer to(path.string());
-    to.write(all);
-    to.finish();
+    return all + ",end,checksum," + checksum_of(all) + "\n";
   }
-  /// Reads a file that save() wrote. Error: format_error for a damaged or foreign file.
-  LAMINA_COLD static column_encoding load(const file_path& path) {
-    const std::string bytes = read_bytes(path.string());
-    detail::csv_parser rows(path.string(), bytes, {.header = csv_header::present}, true);
+  /// Replaces the encoding by the content of a file; `source` is the file's name. If this encoding
+  /// has columns already, fitted or not, those of the file must be the same ones with the same
+  /// options in the same order. Errors: format_error for damaged or foreign content, lamina::error
+  /// for other columns; the encoding is unchanged then.
+  LAMINA_COLD void read_text(std::string_view bytes, const std::string& source) {
+    detail::csv_parser rows(source, bytes, {.header = csv_header::present}, true);
     column_encoding result;
     const auto next = [&](std::string_view key, const one* of) -> std::string_view {
       if (!rows.next() || rows.text(2) != key || (of != nullptr && rows.text(0) != of->name))
@@ -179,7 +201,7 @@ class column_encoding {
       one c{.name = rows.text(0), .is_category = rows.text(1) == "category"};
       const std::string kind = rows.text(1), key = rows.text(2), value = rows.text(3);
       if (kind == "end") {
-        const auto before = std::string_view(bytes).substr(0, rows.row_offset());
+        const auto before = bytes.substr(0, rows.row_offset());
         if (key != "checksum" || value != checksum_of(before) || rows.next())
           rows.fail(rows.row_offset(), "expected the checksum of the lines above as the last line");
         break;
@@ -205,8 +227,9 @@ class column_encoding {
       }
       result.add(std::move(c));
     }
+    require_columns(result, source);
     result.fitted_ = true;
-    return result;
+    *this = std::move(result);
   }
 
  private:
@@ -229,6 +252,25 @@ class column_encoding {
     columns_.push_back(std::move(c));
     fitted_ = false;
     return *this;
+  }
+  // What a program relies on when it encodes rows by a column.
+  LAMINA_COLD static std::string described(const one& c) {
+    if (!c.is_category)
+      return text() << "numbers \"" << c.name
+                    << "\" (missing: " << (c.missing_is_mean ? "mean)" : "error)");
+    return text() << "words \"" << c.name
+                  << "\" (unseen: " << (c.unseen ? std::to_string(*c.unseen) : "error") << ")";
+  }
+  LAMINA_COLD void require_columns(const column_encoding& found, const std::string& source) const {
+    const auto list = [](const column_encoding& of) {
+      text all;
+      for (const one& c : of.columns_)
+        all << (&c == of.columns_.data() ? "" : ", ") << described(c);
+      return std::string(all);
+    };
+    if (!columns_.empty() && list(*this) != list(found))
+      throw error(text() << "lamina: " << source << ": expected columns " << list(*this)
+                         << ", found " << list(found));
   }
   void require_fit() const {
     if (!fitted_)

@@ -67,14 +67,34 @@ class exchanged_arrays final : public shared_arrays {
     spread(arrays, floats);
   }
 
-  LAMINA_COLD void require_same(std::uint64_t samples) override {
+  LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
     std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks_));
-    group_.gather(&samples, sizeof samples, all.data());
+    group_.gather(&checksum, sizeof checksum, all.data());
+    if (shares) {
+      for (const std::uint64_t one : all)
+        if (one != all[0]) return;
+      throw error(
+          "lamina: train: expected other samples in each process, as reads_shard is set, found "
+          "the same in all: put | lamina::reader::shard(world) behind the reader");
+    }
     for (std::size_t r = 1; r < all.size(); ++r)
       if (all[r] != all[0])
         throw error(text() << "lamina: train: expected the same samples in each process, in the "
                               "same order, found others in rank "
-                           << r << " than in rank 0: is the reader's seed that of the process?");
+                           << r
+                           << " than in rank 0: is the reader's seed that of the process? A reader "
+                              "of shares needs {.reads_shard = true}");
+  }
+
+  LAMINA_COLD void join_shares(std::int64_t* first, std::int64_t* count, int domains) override {
+    const std::size_t n = static_cast<std::size_t>(domains), me = static_cast<std::size_t>(rank_);
+    std::vector<std::int64_t> all(n * static_cast<std::size_t>(ranks_));
+    group_.gather(count, n * sizeof *count, all.data());
+    for (std::size_t d = 0; d < n; ++d) first[d] = count[d] = 0;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (k < me * n) first[k % n] += all[k];
+      count[k % n] += all[k];
+    }
   }
 
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {

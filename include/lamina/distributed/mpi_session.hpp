@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // The C++ bindings of old MPIs are not used and cause warnings.
@@ -35,6 +36,7 @@
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -49,7 +51,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 ///
 /// Only one thread may use a session. If a rank fails, the others stop with its message. If a rank
 /// sends nothing for `patience` seconds, the others stop with an error that names it.
-class mpi_session final : public process_group {
+class mpi_session : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
       : process_group(0, 1, options), options_(options), unwinding_(std::uncaught_exceptions()) {
@@ -105,6 +107,10 @@ class mpi_session final : public process_group {
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     return std::make_unique<exchanged_arrays>(*this, of);
   }
+  std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
+                                         std::uint64_t seed) override {
+    return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
+  }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     require_running();
@@ -144,10 +150,10 @@ class mpi_session final : public process_group {
   void wait_awhile() override {
     ++waits_;
     if (waits_ % 64 == 0) std::this_thread::yield();
-    if (waits_ % 1024 != 0) return;
+    if (waits_ % 256 != 0) return;
     hear_failure();
     const auto now = clock::now();
-    if (waits_ == 1024) waits_since_ = now;
+    if (waits_ == 256) waits_since_ = now;
     if (std::chrono::duration<double>(now - waits_since_).count() > options_.patience) lose();
   }
   void drop() noexcept override { cancel(); }

@@ -5,11 +5,14 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
@@ -17,6 +20,7 @@
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -37,6 +41,10 @@ class single_session final : public process_group {
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     return std::make_unique<exchanged_arrays>(*this, of);
+  }
+  std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
+                                         std::uint64_t seed) override {
+    return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
   }
   void gather(const void* mine, std::size_t bytes, void* all) override {
     std::memmove(all, mine, bytes);

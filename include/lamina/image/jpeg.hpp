@@ -148,10 +148,10 @@ class jpeg_decoder {
 
 }  // namespace detail
 
-/// Decodes a JPEG file in memory: grey or RGB, rotated by its Exif orientation. `path` is for
-/// messages. Errors: a file that is damaged or cut short where libjpeg notices it, CMYK, more than
-/// 2^26 pixels.
-inline decoded decode_jpeg(std::string_view bytes, const std::string& path) {
+/// Decodes a JPEG file in memory: grey or RGB, rotated by its Exif orientation unless it is to stay
+/// as it is stored. `path` is for messages. Errors: a file that is damaged or cut short where
+/// libjpeg notices it, CMYK, more than 2^26 pixels.
+inline decoded decode_jpeg(std::string_view bytes, const std::string& path, bool rotated = true) {
   detail::jpeg_decoder decoder(bytes);
   const auto fail = [&] {
     throw format_error(path, decoder.offset(), std::string("JPEG: ") + decoder.reason());
@@ -159,8 +159,8 @@ inline decoded decode_jpeg(std::string_view bytes, const std::string& path) {
   if (!decoder.begin()) fail();
   decoded to = detail::room_for(path, static_cast<std::uint64_t>(decoder.samples()),
                                 decoder.height(), decoder.width(), 1);
-  const int orientation = decoder.orientation();  // read now, because libjpeg forgets markers at
-                                                  // the end of a file
+  // It is read now, because libjpeg forgets markers at the end of a file.
+  const int orientation = rotated ? decoder.orientation() : 1;
   if (!decoder.rows(to.data.data())) fail();
   return detail::upright(std::move(to), orientation);
 }

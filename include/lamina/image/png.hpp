@@ -19,6 +19,9 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
+/// What the pixels of a file with a palette are: its colours, or their numbers.
+enum class png_palette { colors, indices };
+
 namespace detail {
 
 /// Errors leave libpng by longjmp, so the functions that call it have no local variables with a
@@ -34,12 +37,20 @@ class png_decoder {
   ~png_decoder() { ::png_destroy_read_struct(&png_, &info_, nullptr); }
 
   /// Reads the file up to the pixels. Returns false, with a reason, if that fails.
-  bool begin() {
+  bool begin(png_palette palette) {
     if (info_ == nullptr) return false;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     ::png_set_read_fn(png_, this, give);
     ::png_read_info(png_, info_);
-    ::png_set_expand(png_);  // expands palettes, fewer than 8 bits, and a transparent colour
+    if (palette == png_palette::indices) {
+      const int kind = ::png_get_color_type(png_, info_);
+      if (kind != PNG_COLOR_TYPE_PALETTE &&
+          (kind != PNG_COLOR_TYPE_GRAY || ::png_get_bit_depth(png_, info_) != 8))
+        ::png_error(png_, "expected a palette or 8 bits of grey, found another kind");
+      ::png_set_packing(png_);  // a byte per index
+    } else {
+      ::png_set_expand(png_);  // expands palettes, fewer than 8 bits, and a transparent colour
+    }
     const std::uint16_t one = 1;
     unsigned char first;
     std::memcpy(&first, &one, 1);
@@ -88,10 +99,12 @@ class png_decoder {
 
 /// Decodes a PNG file in memory, of any PNG type, including 16 bits; `path` is for messages. The
 /// gamma or colour profile of the file is not applied. Errors: a file that is damaged or cut short,
-/// or has more than 2^26 pixels.
-inline decoded decode_png(std::string_view bytes, const std::string& path) {
+/// or has more than 2^26 pixels. With png_palette::indices, the only sample of a pixel is the
+/// number of its colour in the palette, or its grey; error: a file of another kind.
+inline decoded decode_png(std::string_view bytes, const std::string& path,
+                          png_palette palette = png_palette::colors) {
   detail::png_decoder decoder(bytes);
-  if (!decoder.begin())
+  if (!decoder.begin(palette))
     throw format_error(path, decoder.offset(), std::string("PNG: ") + decoder.reason());
   decoded to = detail::room_for(path, static_cast<std::uint64_t>(decoder.samples()),
                                 decoder.height(), decoder.width(), decoder.bytes_of_sample());

@@ -29,6 +29,7 @@ struct profile_options {
 /// A fused group with its times, added up over all timed runs.
 struct profiled_group {
   std::string what;        // as in plan_text()
+  std::string phase{};     // "forward", "backward", "update", or several joined by " + "
   std::int64_t calls = 0;  // number of calls in all runs; several per run in a loop
   double seconds = 0;      // time of all calls together
   double flops = 0;        // per call; 0 without products or if row counts are unknown
@@ -40,6 +41,7 @@ struct program_profile {
   std::vector<profiled_group> groups;          // in the order of the schedule
   std::vector<engine::cpu::group_time> times;  // each call, in the order of time
   std::vector<engine::cpu::group_time> runs;   // each run; `group` is its number
+  int threads = 1;                             // that computed the groups
 
   /// The seconds of all runs together.
   double seconds() const {
@@ -48,7 +50,8 @@ struct program_profile {
     return sum;
   }
   /// A table with one line per group, the slowest first: milliseconds per run, the share of all
-  /// groups, calls per run, GFLOP/s of products, GB/s of arrays.
+  /// groups, calls per run, GFLOP/s of products, GB/s of arrays. Then one line per phase, if there
+  /// are several. With several threads, the milliseconds and calls are those of all threads.
   LAMINA_COLD std::string text() const {
     std::vector<const profiled_group*> order;
     double all = 0;
@@ -68,11 +71,25 @@ struct program_profile {
       lines.print(" %8.2f", calls * g->flops / time * 1e-9);
       lines.print(" %8.2f", calls * g->bytes / time * 1e-9) << "  " << g->what << "\n";
     }
-    lines.print("%9.4f 100.0%%", 1e3 * all / count) << "  all groups; a run took ";
+    std::vector<std::pair<std::string_view, double>> phases;
+    for (const profiled_group& g : groups) {
+      if (g.calls == 0) continue;
+      const auto same = [&](const auto& p) { return p.first == g.phase; };
+      if (std::none_of(phases.begin(), phases.end(), same)) phases.emplace_back(g.phase, 0);
+      std::find_if(phases.begin(), phases.end(), same)->second += g.seconds;
+    }
+    for (const auto& [phase, seconds] : phases) {
+      if (phases.size() == 1) break;
+      lines.print("%9.4f", 1e3 * seconds / count);
+      lines.print(" %5.1f%%", all > 0 ? 100 * seconds / all : 0) << "  " << phase << "\n";
+    }
+    lines.print("%9.4f 100.0%%", 1e3 * all / count) << "  all groups";
+    if (threads > 1) lines << " of " << threads << " threads";
+    lines << "; a run took ";
     return lines.print("%.4f ms\n", 1e3 * seconds() / count);
   }
   /// A trace in Chrome's JSON format, which https://ui.perfetto.dev and chrome://tracing open: the
-  /// runs, and in each its groups. Times are in microseconds.
+  /// runs, and in each its groups, each thread on a track of its own. Times are in microseconds.
   std::string trace() const;
 };
 
@@ -93,28 +110,64 @@ LAMINA_COLD inline std::string json_text(std::string_view from) {
   return to + "\"";
 }
 
+/// The phases of a training to which the operators of a group belong.
+template <class Program>
+LAMINA_COLD std::string phase_of(int group) {
+  using plan_type = plan<Program>;
+  const program_view p = Program::view();
+  bool has[3] = {};
+  const group_desc& d = plan_type::grouped.groups[group];
+  for (int e = d.first; e < d.first + d.count; ++e) {
+    const int op = plan_type::lowered.instructions[plan_type::grouped.order[e]].op;
+    const op_role role = op < 0 ? op_role::forward : p.operators[op].role;
+    const bool updates = role == op_role::optimize || role == op_role::learning_rate;
+    const bool is_backward = role == op_role::backward || role == op_role::loss_gradient;
+    has[updates ? 2 : is_backward ? 1 : 0] = true;
+  }
+  constexpr const char* names[] = {"forward", "backward", "update"};
+  std::string all;
+  for (int i = 0; i < 3; ++i)
+    if (has[i]) all += (all.empty() ? "" : " + ") + std::string(names[i]);
+  return all;
+}
+
+/// The groups of a program, with the flops and bytes of a call for the rows of a machine.
+template <class Program, class Machine>
+std::vector<profiled_group> groups_of(const Machine& machine) {
+  std::vector<profiled_group> all;
+  report_options sizes{.rows = machine.rows()};
+  // Flops and bytes are known if the program has at most one row domain besides the batch.
+  constexpr int domains = Program::desc.count.domains;
+  if (domains == batch::domain + 2) sizes.tokens = machine.rows(batch::domain + 1);
+  for (group_report& g : report_of<Program>(sizes).groups) {
+    profiled_group& to = all.emplace_back();
+    to.what = std::move(g.what);
+    to.phase = phase_of<Program>(static_cast<int>(all.size()) - 1);
+    if (domains > batch::domain + 2) continue;
+    to.flops = g.flops;
+    to.bytes = g.bytes;
+  }
+  return all;
+}
+
+/// Adds the times of calls to their groups.
+LAMINA_COLD inline void add_times(std::vector<profiled_group>& groups,
+                                  const std::vector<engine::cpu::group_time>& times) {
+  for (const auto& t : times) {
+    profiled_group& g = groups[static_cast<std::size_t>(t.group)];
+    ++g.calls;
+    g.seconds += static_cast<double>(t.end - t.begin) * 1e-9;
+  }
+}
+
 /// Adds up the times of a machine that ran over one mini-batch.
 template <class Program, class Machine>
 program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time> runs) {
   program_profile p;
   p.runs = std::move(runs);
   p.times = machine.clock().times();
-  report_options sizes{.rows = machine.rows()};
-  // Flops and bytes are known if the program has at most one row domain besides the batch.
-  constexpr int domains = Program::desc.count.domains;
-  if (domains == batch::domain + 2) sizes.tokens = machine.rows(batch::domain + 1);
-  for (group_report& g : report_of<Program>(sizes).groups) {
-    profiled_group& to = p.groups.emplace_back();
-    to.what = std::move(g.what);
-    if (domains > batch::domain + 2) continue;
-    to.flops = g.flops;
-    to.bytes = g.bytes;
-  }
-  for (const auto& t : p.times) {
-    profiled_group& g = p.groups[static_cast<std::size_t>(t.group)];
-    ++g.calls;
-    g.seconds += static_cast<double>(t.end - t.begin) * 1e-9;
-  }
+  p.groups = groups_of<Program>(machine);
+  add_times(p.groups, p.times);
   return p;
 }
 
@@ -141,12 +194,18 @@ LAMINA_COLD inline std::string program_profile::trace() const {
       "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
       "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"tid\": 1, "
       "\"args\": {\"name\": \"lamina\"}}");
+  for (int i = 0; threads > 1 && i < threads; ++i)
+    all << ",\n{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, \"tid\": " << i + 1
+        << ", \"args\": {\"name\": \"thread " << i << "\"}}";
   const auto add = [&](std::string_view name, const char* kind, const engine::cpu::group_time& t) {
     all << ",\n{\"ph\": \"X\", \"cat\": \"" << kind << "\", \"name\": " << detail::json_text(name)
-        << ", \"pid\": 1, \"tid\": 1, \"ts\": ";
+        << ", \"pid\": 1, \"tid\": " << t.thread + 1 << ", \"ts\": ";
     all.print("%.3f", static_cast<double>(t.begin) * 1e-3) << ", \"dur\": ";
     all.print("%.3f", static_cast<double>(t.end - t.begin) * 1e-3)
-        << ", \"args\": {\"" << kind << "\": " << t.group << "}}";
+        << ", \"args\": {\"" << kind << "\": " << t.group;
+    if (t.group < static_cast<int>(groups.size()) && kind[0] == 'g')
+      all << ", \"phase\": \"" << groups[static_cast<std::size_t>(t.group)].phase << "\"";
+    all << "}}";
   };
   for (const auto& r : runs) add(std::string(lamina::text("run ") << r.group), "run", r);
   for (const auto& t : times) add(groups[static_cast<std::size_t>(t.group)].what, "group", t);

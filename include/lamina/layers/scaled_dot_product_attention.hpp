@@ -98,5 +98,12 @@ constexpr auto scaled_dot_product_attention(
     return queries;
   }
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+template <any_value...>
+constexpr no_match<scaled_dot_product_attention_attr>
+scaled_dot_product_attention(...) = delete;  // (q, k, v); options: dropout_rate, causal, name
+// clang-format on
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

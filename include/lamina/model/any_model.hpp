@@ -338,8 +338,10 @@ class any_model {
   /// Takes a model over: `any_model a{std::move(m)}`. To keep sharing its parameters, make another
   /// one with share_parameters_of.
   template <program_type P>
-  any_model(model<P> m)  // NOLINT: a model converts
+  any_model(model<P>&& m)  // NOLINT: a model converts
       : model_(std::make_shared<detail::any_model_of<P>>(std::move(m))) {}
+  template <program_type P>
+  any_model(const model<P>&) = delete;  // it takes a model over: std::move(m)
 
   any_model(const any_model&) = default;  // no moves, which would leave a model without a program
   any_model& operator=(const any_model&) = default;
@@ -367,15 +369,20 @@ class any_model {
   any_evaluator evaluator() const { return any_evaluator(model_); }
 
   /// Save and load the parameters like model::save and model::load.
-  LAMINA_COLD void save(const file_path& path) const {
+  template <file_part... Parts>
+  void save(const file_path& path, const Parts&... parts) const {
     std::vector<tensor_entry> all;
     model_->arrays().append_to(all);
-    write_tensor_file(path, all);
+    write_tensor_file(path, detail::with_parts(std::move(all), parts...));
   }
-  LAMINA_COLD void load(const file_path& path) {
+  template <file_part... Parts>
+  void load(const file_path& path, Parts&... parts) {
     const std::vector<tensor_entry> from = read_tensor_file(path);
-    model_->arrays().check_entries(from, path.string());
-    stored_arrays::assign(model_->arrays().find_all(from));
+    const auto assign = [&] {
+      model_->arrays().check_entries(from, path.string());
+      stored_arrays::assign(model_->arrays().find_all(from));
+    };
+    detail::read_parts(from, path.string(), assign, parts...);
   }
 
  private:

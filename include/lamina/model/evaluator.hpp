@@ -9,6 +9,7 @@
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
+#include <lamina/model/divided/row_fetcher.hpp>
 #include <lamina/model/domain_of_level.hpp>
 #include <lamina/model/evaluator_options.hpp>
 #include <lamina/model/feed.hpp>
@@ -41,7 +42,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   using program = for_test<P>;
 
   explicit evaluator(const model<P>& m, std::uint64_t seed = 0)
-      : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
+      : machine_({m.memory_of_all(), nullptr, nullptr}), seed_(seed), rows_read_(m) {
     detail::initialise_state<P>(machine_);
   }
   /// An evaluator with its own threads, which share the work of each call: `evaluator e{model,
@@ -117,14 +118,17 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       rows_ = -1;
       given_ = 0;
       feeder_.clear();
+      rows_read_.clear();
       unsigned long long copied = 0;
       ((copied |= copy(feeds)), ...);
       if (copied != 0) {
         rows_ = feeder_.rows();
         feeder_.view().feed_to(machine_, copied);
+        rows_read_.feed(feeder_.view(), copied);
       }
       unsigned long long given = copied;
       ((given |= take(feeds)), ...);
+      rows_read_.fetch(divided_tables::purpose::evaluation);
       machine_.run(given, seed_, 0);
       given_ = given;
     }
@@ -259,6 +263,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       given_ = 0;
       const batch_view<P> view = feeder_.view();
       detail::at_minibatch(position, view, [&] {
+        rows_read_.feed(view, ~0ull);
+        rows_read_.fetch(divided_tables::purpose::evaluation);
         view.feed_to(machine_);
         machine_.run(~0ull, seed_, 0);
       });
@@ -354,6 +360,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
         machine_.bind(rows_);
       }
       machine_.feed(i, f.values);
+      rows_read_.feed(i, f.values, f.count);
       return 1ull << (i & 63);
     }
   }
@@ -363,6 +370,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   std::uint64_t seed_;
   unsigned long long given_ = 0;  // bit mask of the data of the last run
   int rows_ = -1;
+  [[no_unique_address]] detail::row_fetcher<P> rows_read_{};
   detail::owned_threads threads_;
 };
 

@@ -13,14 +13,13 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The initial values of the variable that a startup operator fills, row by row. `stream` is the
-/// number of the parameter, so that its values do not depend on the rest of the program.
+/// The elements [first, first + count) of the variable that a startup operator fills, which are
+/// numbered row by row. `stream` is the number of the parameter, so that its values do not depend
+/// on the rest of the program.
 template <class Real>
 LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
-                                             std::uint64_t program_seed, std::uint64_t stream) {
-  const variable_desc& v = p.variables[p.arguments[op.outputs]];
-  std::size_t count = 1;
-  for (int i = 0; i < v.rank; ++i) count *= static_cast<std::size_t>(p.dims[v.dims + i]);
+                                             std::uint64_t program_seed, std::uint64_t stream,
+                                             std::size_t first, std::size_t count) {
   std::vector<Real> values(count);
   const std::string_view type = op.schema->type;
   const auto number = [&](int attribute) {
@@ -33,8 +32,8 @@ LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operat
   if (type == "assign_value") {
     const attribute_value given = p.attributes[op.attributes + 2];
     for (std::size_t i = 0; i < count; ++i)
-      values[i] = i < static_cast<std::size_t>(given.count)
-                      ? p.reals[given.offset + static_cast<int>(i)]
+      values[i] = first + i < static_cast<std::size_t>(given.count)
+                      ? p.reals[given.offset + static_cast<int>(first + i)]
                       : Real(0);
     return values;
   }
@@ -42,13 +41,22 @@ LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operat
   const std::uint64_t seed = own != 0 ? own : program_seed;
   for (std::size_t i = 0; i < count; ++i) {
     if (type == "uniform_random")
-      values[i] = random_uniform_at(seed, stream, i, number(2), number(3));
+      values[i] = random_uniform_at(seed, stream, first + i, number(2), number(3));
     else if (type == "gaussian_random")
-      values[i] = number(2) + number(3) * random_normal_at(seed, stream, i);
+      values[i] = number(2) + number(3) * random_normal_at(seed, stream, first + i);
     else
-      values[i] = number(2) + number(3) * random_truncated_normal_at(seed, stream, i);
+      values[i] = number(2) + number(3) * random_truncated_normal_at(seed, stream, first + i);
   }
   return values;
+}
+/// All elements of the variable.
+template <class Real>
+LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
+                                             std::uint64_t program_seed, std::uint64_t stream) {
+  const variable_desc& v = p.variables[p.arguments[op.outputs]];
+  std::size_t count = 1;
+  for (int i = 0; i < v.rank; ++i) count *= static_cast<std::size_t>(p.dims[v.dims + i]);
+  return initial_values<Real>(p, op, program_seed, stream, 0, count);
 }
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -14,6 +14,8 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/copy_arrays.hpp>
+#include <lamina/model/divided/held_tables.hpp>
+#include <lamina/model/file_part.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
@@ -44,6 +46,15 @@ requires(P::desc.count.variables >= 0) class model<P> {
     initialise(seed);
   }
 
+  /// As above, for one of the processes of a world, such as `distributed::session`: they divide the
+  /// rows of tables of embeddings with is_distributed. All processes must make the model.
+  template <class World>
+  requires(detail::divides_tables<World>) model(P, World& world, std::uint64_t seed = 1) {
+    if constexpr (has_distributed_tables<P>) tables_.divide(world, seed, pointers_.get());
+    create();
+    initialise(seed);
+  }
+
   /// As above, but shares each parameter that `other` has under the same name, so training one
   /// model changes both. Several models and a seed may follow: `model m{program,
   /// share_parameters_of<"words">(a), share_parameters_of(b), 7}`. A parameter is shared with the
@@ -54,10 +65,11 @@ requires(P::desc.count.variables >= 0) class model<P> {
       : model(net, as_argument(more)...) {
     using all = std::make_integer_sequence<int, P::desc.count.parameters>;
     using chosen = shared_parameters<Q, Layers...>;
-    constexpr int wrong = first_mismatch<chosen>(all{});
-    static_assert(check<(wrong < 0), typename mismatch<Q, wrong>::type>,
+    constexpr int wrong = sharing::template first_mismatch<chosen>(all{});
+    static_assert(check<(wrong < 0), typename sharing::template mismatch<Q, wrong>::type>,
                   "lamina: model: parameters that models share have one shape and type");
-    constexpr bool known = is_faulty<P> || is_faulty<Q> || (shares<Q, Layers>(all{}) && ...);
+    constexpr bool known =
+        is_faulty<P> || is_faulty<Q> || (sharing::template shares<Q, Layers>(all{}) && ...);
     static_assert(check<known, detail::name_letters<Layers>...>,
                   "lamina: share_parameters_of: expected names of layers or parameters that both "
                   "models have");
@@ -78,8 +90,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
   /// Refuses anything but a seed or parameters to share with a one-line error.
   template <class Given, class... More>
-  requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given>)
-      model(P, const Given&, const More&...) {
+  requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given> &&
+           !detail::divides_tables<Given>) model(P, const Given&, const More&...) {
     static_assert(check<never<P, Given>, gets_type<Given>>,
                   "lamina: model: expected a seed after the program, model m{program, 7}, or "
                   "share_parameters_of(other)");
@@ -100,6 +112,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// others. To keep the best parameters of a run: `auto best = m.clone()`, then
   /// `best.copy_parameters(m)` after each improvement.
   model clone() const {
+    (void)memory();
     model made{own_memory{}};
     made.copy_parameters(*this);
     return made;
@@ -184,13 +197,30 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// Name, shape and layout of parameter i.
   static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
-  /// Writes all parameters to a file. If the write fails, the old file stays complete.
-  void save(const file_path& path) const { write_tensor_file(path, entries()); }
-
-  /// Replaces all parameters by those of a file that save() wrote. Throws format_error for a
-  /// damaged or foreign file. Throws lamina::error if names or shapes differ from the program's;
-  /// the model is unchanged then. Forgets the training state: the next call of `train` begins anew.
-  void load(const file_path& path) { assign(read_tensor_file(path), path.string()); }
+  /// Writes all parameters to a file, and `parts` with them (see file_part). If the write fails,
+  /// the old file stays complete. If processes divide a table, all must call save() and load(), and
+  /// rank 0 writes the file.
+  template <file_part... Parts>
+  void save(const file_path& path, const Parts&... parts) const {
+    if constexpr (has_distributed_tables<P>)
+      if (divided())
+        return tables_.save(path.string(), memory_of_all(), detail::with_parts({}, parts...));
+    write_tensor_file(path, detail::with_parts(entries(), parts...));
+  }
+  /// Replaces all parameters and parts by those of a file of save(). Throws format_error for a
+  /// damaged file, lamina::error for another program's or without a part; nothing is changed then.
+  /// Forgets the training state: the next call of `train` begins anew.
+  template <file_part... Parts>
+  void load(const file_path& path, Parts&... parts) {
+    const std::vector<tensor_entry> from = read(path);
+    const auto take = [&] {
+      if constexpr (has_distributed_tables<P>)
+        if (divided())
+          return tables_.assign(from, path.string(), memory_of_all()), forget_training();
+      assign(from, path.string());
+    };
+    detail::read_parts(from, path.string(), take, parts...);
+  }
 
   /// All parameters as named arrays.
   std::vector<tensor_entry> entries() const {
@@ -206,10 +236,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
     forget_training();
   }
   /// The parameters in the form for files.
-  stored_arrays arrays() const {
-    static constexpr const char* none[] = {""};
-    return {parameters_in<P>(), memory(), 1, none, "", "", "a parameter"};
-  }
+  stored_arrays arrays() const { return parameters_for_files<P>(memory()); }
 
   /// The training state that `train` keeps between calls: moments, steps and passes. With it a
   /// second call with the same type of optimizer continues the training. It holds as much memory as
@@ -218,11 +245,32 @@ requires(P::desc.count.variables >= 0) class model<P> {
   void forget_training() { training_.forget(); }
 
   /// One pointer per parameter, to its memory in the engine's layout. Throws lamina::error for a
-  /// model that was moved away.
+  /// model that was moved away, and if other processes have rows of a table.
   float* const* memory() const {
+    if constexpr (has_distributed_tables<P>) tables_.require_whole();
+    return memory_of_all();
+  }
+  /// The same, also if other processes have rows of a table: they are missing in its memory.
+  float* const* memory_of_all() const {
     if (!pointers_) fail_moved();
     return pointers_.get();
   }
+  /// The tables that processes divide; null if there are none.
+  divided_tables* divided() const {
+    if constexpr (has_distributed_tables<P>)
+      return tables_.get();
+    else
+      return nullptr;
+  }
+  const detail::held_tables<P>& tables() const { return tables_; }
+  /// Whether processes divide parameter i; its number among their tables.
+  bool divides(int i) const {
+    if constexpr (has_distributed_tables<P>)
+      return tables_.has(i);
+    else
+      return false;
+  }
+  static int table_of(int i) { return distributed_tables<P>::all.table_of[i]; }
   /// The owner of parameter i's memory.
   const std::shared_ptr<engine::aligned_buffer>& owner(int i) const { return memory(), owners_[i]; }
 
@@ -232,9 +280,15 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
+      if (pointers_[i] != nullptr) continue;  // a divided table
       owners_[i] = std::make_shared<engine::aligned_buffer>(parameters_in<P>().floats(i));
       pointers_[i] = owners_[i]->data();
     }
+  }
+  std::vector<tensor_entry> read(const file_path& path) const {
+    if constexpr (has_distributed_tables<P>)
+      if (divided()) return tables_.read(path.string(), memory_of_all());
+    return read_tensor_file(path);
   }
   /// An argument of a constructor for another one: a seed gets the type of seeds.
   template <class T>
@@ -250,11 +304,14 @@ requires(P::desc.count.variables >= 0) class model<P> {
     for (int k = 0; k < p.count.startup; ++k) {
       const variable_desc& v = p.variables[p.arguments[p.startup[k].outputs]];
       if (v.kind != variable_kind::parameter) continue;
+      if constexpr (has_distributed_tables<P>)
+        if (tables_.initialise(v.index, p, p.startup[k], seed)) continue;
       const std::vector<real> values =
           initial_values<real>(p, p.startup[k], seed, static_cast<std::uint64_t>(v.index));
       import_values(v.index, values.data());
     }
   }
+  using sharing = detail::parameter_sharing<P>;
   struct own_memory {};
   /// Makes a model with its own memory, without values.
   explicit model(own_memory) { create(); }
@@ -274,106 +331,29 @@ requires(P::desc.count.variables >= 0) class model<P> {
     const int each[] = {0, (share_one<Shared, Q, Index>(other), 0)...};
     (void)each;
   }
-  template <class Q, int Index>
-  static constexpr int counterpart = [] {
-    for (int k = 0; k < Q::desc.count.parameters; ++k) {
-      const int v = Q::desc.parameters[k].variable;
-      const int n = name_length(Q::desc, v);
-      char* text = new char[static_cast<unsigned>(n) + 1];
-      name_writer w{text};
-      write_name(Q::desc, v, w);
-      const bool same = has_name(P::desc, P::desc.parameters[Index].variable,
-                                 std::string_view(text, static_cast<std::size_t>(n)));
-      delete[] text;
-      if (same) return k;
-    }
-    return -1;
-  }();
-  template <class Q, int Index>
-  struct parameter_extent {
-    static constexpr variable_desc d = Q::desc.variables[Q::desc.parameters[Index].variable];
-    static constexpr int first = Q::desc.dims[d.dims];
-    static constexpr int last = Q::desc.dims[d.dims + d.rank - 1];
-    static constexpr int at(int i) { return Q::desc.dims[d.dims + i]; }
-  };
-  template <class A, class B>
-  static constexpr bool same_extent() {
-    bool same = A::d.rank == B::d.rank && A::d.type == B::d.type;
-    for (int i = 0; same && i < A::d.rank; ++i) same = A::at(i) == B::at(i);
-    return same;
-  }
-  /// The types that the error message shows for parameter Index: its name, and its first and last
-  /// dimension in both models.
-  template <class Q, int Index, bool = (Index >= 0)>
-  struct mismatch {
-    using type = void;
-  };
-  template <class Q, int Index>
-  struct mismatch<Q, Index, true> {
-    using mine = parameter_extent<P, Index>;
-    using others = parameter_extent<Q, counterpart<Q, Index>>;
-    using name = typename detail::variable_text<P, P::desc.parameters[Index].variable>::type;
-    using type =
-        gets_type<name, expects<others::first, others::last>, gets<mine::first, mine::last>>;
-  };
-  /// Whether parameter Index belongs to the name `layer`.
-  template <int Index>
-  static constexpr bool is_of(std::string_view layer) {
-    return detail::parameter_belongs_to(P::desc, P::desc.parameters[Index].variable, layer);
-  }
-  template <class Shared, int Index>
-  struct chooses;
-  template <class Q, fixed_string... Layers, int Index>
-  struct chooses<shared_parameters<Q, Layers...>, Index> {
-    using program = Q;
-    static constexpr bool value = [] {
-      if constexpr (sizeof...(Layers) == 0)
-        return true;
-      else
-        return (is_of<Index>(Layers.view()) || ...);
-    }();
-  };
-  /// Whether both models have a parameter that belongs to this layer.
-  template <class Q, fixed_string Layer, int... Index>
-  static constexpr bool shares(std::integer_sequence<int, Index...>) {
-    const bool both[] = {(counterpart<Q, Index> >= 0 && is_of<Index>(Layer.view()))..., false};
-    for (const bool b : both)
-      if (b) return true;
-    return false;
-  }
-  template <class Shared, int Index>
-  static constexpr bool fits_one() {
-    using Q = typename chooses<Shared, Index>::program;
-    constexpr int k = chooses<Shared, Index>::value ? counterpart<Q, Index> : -1;
-    if constexpr (k >= 0)
-      return same_extent<parameter_extent<P, Index>, parameter_extent<Q, k>>();
-    else
-      return true;
-  }
-  template <class Shared, int... Index>
-  static constexpr int first_mismatch(std::integer_sequence<int, Index...>) {
-    const bool fits[] = {fits_one<Shared, Index>()..., true};
-    for (int i = 0; i < P::desc.count.parameters; ++i)
-      if (!fits[i]) return i;
-    return -1;
-  }
   template <class Shared, class Q, int Index>
   void share_one(const model<Q>& other) {
-    constexpr int k = chooses<Shared, Index>::value ? counterpart<Q, Index> : -1;
+    constexpr int k = sharing::template counterpart_of<Shared, Q, Index>;
     if constexpr (k >= 0) {
       owners_[Index] = other.owner(k);
       pointers_[Index] = owners_[Index]->data();
     }
   }
 
-  void export_values(int i, real* to) const { unpack_like(describe(i), memory()[i], to); }
-  void import_values(int i, const real* from) { pack_like(describe(i), from, memory()[i]); }
+  void export_values(int i, real* to) const { unpack_like(describe(i), memory_of(i), to); }
+  void import_values(int i, const real* from) { pack_like(describe(i), from, memory_of(i)); }
+  float* memory_of(int i) const {
+    if constexpr (has_distributed_tables<P>)
+      if (tables_.has(i)) tables_.require_whole();
+    return memory_of_all()[i];
+  }
 
   static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
   using owner_type = std::shared_ptr<engine::aligned_buffer>;
   owned_array<owner_type> owners_{at_least};
   owned_array<float*> pointers_{at_least};  // evaluators keep the address of these pointers
   training_memory training_;
+  [[no_unique_address]] detail::held_tables<P> tables_;
 };
 
 // One guide, which refuses options in braces, and its parameters in one line: clang shows each.

@@ -94,7 +94,8 @@ parameter_list_view parameters_in() {
 
 /// Arrays in the layout of parameters, such as accumulators: `of_each` arrays per parameter. Array
 /// s of parameter i is `array[i * of_each + s]` and has the name "<parameter><before><state
-/// s><after>". `kind` is the word for such an array in messages.
+/// s><after>". `kind` is the word for such an array in messages. A null array is not in the memory
+/// of this process (divided_tables): its entries have no bytes.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;
@@ -123,6 +124,7 @@ struct stored_arrays {
         e.name = name_of(info, s);
         e.type = info.type;
         for (const std::size_t n : info.shape) e.dims.push_back(n);
+        if (array[i * of_each + s] == nullptr) continue;
         e.bytes.resize(size_of(info));
         if (info.type == dtype::float64)
           unpack_like(info, array[i * of_each + s], reinterpret_cast<double*>(e.bytes.data()));
@@ -142,7 +144,7 @@ struct stored_arrays {
           throw error(text() << "lamina: " << source << ": expected " << kind << " " << name
                              << ", found none");
         bool same = found->type == info.type && found->dims.size() == info.shape.size() &&
-                    found->bytes.size() == size_of(info);
+                    (array[i * of_each + s] == nullptr || found->bytes.size() == size_of(info));
         for (std::size_t k = 0; same && k < info.shape.size(); ++k)
           same = found->dims[k] == info.shape[k];
         if (!same)
@@ -165,8 +167,10 @@ struct stored_arrays {
     for (int i = 0; i < parameters.size(); ++i)
       for (int s = 0; s < of_each; ++s) {
         parameter_info info = parameters.describe(i);
-        const void* const values = find(from, name_of(info, s))->bytes.data();
-        all.push_back({std::move(info), values, array[i * of_each + s]});
+        float* const to = array[i * of_each + s];
+        const void* const values =
+            to == nullptr ? nullptr : find(from, name_of(info, s))->bytes.data();
+        all.push_back({std::move(info), values, to});
       }
     return all;
   }
@@ -180,11 +184,12 @@ struct stored_arrays {
         pack_like(a.info, static_cast<const float*>(a.values), a.to);
     }
   }
-
- private:
+  /// The name of array s of a parameter.
   LAMINA_COLD std::string name_of(const parameter_info& info, int s) const {
     return text() << info.name << before << state[s] << after;
   }
+
+ private:
   LAMINA_COLD static std::size_t size_of(const parameter_info& info) {
     return info.size() * static_cast<std::size_t>(lamina::size_of(info.type));
   }
@@ -200,5 +205,12 @@ struct stored_arrays {
     return match;
   }
 };
+
+/// The parameters of a program in the form for files.
+template <program_type P>
+stored_arrays parameters_for_files(float* const* memory) {
+  static constexpr const char* none[] = {""};
+  return {parameters_in<P>(), memory, 1, none, "", "", "a parameter"};
+}
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -82,6 +82,15 @@ class tensor_file_reader {
   explicit tensor_file_reader(binary_reader& from) : from_(from) {}
 
   LAMINA_COLD std::vector<tensor_entry> read() {
+    std::vector<tensor_entry> entries = read_header();
+    for (std::size_t i = 0; i < entries.size(); ++i) read_data(entries[i].bytes, sizes_[i]);
+    finish();
+    return entries;
+  }
+
+  /// The parts of read(): entries without data; then, for each entry in turn, its data, or only a
+  /// verification of them; then the checksum of all.
+  LAMINA_COLD std::vector<tensor_entry> read_header() {
     const std::uint64_t size = from_.left();
     if (size < 24) from_.fail(text("expected at least 24 bytes, found ") << size);
     const std::string first = from_.bytes(8, "the first bytes");
@@ -106,44 +115,61 @@ class tensor_file_reader {
     binary_reader table(bytes, from_.path());
     table.window(16, header - 24, "the header");
     std::vector<tensor_entry> entries;
-    std::vector<std::uint64_t> sizes;
+    sizes_.clear();
     std::uint64_t expected = header + 8;
     for (std::uint64_t n = table.number<std::uint64_t>("number of entries"); n > 0; --n) {
       tensor_entry& e = entries.emplace_back();
       e.name = content(table, "name");
       table.bytes((8 - e.name.size() % 8) % 8, "zeros after a name");
-      sizes.push_back(read_shape(table, e));
-      expected += whole_stripes(sizes.back());
+      sizes_.push_back(read_shape(table, e));
+      expected += whole_stripes(sizes_.back());
       if (expected > size)
-        table.fail(text("'") << e.name << "': expected " << sizes.back()
+        table.fail(text("'") << e.name << "': expected " << sizes_.back()
                              << " bytes of data, found a file of " << size);
     }
     if (expected != size)
       from_.fail_at(header, text("expected a file of ") << expected << " bytes, found " << size);
-    checksum all(sum);
-    for (std::size_t i = 0; i < entries.size(); ++i) read_data(entries[i].bytes, sizes[i], all);
-    if (from_.number<std::uint64_t>("checksum") != all.value())
-      from_.fail_at(size - 8, "the checksum does not match: the file is damaged");
+    sum_ = checksum(sum);
     return entries;
+  }
+  /// The sizes of the entries' data in bytes.
+  const std::vector<std::uint64_t>& sizes() const { return sizes_; }
+  /// Reads bytes directly into their destination, and adds them to the checksum while they are in
+  /// the cache.
+  LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size) {
+    to.resize(size);
+    for (std::uint64_t had = 0; had < size; had += piece)
+      add_data(to.data() + had, (std::min)(piece, size - had));
+    add_rest(to.data() + size - size % checksum::stripe, size % checksum::stripe);
+  }
+  /// Adds the data of an entry to the checksum without keeping them.
+  LAMINA_COLD void verify_data(std::uint64_t size) {
+    raw_bytes one((std::min)(piece, size));
+    std::uint64_t count = 0;
+    for (std::uint64_t had = 0; had < size; had += piece)
+      add_data(one.data(), count = (std::min)(piece, size - had));
+    add_rest(one.data() + count - size % checksum::stripe, size % checksum::stripe);
+  }
+  LAMINA_COLD void finish() {
+    const std::uint64_t at = from_.offset();
+    if (from_.number<std::uint64_t>("checksum") != sum_.value())
+      from_.fail_at(at, "the checksum does not match: the file is damaged");
   }
 
  private:
-  /// Reads bytes directly into their destination, and adds them to the checksum while they are in
-  /// the cache.
-  LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size, checksum& sum) {
-    constexpr std::uint64_t piece = 1 << 18;
-    to.resize(size);
-    for (std::uint64_t had = 0; had < size; had += piece) {
-      const std::uint64_t count = (std::min)(piece, size - had);
-      from_.read(to.data() + had, count, "data");
-      sum.add(to.data() + had, count / checksum::stripe * checksum::stripe);
-    }
-    const std::uint64_t rest = size % checksum::stripe;
-    if (rest == 0) return;
+  static constexpr std::uint64_t piece = 1 << 18;
+
+  LAMINA_COLD void add_data(char* to, std::uint64_t count) {
+    from_.read(to, count, "data");
+    sum_.add(to, count / checksum::stripe * checksum::stripe);
+  }
+  /// Adds the last bytes of an entry, which do not fill a stripe.
+  LAMINA_COLD void add_rest(const char* rest, std::uint64_t count) {
+    if (count == 0) return;
     char last[checksum::stripe];
-    std::memcpy(last, to.data() + size - rest, rest);
-    from_.read(last + rest, checksum::stripe - rest, "zeros after data");
-    sum.add(last, checksum::stripe);
+    std::memcpy(last, rest, count);
+    from_.read(last + count, checksum::stripe - count, "zeros after data");
+    sum_.add(last, checksum::stripe);
   }
 
   LAMINA_COLD static std::string content(binary_reader& from, const char* what) {
@@ -167,7 +193,32 @@ class tensor_file_reader {
   }
 
   binary_reader& from_;
+  std::vector<std::uint64_t> sizes_;
+  checksum sum_{0};
 };
+
+/// The header of a file of these entries; `sum` becomes its checksum.
+LAMINA_COLD inline std::string tensor_file_header(const std::vector<tensor_entry>& entries,
+                                                  std::uint64_t& sum) {
+  std::string header(tensor_file_magic);
+  header += tensor_file_version;
+  put_number(header, 0);
+  put_number(header, entries.size());
+  for (const tensor_entry& e : entries) {
+    put_number(header, e.name.size());
+    header += e.name;
+    header.resize((header.size() + 7) / 8 * 8);
+    put_number(header, static_cast<std::uint64_t>(e.type));
+    put_number(header, e.dims.size());
+    for (const std::uint64_t d : e.dims) put_number(header, d);
+  }
+  header.resize(whole_stripes(header.size() + 8));
+  const std::uint64_t size = header.size();
+  std::memcpy(&header[8], &size, 8);
+  sum = sum_of_header(header.data(), size);
+  std::memcpy(&header[size - 8], &sum, 8);
+  return header;
+}
 
 }  // namespace detail
 
@@ -175,24 +226,8 @@ class tensor_file_reader {
 /// Throws lamina::error naming the path when it cannot be written.
 LAMINA_COLD inline void write_tensor_file(const file_path& path,
                                           const std::vector<tensor_entry>& entries) {
-  std::string header(detail::tensor_file_magic);
-  header += detail::tensor_file_version;
-  detail::put_number(header, 0);
-  detail::put_number(header, entries.size());
-  for (const tensor_entry& e : entries) {
-    detail::put_number(header, e.name.size());
-    header += e.name;
-    header.resize((header.size() + 7) / 8 * 8);
-    detail::put_number(header, static_cast<std::uint64_t>(e.type));
-    detail::put_number(header, e.dims.size());
-    for (const std::uint64_t d : e.dims) detail::put_number(header, d);
-  }
-  header.resize(detail::whole_stripes(header.size() + 8));
-  const std::uint64_t size = header.size();
-  std::memcpy(&header[8], &size, 8);
-  const std::uint64_t sum = detail::sum_of_header(header.data(), size);
-  std::memcpy(&header[size - 8], &sum, 8);
-
+  std::uint64_t sum = 0;
+  const std::string header = detail::tensor_file_header(entries, sum);
   binary_writer file(path.string());
   file.write(header);
   checksum all(sum);

@@ -6,9 +6,11 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/model/divided/divided_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -20,6 +22,8 @@ class training_memory {
   const void* optimizer = nullptr;
   /// All accumulators, ordered by parameter and state, in the layout of the parameters.
   engine::aligned_buffer accumulators{};
+  /// The accumulators of tables that processes divide.
+  std::shared_ptr<divided_states> divided{};
   /// The number of updates and of passes so far.
   std::int64_t steps = 0;
   int passes = 0;
@@ -28,11 +32,13 @@ class training_memory {
   training_memory(training_memory&& other) noexcept
       : optimizer(std::exchange(other.optimizer, nullptr)),
         accumulators(std::move(other.accumulators)),
+        divided(std::move(other.divided)),
         steps(other.steps),
         passes(other.passes) {}
   training_memory& operator=(training_memory&& other) noexcept {
     optimizer = std::exchange(other.optimizer, nullptr);
     accumulators = std::move(other.accumulators);
+    divided = std::move(other.divided);
     steps = other.steps;
     passes = other.passes;
     return *this;

@@ -49,6 +49,10 @@ struct train_options {
   // <lamina/distributed/session.hpp>. Each computes its part of every mini-batch, which all must
   // read alike; null: this process alone.
   lamina::world* world = nullptr;
+  // With `world`: the reader has this process's share of each mini-batch, as that of
+  // lamina::reader::shard(world), instead of the whole. A mini-batch of the training is then those
+  // of all processes together, in the order of the ranks.
+  bool reads_shard = false;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 

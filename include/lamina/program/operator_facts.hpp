@@ -91,6 +91,9 @@ struct operator_facts {
   bool host_waits;            // the host waits for its result, which is a number of rows
   std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
   bool meets_rows;  // a row of a result depends on all rows of the mini-batch, as a cost of pairs
+  // The attribute that says whether processes divide the rows of operand 0, of which operand 1
+  // chooses some; the next attribute is a row that is never read. -1: none.
+  std::int8_t divided_by;
 };
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include <lamina/core/check.hpp>
 #include <lamina/program/initializer.hpp>
 #include <lamina/program/program_desc.hpp>
 
@@ -39,6 +40,16 @@ constexpr gradient_clip clip_by_norm(float norm) { return {clip_kind::norm, 0, n
 constexpr gradient_clip clip_by_global_norm(float norm) {
   return {clip_kind::global_norm, 0, norm};
 }
+
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+regularizer l1_decay(...) = delete;  // expected a number, l1_decay(1e-4f)
+regularizer l2_decay(...) = delete;  // expected a number, l2_decay(1e-4f)
+gradient_clip clip_by_value(...) = delete;  // expected a number, clip_by_value(1.f)
+gradient_clip clip_by_norm(...) = delete;  // expected a number, clip_by_norm(1.f)
+gradient_clip clip_by_global_norm(...) = delete;  // expected a number, clip_by_global_norm(1.f)
+// clang-format on
+#endif
 
 /// Fluid's ParamAttr: the options of a parameter that the user of a layer can set.
 struct param_attr {

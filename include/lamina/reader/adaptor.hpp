@@ -58,6 +58,10 @@ template <class T = int>
 inline generator<T> no_elements() {
   co_return;
 }
+/// Whether map, compose or chain were given something that is neither a reader nor their options.
+template <class Options, class... R>
+inline constexpr bool are_no_readers = sizeof...(R) > 0 && !(readable<R> && ...) &&
+                                       !(__is_same(std::remove_cvref_t<R>, Options) || ...);
 /// The type of what a function returns, whatever it is called with: int where that is not known,
 /// because its parameters are `auto`. A reader of that type replaces a reader whose function does
 /// not take its elements, so that what reads it gets no wrong number.

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/check.hpp>
+#include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/begin_pass.hpp>
 
 namespace lamina::inline LAMINA_ABI::reader {
@@ -64,6 +66,15 @@ requires(sizeof...(R) > 0) auto chain(R&&... readers) {
   using chained = chained_reader<T>;
   return chained(
       std::vector<typename chained::link>{chained::link_to(share(std::forward<R>(readers)))...});
+}
+
+/// Explains arguments that are no readers.
+template <class... R>
+requires(detail::are_no_readers<void, R...>) auto chain(const R&...) {
+  static_assert(check<never<R...>, gets_type<std::remove_cvref_t<R>...>>,
+                "lamina: reader: map, compose and chain: expected readers, copyable ranges or "
+                "callables that return one");
+  return &detail::no_elements<int>;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::reader

@@ -13,7 +13,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/reader/cursor.hpp>
 
@@ -116,6 +118,15 @@ requires(sizeof...(R) > 0) auto compose(compose_options options, R&&... readers)
 template <readable... R>
 requires(sizeof...(R) > 0) auto compose(R&&... readers) {
   return compose(compose_options{}, std::forward<R>(readers)...);
+}
+
+/// Explains arguments that are no readers.
+template <class... R>
+requires(detail::are_no_readers<compose_options, R...>) auto compose(const R&...) {
+  static_assert(check<never<R...>, gets_type<std::remove_cvref_t<R>...>>,
+                "lamina: reader: map, compose and chain: expected readers, copyable ranges or "
+                "callables that return one");
+  return &detail::no_elements<int>;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::reader

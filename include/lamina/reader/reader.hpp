@@ -16,6 +16,7 @@
 #include <lamina/reader/generator.hpp>
 #include <lamina/reader/map.hpp>
 #include <lamina/reader/random.hpp>
+#include <lamina/reader/shard.hpp>
 #include <lamina/reader/shuffle.hpp>
 #include <lamina/reader/skip_n.hpp>
 #include <lamina/reader/split.hpp>

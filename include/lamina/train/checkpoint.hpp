@@ -155,12 +155,8 @@ LAMINA_COLD inline std::vector<tensor_entry> checkpoint_entries(const stored_arr
   return entries;
 }
 
-LAMINA_COLD inline void write_checkpoint(const std::string& directory, const stored_arrays& values,
-                                         const stored_arrays& accumulators,
-                                         const checkpoint_facts& facts, int keep) {
-  make_directories(directory);
-  write_tensor_file(checkpoint_path(directory, facts.steps),
-                    checkpoint_entries(values, accumulators, facts));
+/// Removes all but the newest `keep` checkpoints; 0: removes none.
+LAMINA_COLD inline void remove_old_checkpoints(const std::string& directory, int keep) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   // An old checkpoint that cannot be removed, or that is already removed, must not end a run.
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
@@ -171,17 +167,27 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   }
 }
 
+LAMINA_COLD inline void write_checkpoint(const std::string& directory, const stored_arrays& values,
+                                         const stored_arrays& accumulators,
+                                         const checkpoint_facts& facts, int keep) {
+  make_directories(directory);
+  write_tensor_file(checkpoint_path(directory, facts.steps),
+                    checkpoint_entries(values, accumulators, facts));
+  remove_old_checkpoints(directory, keep);
+}
+
 /// The entries of the newest intact checkpoint, and its path; empty if the directory has no
-/// checkpoint. Reports damaged checkpoints on standard error and renames them, so that they do not
-/// count among the checkpoints to keep. If all are damaged, throws the format_error of the newest
-/// one.
-LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
-                                                                     std::string& path) {
+/// checkpoint. `read(path)` reads a file. Reports damaged checkpoints on standard error and renames
+/// them, so that they do not count among the checkpoints to keep. If all are damaged, throws the
+/// format_error of the newest one.
+template <class Read>
+LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
+                                                              std::string& path, const Read& read) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   for (std::size_t i = all.size(); i-- > 0;) {
     path = checkpoint_path(directory, all[i]);
     try {
-      std::vector<tensor_entry> entries = read_tensor_file(path);
+      std::vector<tensor_entry> entries = read(path);
       for (std::size_t k = all.size(); k-- > i + 1;) {
         const std::string damaged = checkpoint_path(directory, all[k]);
         const bool renamed = std::rename(damaged.c_str(), (damaged + ".damaged").c_str()) == 0;
@@ -195,7 +201,7 @@ LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::
   }
   if (all.empty()) return {};
   path = checkpoint_path(directory, all.back());
-  return read_tensor_file(path);
+  return read(path);
 }
 
 /// Reads a checkpoint from its entries. `facts` holds the expected optimizer and seed, and receives
@@ -253,7 +259,8 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
                                         const stored_arrays& accumulators,
                                         checkpoint_facts& facts) {
   std::string path;
-  const std::vector<tensor_entry> entries = newest_whole_checkpoint(directory, path);
+  const std::vector<tensor_entry> entries = newest_whole_checkpoint(
+      directory, path, [](const std::string& p) { return read_tensor_file(p); });
   if (entries.empty()) return false;
   assign_checkpoint(entries, path, values, accumulators, facts);
   return true;
@@ -268,6 +275,27 @@ LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
     throw error(text() << "lamina: train: expected a directory without checkpoints, or "
                           "checkpoint.resume = true, found "
                        << checkpoint_path(directory, all.back()));
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// Writes a checkpoint whose tables processes divide, with further entries; all must call it.
+template <class P, class Opt>
+LAMINA_COLD void write_divided(host_trainer<P, Opt>& t, const std::string& path,
+                               const checkpoint_facts& facts, std::vector<tensor_entry> more) {
+  std::vector<tensor_entry> entries =
+      checkpoint_entries(t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
+  for (tensor_entry& e : more) entries.push_back(std::move(e));
+  t.trained().divided()->write(path, entries, t.divided_arrays());
+}
+/// assign_checkpoint() for entries that divided_tables::read() has read.
+template <class P, class Opt>
+LAMINA_COLD void assign_divided(host_trainer<P, Opt>& t, const std::vector<tensor_entry>& entries,
+                                const std::string& path, checkpoint_facts& facts) {
+  assign_checkpoint(entries, path, t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
+  t.trained().divided()->read_rows(path, t.divided_arrays());
 }
 
 }  // namespace detail
@@ -292,8 +320,16 @@ template <class P, class Opt>
 LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
                                  training_position at, std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
-  files.write(directory.string(), t.trained().arrays(), t.arrays(),
-              {Opt::type, t.steps(), at, seed, detail::rate_factor_of(t.optimizer())}, keep);
+  const detail::checkpoint_facts facts{Opt::type, t.steps(), at, seed,
+                                       detail::rate_factor_of(t.optimizer())};
+  if constexpr (has_distributed_tables<P>)
+    if (divided_tables* const tables = t.trained().divided()) {
+      if (tables->rank() == 0) make_directories(directory.string());
+      detail::write_divided(t, detail::checkpoint_path(directory.string(), t.steps()), facts, {});
+      if (tables->rank() == 0) detail::remove_old_checkpoints(directory.string(), keep);
+      return;
+    }
+  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
 }
 
 /// Restores a training run from the newest intact checkpoint of the directory; returns false if
@@ -305,7 +341,19 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt
                                  training_position& at, std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions()) {
   detail::checkpoint_facts facts{Opt::type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
-  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
+  bool divided = false;
+  if constexpr (has_distributed_tables<P>)
+    if ((divided = t.trained().divided() != nullptr)) {
+      std::string path;
+      const std::vector<divided_array> arrays = t.divided_arrays();
+      const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(
+          directory.string(), path,
+          [&](const std::string& p) { return t.trained().divided()->read(p, arrays); });
+      if (entries.empty()) return false;
+      detail::assign_divided(t, entries, path, facts);
+    }
+  if (!divided && !files.read(directory.string(), t.trained().arrays(), t.arrays(), facts))
+    return false;
   t.set_steps(facts.steps);
   at = facts.at;
   return true;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
@@ -63,6 +64,12 @@ class early_stopping {
     if (best_.take(value)) keep();
     return best_.waited() >= options_.patience;
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  // clang-format off
+  early_stopping(...) = delete;  // expected early_stopping early{model, {.patience = 5}}
+  bool operator()(...) = delete;  // expected the result of a test, early(evaluator.test(reader))
+  // clang-format on
+#endif
 
   /// Whether the last test was the best so far.
   bool is_best() const { return best_.any() && best_.waited() == 0; }
@@ -113,5 +120,8 @@ class early_stopping {
   best_value best_;
   std::vector<real> parameters_;
 };
+#ifdef LAMINA_NAMES_OPTIONS
+early_stopping(...)->early_stopping<detail::no_program>;
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -19,8 +19,8 @@ namespace lamina::inline LAMINA_ABI {
 
 /// Computes the gradients of a part of a mini-batch, with a machine that leaves the updates to the
 /// trainer. It writes every gradient, and the moving statistics of its rows, into its own memory. P
-/// is the recorded program.
-template <program_type P, class Training>
+/// is the recorded program; `Machine` runs the program Training.
+template <program_type P, class Training, class Machine = engine::cpu::machine<Training>>
 class gradient_part {
  public:
   /// `updated` says for each parameter whether the training program updates it with a dense
@@ -52,7 +52,7 @@ class gradient_part {
   /// The gradient of parameter i, in the layout of the parameter; null if the parameter is not
   /// updated, or updated with selected rows.
   float* gradient(int i) { return gradients_[i]; }
-  engine::cpu::machine<Training>& machine() { return machine_; }
+  Machine& machine() { return machine_; }
   /// The moving statistics after the last run.
   const moving_statistics<P>& statistics() const { return statistics_; }
 
@@ -82,7 +82,7 @@ class gradient_part {
   moving_statistics<P> statistics_;
   engine::aligned_buffer memory_;
   owned_array<float*> gradients_;
-  engine::cpu::machine<Training> machine_;
+  Machine machine_;
   engine::cpu::followed_groups followed_;
 };
 

@@ -34,12 +34,12 @@ namespace lamina::inline LAMINA_ABI {
 ///
 /// In a distributed training each process has the same number of machines, and the parts of a
 /// mini-batch are those of all processes: part number rank * threads + thread.
-template <program_type P, class Training>
+template <program_type P, class Training, class Machine = engine::cpu::machine<Training>>
 class gradient_parts {
  public:
   using real = real_of<P>;
   using rows_type = engine::cpu::basic_selected_rows<real>;
-  using part_type = gradient_part<P, Training>;
+  using part_type = gradient_part<P, Training, Machine>;
   using part_weight = cost_rows<P, Training>;
   static constexpr int parameters = P::desc.count.parameters;
   /// Whether the gradient of any parameter is selected rows.
@@ -50,7 +50,7 @@ class gradient_parts {
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < (std::max)(1, threads); ++t)
-      machines_.push_back(std::make_unique<part_type>(m.memory(), updated.get()));
+      machines_.push_back(std::make_unique<part_type>(m.memory_of_all(), updated.get()));
     for (int i = 0; i < parameters; ++i) {
       gradients_[i] = machines_[0]->gradient(i);
       if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
@@ -58,12 +58,15 @@ class gradient_parts {
     facts_.resize(machines_.size());
   }
   /// Makes the parts those of all processes of a distributed training. With `follows`, the
-  /// processes sum gradients while the machines compute others.
-  LAMINA_COLD void join(shared_arrays* shared, bool follows) {
+  /// processes sum gradients while the machines compute others. With `shares`, run() gets this
+  /// process's share of each mini-batch.
+  LAMINA_COLD void join(shared_arrays* shared, bool follows, bool shares) {
     shared_ = shared;
+    shares_ = shares;
     first_part_ = machines_.size() * static_cast<std::size_t>(shared->rank());
     facts_.resize(machines_.size() * static_cast<std::size_t>(shared->ranks()));
-    if (!follows || !knows_weights) return;
+    // The weights of other shares are not known before they have run.
+    if (!follows || shares || !knows_weights) return;
     known_.resize(facts_.size());
     for (std::size_t t = 0; t < machines_.size(); ++t)
       machines_[t]->follow(
@@ -110,11 +113,11 @@ class gradient_parts {
   /// remain in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
-    const int parts = static_cast<int>(facts_.size());
+    const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
     if (!known_.empty()) begin_sums(batch);
     pool.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
-      const int number = static_cast<int>(first_part_) + t;
+      const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
       const batch_view<P> part =
           batch.part(first_of_part(batch, number, parts), first_of_part(batch, number + 1, parts));
       part_facts<P>& f = facts_[first_part_ + k];
@@ -129,24 +132,11 @@ class gradient_parts {
     });
     if (shared_ != nullptr)
       shared_->gather_facts(facts_.data(), sizeof(part_facts<P>),
-                            static_cast<int>(machines_.size()), batch.size());
-    real weighed = 0;
-    for (const part_facts<P>& f : facts_) weighed += f.weight;
-    divisor_ = static_cast<double>(weighed);
-    for (part_facts<P>& f : facts_) f.weight /= (std::max)(real(1), weighed);
-    average_statistics();
-    if constexpr (part_weight::is_quotient)
-      sums_ = detail::weigh_quotients<P, Training>(facts_);
-    else if constexpr (part_weight::is_sum)
-      for (part_facts<P>& f : facts_) f.weight = f.weight > 0 ? real(1) : real(0);
-    if constexpr (any_rows) reserve_rows();
-    if constexpr (part_weight::is_quotient)
-      if (const double below = sums_.denominator(part_weight::quotient); below == 0)
-        return static_cast<real>(part_weight::quotient.factor * sums_.numerator / below);
-    real cost = 0;
-    for (const part_facts<P>& f : facts_)
-      if (f.weight != 0) cost += f.weight * f.cost;
-    return cost;
+                            static_cast<int>(machines_.size()), shares_ ? 0 : batch.size());
+    return detail::weigh_parts<P, Training>(facts_, sums_, divisor_, [this] {
+      average_statistics();
+      if constexpr (any_rows) reserve_rows();
+    });
   }
 
   /// Adds up a range of floats of the gradient of parameter i over all machines, with their weights
@@ -183,6 +173,11 @@ class gradient_parts {
         const owned_array<rows_type*> mine(machines_.size());
         for (std::size_t t = 0; t < machines_.size(); ++t)
           mine[t] = machines_[t]->machine().gradient_rows(i);
+        if constexpr (has_distributed_tables<P>)
+          if (model_.divides(i)) {
+            model_.divided()->join(model_.table_of(i), mine.get(), weights());
+            continue;
+          }
         shared_->join_rows(mine.get(), parameter_table<P>::table.of[i].columns, weights());
       }
   }
@@ -290,12 +285,12 @@ class gradient_parts {
  private:
   /// Whether the weights of parts are known before a mini-batch runs.
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
+  /// Begins the sums of a step with the weights that run() will find.
   LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
-    detail::weigh_fed_parts<P, Training>(batch, known_);
-    part_weights known = weights();
-    known.first = known_.data();
-    known.stride = sizeof(real);
-    shared_->begin_sums(known, batch.size(), update_, trainer_);
+    detail::weigh_in_advance<P, Training>(known_, batch);
+    shared_->begin_sums({known_.data(), sizeof(real), static_cast<int>(known_.size()),
+                         static_cast<int>(machines_.size())},
+                        batch.size(), update_, trainer_);
   }
   part_weights weights() const {
     return {&facts_[0].weight, sizeof(part_facts<P>), static_cast<int>(facts_.size()),
@@ -319,7 +314,7 @@ class gradient_parts {
     const owned_array<const float*> copies(machines_.size() * count);
     for (std::size_t i = 0; i < count; ++i) {
       const int parameter = statistics::parameter(static_cast<int>(i));
-      to[i] = model_.memory()[parameter];
+      to[i] = model_.memory_of_all()[parameter];
       floats[i] = parameters_in<P>().floats(parameter);
       for (std::size_t t = 0; t < machines_.size(); ++t)
         copies[t * count + i] = machines_[t]->statistics().copy(static_cast<int>(i));
@@ -379,6 +374,7 @@ class gradient_parts {
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   shared_arrays* shared_ = nullptr;
+  bool shares_ = false;  // run() gets a share of each mini-batch
   shared_arrays::update_function update_ = nullptr;
   void* trainer_ = nullptr;
   std::vector<real> known_;                       // by part, if sums begin early: its weight

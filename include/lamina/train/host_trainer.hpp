@@ -12,6 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/model/divided/row_fetcher.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
@@ -57,7 +58,7 @@ class host_trainer : host_updates<P, Opt> {
     require_fitting_cost(threads);
     create_accumulators(kept);
     const bool limited = limits_norms();
-    if (threads <= 1 && !limited) {
+    if (threads <= 1 && !limited && m.divided() == nullptr) {
       fused_.emplace(external());
       detail::initialise_state<P>(*fused_);
       return;
@@ -82,7 +83,8 @@ class host_trainer : host_updates<P, Opt> {
 
   /// Makes each step one of all processes of a distributed training: this one computes its part of
   /// the mini-batch, and updates its shard of the parameters.
-  LAMINA_COLD void join_world(world& w) {
+  LAMINA_COLD void join_world(world& w, bool reads_shard) {
+    if constexpr (has_distributed_tables<P>) require_fitting(w);
     if (w.size() == 1) return;
     require_fitting_cost(w.size());
     fused_.reset();
@@ -94,19 +96,20 @@ class host_trainer : host_updates<P, Opt> {
     const owned_array<std::size_t> floats(capacity);
     const owned_array<bool> has_rows(capacity);
     for (int i = 0; i < parameters; ++i) {
-      floats[i] = parameters_in<P>().floats(i);
+      floats[i] = model_.divides(i) ? 0 : parameters_in<P>().floats(i);
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
-    shared_ = w.share({gradients.get(), model_.memory(), floats.get(), has_rows.get(), parameters,
-                       update_operator<Opt>::traits::has_norms, __is_same(real, double),
+    shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
+                       parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
                        gradient_order<fused>::table.of, pool_.size()});
-    parts_->join(shared_.get(), !check_.nan);
+    reads_shard_ = reads_shard;
+    parts_->join(shared_.get(), !check_.nan, reads_shard);
     if (check_.nan) parts_->check_numbers(check_.infinity);
   }
-  /// In a distributed training, throws lamina::error unless all processes read the same samples, as
-  /// a checksum of a mini-batch says.
-  LAMINA_COLD void require_same(std::uint64_t samples) {
-    if (shared_) shared_->require_same(samples);
+  /// In a distributed training, throws lamina::error unless all processes read the same samples, or
+  /// each its own, as the checksum of a mini-batch says.
+  LAMINA_COLD void require_samples(std::uint64_t checksum) {
+    if (shared_) shared_->require_samples(checksum, reads_shard_);
   }
   /// In a distributed training, brings the accumulators of all shards to all processes, which must
   /// all call it.
@@ -130,6 +133,7 @@ class host_trainer : host_updates<P, Opt> {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     if (shared_) detail::fail_apart_in_world();
     if (!parts_) parts_.emplace(model_, 1);
+    require_joined();
     if (!parts_type::joins_one_by_one && parts_->pending() > 0 && whole == nullptr)
       detail::fail_second_backward();
     if (!parts_type::part_weight::fits && (parts_->pending() > 0 || whole != nullptr))
@@ -157,6 +161,7 @@ class host_trainer : host_updates<P, Opt> {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     if (shared_) detail::fail_apart_in_world();
     if (!parts_) parts_.emplace(model_, 1);
+    require_joined();
     join(*parts_);
     update_parameters();
   }
@@ -214,6 +219,24 @@ class host_trainer : host_updates<P, Opt> {
             "an accumulator"};
   }
 
+  /// Parameters (false) or accumulators (true) in the form for files, null for those of tables that
+  /// processes divide; and those, first the parameters.
+  LAMINA_COLD stored_arrays arrays_but_tables(bool accumulators) {
+    const auto& tables = model_.tables();
+    stored_arrays all = accumulators ? arrays() : parameters_for_files<P>(model_.memory_of_all());
+    owned_array<float*>& kept = but_tables_[accumulators ? 1 : 0];
+    kept = tables.without_tables(all.array, all.of_each);
+    all.array = kept.get();
+    return all;
+  }
+  LAMINA_COLD std::vector<divided_array> divided_arrays() const {
+    std::vector<divided_array> all;
+    const stored_arrays values = parameters_for_files<P>(model_.memory_of_all());
+    model_.tables().append_to(all, values, values.array);
+    model_.tables().append_to(all, arrays(), arrays().array);
+    return all;
+  }
+
   /// Moves the state into a model's training memory. This trainer cannot run afterwards. If a step
   /// has failed in the middle of its updates, there is no state to continue from.
   LAMINA_COLD void leave(training_memory& to, int passes) {
@@ -221,6 +244,7 @@ class host_trainer : host_updates<P, Opt> {
     if (torn_ || !collected_) return;
     to.optimizer = &detail::optimizer_identity<Opt>;
     to.accumulators = std::move(accumulators_);
+    to.divided = std::move(divided_);
     to.steps = steps_;
     to.passes = passes;
   }
@@ -229,20 +253,13 @@ class host_trainer : host_updates<P, Opt> {
   const Opt& optimizer() const { return *used_; }
 
  private:
-  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begun_, base::capacity,
-      base::clips_, base::collected_, base::create_accumulators, base::finish_gradients,
-      base::limits_norms, base::model_, base::norms_, base::parts_, base::pool_, base::scalar_,
+  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
+      base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
+      base::divided_, base::finish_gradients, base::limits_norms, base::model_, base::norms_,
+      base::parts_, base::pool_, base::reads_shard_, base::require_fitting_cost, base::scalar_,
       base::scales_, base::seed_, base::set_numbers, base::shared_, base::shared_step, base::steps_,
       base::torn_, base::update_parameters, base::updates, base::used_;
 
-  static void require_fitting_cost(int parts) {
-    if (parts > 1 && !parts_type::part_weight::fits)
-      throw error(
-          text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
-                    "a sum over rows, nor a quotient of two such sums whose denominator "
-                    "depends on the data alone, found "
-                 << parts);
-  }
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
   }
@@ -274,7 +291,49 @@ class host_trainer : host_updates<P, Opt> {
     }
   };
 
+  /// Throws lamina::error if processes divide the tables of the model, but do not train together.
+  void require_joined() const {
+    if constexpr (has_distributed_tables<P>)
+      if (model_.divided() && !shared_)
+        throw error(
+            "lamina: train: expected .world in the options of a model whose tables processes "
+            "divide, found none");
+  }
+  /// Throws lamina::error unless the processes of `w` divide the tables of the model, and the
+  /// optimizer can update them.
+  LAMINA_COLD void require_fitting(const world& w) const {
+    const divided_tables* const tables = model_.divided();
+    const int made = tables == nullptr ? 1 : tables->ranks();
+    if (made != w.size())
+      throw error(text() << "lamina: train: expected a model with is_distributed that is made for "
+                         << w.size()
+                         << " processes, lamina::model m{program, world}, found one for " << made);
+    if (tables == nullptr) return;
+    if (update_operator<Opt>::traits::has_norms)
+      throw error(text() << "lamina: train: " << Opt::type
+                         << " needs the norm of a whole table: expected another optimizer, or a "
+                            "table without is_distributed");
+    if (check_.nan)
+      throw error(
+          "lamina: check_nan: expected tables without is_distributed, found some that processes "
+          "divide");
+  }
+  /// Brings the rows that the part of this process of a mini-batch reads.
+  LAMINA_COLD void fetch_rows(const batch_view<P>& batch) {
+    require_joined();
+    if (!model_.divided()) return;
+    const int threads = pool_.size(), all = threads * shared_->ranks();
+    const int first = threads * shared_->rank();
+    fetcher_.feed(reads_shard_ ? batch
+                               : batch.part(first_of_part(batch, first, all),
+                                            first_of_part(batch, first + threads, all)),
+                  ~0ull);
+    fetcher_.fetch(divided_tables::purpose::training);
+  }
+
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
+    if (shared_) begin_shared();
+    if constexpr (has_distributed_tables<P>) fetch_rows(batch);
     if (shared_) return shared_step(batch);
     const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
     if (clips_) {
@@ -289,6 +348,8 @@ class host_trainer : host_updates<P, Opt> {
     return cost;
   }
 
+  [[no_unique_address]] detail::row_fetcher<P> fetcher_{model_};
+  owned_array<float*> but_tables_[has_distributed_tables<P> ? 2 : 1];  // of arrays_but_tables()
   number_check check_;
   bool ran_parts_ = false;  // the last mini-batch ran in parts
   owned_array<float*> no_gradients_{capacity};

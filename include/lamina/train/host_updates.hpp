@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include <lamina/core/checksum.hpp>
+#include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
@@ -26,8 +29,9 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The state of an optimizer for one model, and the updates that it computes from the gradients of
-/// the parts of a mini-batch. `host_trainer` runs the mini-batches.
-template <program_type P, optimizer::optimizer_type Opt>
+/// the parts of a mini-batch. `host_trainer` runs the mini-batches. `Machine` computes the parts.
+template <program_type P, optimizer::optimizer_type Opt,
+          class Machine = engine::cpu::machine<training_program<P, Opt>>>
 class host_updates {
  public:
   using traits = optimizer::traits<Opt>;
@@ -37,13 +41,16 @@ class host_updates {
   using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
-  using parts_type = gradient_parts<P, fused>;
+  using parts_type = gradient_parts<P, fused, Machine>;
   static constexpr bool any_rows = parts_type::any_rows;
 
  protected:
   host_updates(const Opt& opt, model<P>& m, int threads, std::uint64_t seed)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {}
 
+  static void require_fitting_cost(int parts) {
+    if (parts > 1 && !parts_type::part_weight::fits) detail::fail_parts_of_cost(parts);
+  }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
   }
@@ -57,7 +64,9 @@ class host_updates {
     const parameter_list_view all = parameters_in<P>();
     const bool goes_on = detail::goes_on<Opt>(kept);
     std::size_t floats = 0;
-    for (int i = 0; i < parameters; ++i) floats += all.floats(i) * states;
+    for (int i = 0; i < parameters; ++i) floats += model_.divides(i) ? 0 : all.floats(i) * states;
+    if constexpr (has_distributed_tables<P> && states > 0)
+      if (model_.divided()) divide_accumulators(goes_on ? kept : nullptr);
     if (goes_on) {
       accumulators_ = std::move(kept->accumulators);
       steps_ = kept->steps;
@@ -66,13 +75,25 @@ class host_updates {
     }
     float* at = accumulators_.data();
     for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states; ++s) {
+      for (int s = 0; s < states && !model_.divides(i); ++s) {
         accumulator_pointers_[i * states + s] = at;
         if (!goes_on)
           std::fill_n(engine::numbers_at<real>(at), all.numbers(i),
                       static_cast<real>(traits::initial_state(*used_, s)));
         at += all.floats(i);
       }
+  }
+
+  /// Takes over the accumulators of divided tables, or makes them.
+  LAMINA_COLD void divide_accumulators(training_memory* kept) {
+    float initial[bound(states)] = {};
+    for (int s = 0; s < states; ++s)
+      initial[s] = static_cast<float>(traits::initial_state(*used_, s));
+    divided_ =
+        kept != nullptr ? std::move(kept->divided) : model_.divided()->make_states(states, initial);
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states && model_.divides(i); ++s)
+        accumulator_pointers_[i * states + s] = divided_->at(model_.table_of(i), s);
   }
 
   /// The scalar arguments of one parameter's update in this step, one per attribute.
@@ -97,10 +118,17 @@ class host_updates {
                                         real* gradient, const float* scale) {
     real number[rows_update::attributes.size()] = {};
     set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
-    real* array[bound(2 + states)] = {engine::numbers_at<real>(model_.memory()[i]) + first,
+    real* array[bound(2 + states)] = {engine::numbers_at<real>(model_.memory_of_all()[i]) + first,
                                       nullptr};
     for (int s = 0; s < states; ++s)
       array[2 + s] = engine::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
+    if constexpr (any_rows && has_distributed_tables<P>)
+      if (model_.divides(i)) {
+        const int t = model_.table_of(i);
+        return engine::cpu::call_kernel<rows_update>::run(param, array, *parts_->rows(i), number,
+                                                          model_.divided()->first(t),
+                                                          model_.divided()->end(t));
+      }
     if constexpr (any_rows)
       if (parts_->rows(i) != nullptr)
         return engine::cpu::call_kernel<rows_update>::run(param, array, *parts_->rows(i), number);
@@ -168,6 +196,10 @@ class host_updates {
       if constexpr (any_rows)
         if (parts_->rows(i) != nullptr)
           norms_[i] = static_cast<float>(engine::cpu::norm_of(*parts_->rows(i)));
+      if constexpr (any_rows && has_distributed_tables<P>)
+        if (model_.divides(i) && parts_->rows(i) != nullptr)
+          norms_[i] = static_cast<float>(static_cast<real>(
+              std::sqrt(model_.divided()->add_up(engine::cpu::squares_of(*parts_->rows(i))))));
     }
     constexpr auto all = static_cast<std::size_t>(parameters);
     optimizer::clip_scales({clips_.get(), all}, {norms_.get(), all}, {scales_.get(), all});
@@ -186,6 +218,14 @@ class host_updates {
                    accumulator_pointers_.get(), states);
     begun_ = true;
   }
+  /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
+  /// draw in a mini-batch of all shares.
+  LAMINA_COLD real run_share(batch_view<P> mine) {
+    batch_view<P> whole = mine;
+    detail::join_shares<P>(*shared_, mine, whole);
+    return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
+  }
+
   /// One step of all processes. What they exchange while this one computes, shared_ decides.
   LAMINA_COLD real shared_step(const batch_view<P>& batch) {
     begin_shared();
@@ -193,7 +233,9 @@ class host_updates {
     real cost;
     try {
       parts_->update_by(clips_ ? nullptr : &update_shared, this);
-      cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
+      cost = reads_shard_
+                 ? run_share(batch)
+                 : parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
       if (!shared_->adds_threads())
         pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
       parts_->reduce(pool_);
@@ -240,11 +282,13 @@ class host_updates {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
-  bool torn_ = false;      // an error has interrupted an update: only some parameters are new
-  bool begun_ = false;     // begin_shared() has run
-  bool collected_ = true;  // this process has the accumulators of all shards
+  bool torn_ = false;         // an error has interrupted an update: only some parameters are new
+  bool begun_ = false;        // begin_shared() has run
+  bool reads_shard_ = false;  // a mini-batch is this process's share
+  bool collected_ = true;     // this process has the accumulators of all shards
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
+  std::shared_ptr<divided_states> divided_;  // accumulators of tables that processes divide
   owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)};
   std::optional<parts_type> parts_;
   std::unique_ptr<shared_arrays> shared_;

@@ -42,19 +42,20 @@ constexpr bool is_trainable() {
 }
 
 /// Whether the samples of a mini-batch fit the data layers of P. If not, a compile-time error says
-/// why.
+/// why, but for a mini-batch that is no range: then what calls this says so.
 template <program_type P, class Batch>
 constexpr bool are_samples() {
+  constexpr bool batched = std::ranges::range<Batch&>;
   constexpr int layers = P::desc.count.data;
   constexpr int fields = fields_a_sample<layers, Batch>;
   constexpr bool fits = fields == layers;
   static_assert(check<fits, expects<layers>, gets<fields>>,
                 "lamina: reader: a sample has one field for each data layer of the program");
-  using fed = field_check<P, Batch, fits>;
+  using fed = field_check<P, Batch, (fits && batched)>;
   static_assert(check<fed::ok, typename fed::name, typename fed::expected, typename fed::found>,
                 "lamina: reader: a field holds what its data layer takes: as many numbers, and "
                 "integers where it takes integers");
-  return fits && fed::ok;
+  return batched && fits && fed::ok;
 }
 
 /// Whether a reader yields mini-batches whose samples fit. If not, a compile-time error says why.

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
@@ -62,6 +63,11 @@ class reduce_on_plateau {
   template <class Opt>
   requires requires(Opt& opt) { opt.learning_rate.factor; }
   bool operator()(double value, Opt& opt) { return (*this)(value, opt.learning_rate); }
+#ifdef LAMINA_NAMES_OPTIONS
+  // clang-format off
+  bool operator()(...) = delete;  // expected a value and an optimizer, plateau(cost, adam)
+  // clang-format on
+#endif
 
   /// Calls visit(number) for each number of the state, to save or load it. trainer::keep calls
   /// this.

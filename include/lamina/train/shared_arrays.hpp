@@ -50,8 +50,13 @@ class shared_arrays {
   /// Compares the facts of all processes, and gives all of them the parameters and accumulators of
   /// rank 0. Throws lamina::error that names the first rank that differs, and in what.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
-  /// Throws lamina::error unless all processes have the same checksum of a mini-batch.
-  virtual void require_same(std::uint64_t samples) = 0;
+  /// Takes the checksums of a mini-batch of all processes. Throws lamina::error unless they are
+  /// equal, or, with `shares`, if they are: then each process must have samples of its own.
+  virtual void require_samples(std::uint64_t checksum, bool shares) = 0;
+  /// Joins the shares that the processes have of a mini-batch. `count` has the rows of this share
+  /// by domain, and afterwards those of all shares; `first` becomes the number of rows in the
+  /// shares of lower ranks.
+  virtual void join_shares(std::int64_t* first, std::int64_t* count, int domains) = 0;
   /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
   /// of the processes. This process has filled in those of its own `local` parts. Throws
   /// lamina::error if the mini-batches of the processes differ in size.

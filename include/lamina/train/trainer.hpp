@@ -11,11 +11,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/file_part.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/host_trainer.hpp>
@@ -101,6 +103,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// lamina::error for data that do not fit.
   template <class Batch>
   real step(const Batch& samples) {
+    static_assert(check<std::ranges::range<const Batch&>, gets_type<Batch>>,
+                  "lamina: trainer: expected a mini-batch, a range of samples; pass() takes a "
+                  "reader");
     if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
     return step(feeder_.view());
   }
@@ -116,6 +121,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// this mini-batch.
   template <class Batch>
   real backward(const Batch& samples) {
+    static_assert(check<std::ranges::range<const Batch&>, gets_type<Batch>>,
+                  "lamina: trainer: expected a mini-batch, a range of samples; pass() takes a "
+                  "reader");
     if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
     return backward(feeder_.view());
   }
@@ -148,6 +156,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     run_.machine().update_with(
         [&](auto& parts) { detail::join_machines<P>(machines, parts, trained()); });
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  void update(...) = delete;  // expected update(), or update({&machine_a, &machine_b})
+#endif
   /// The number of mini-batches whose gradients wait for update().
   int pending() const { return run_.pending(); }
 
@@ -222,41 +233,41 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// Writes the state of the training to a file: parameters, accumulators, step, position, seed,
   /// the factor of the learning rate and the numbers of kept objects. The file is complete or does
   /// not exist. An event handler may call it in the middle of a pass. In a distributed training all
-  /// processes must call it, and rank 0 writes the file.
-  LAMINA_COLD void save(const file_path& path) {
+  /// processes must call it, and rank 0 writes the file. `parts` are those of model::save.
+  template <file_part... Parts>
+  LAMINA_COLD void save(const file_path& path, const Parts&... parts) {
     run_.require_none_pending("save()");
     bring_back();
     Machine& machine = run_.machine();
     if constexpr (requires { machine.collect_state(); }) machine.collect_state();
+    std::vector<double> numbers;
+    for (const kept_object& k : kept_) k.visit(k.object, numbers, false);
+    std::vector<tensor_entry> more;
+    if (!kept_.empty())
+      more.push_back({"@kept@",
+                      dtype::float64,
+                      {numbers.size()},
+                      raw_bytes(std::string_view(reinterpret_cast<const char*>(numbers.data()),
+                                                 numbers.size() * sizeof(double)))});
+    more = detail::with_parts(std::move(more), parts...);
+    if constexpr (divides)
+      if (machine.trained().divided())
+        return detail::write_divided(machine, path.string(), facts(run_.position()),
+                                     std::move(more));
     if (options_.world != nullptr && options_.world->rank() != 0) return;
     std::vector<tensor_entry> entries = detail::checkpoint_entries(
         machine.trained().arrays(), machine.arrays(), facts(run_.position()));
-    std::vector<double> numbers;
-    for (const kept_object& k : kept_) k.visit(k.object, numbers, false);
-    if (!kept_.empty())
-      entries.push_back({"@kept@",
-                         dtype::float64,
-                         {numbers.size()},
-                         raw_bytes(std::string_view(reinterpret_cast<const char*>(numbers.data()),
-                                                    numbers.size() * sizeof(double)))});
+    for (tensor_entry& e : more) entries.push_back(std::move(e));
     write_tensor_file(path, entries);
   }
   /// Continues from a file of save(), or from a checkpoint: the next steps are those that the saved
   /// trainer would have made, bit for bit. Throws format_error for a damaged file, and
   /// lamina::error for a file of another program, optimizer or seed; nothing is changed then.
-  LAMINA_COLD void load(const file_path& path) {
-    Machine& machine = run_.machine();
-    detail::checkpoint_facts found = facts({});
-    const std::vector<tensor_entry> entries = read_tensor_file(path);
-    std::vector<double> numbers = kept_numbers(entries, path.string());
-    detail::assign_checkpoint(entries, path.string(), machine.trained().arrays(), machine.arrays(),
-                              found);
-    send();
-    machine.set_steps(found.steps);
-    if constexpr (requires { used_.learning_rate.factor; })
-      used_.learning_rate.factor = found.rate_factor;
-    for (const kept_object& k : kept_) k.visit(k.object, numbers, true);
-    run_.set_position(found.at, path.string());
+  template <file_part... Parts>
+  LAMINA_COLD void load(const file_path& path, Parts&... parts) {
+    const std::vector<tensor_entry> entries = read(path);
+    const auto take = [&] { load_state(entries, path); };
+    detail::read_parts(entries, path.string(), take, parts...);
   }
   /// Saves and loads the state of an object together with the trainer's, such as a
   /// reduce_on_plateau or an early_stopping. The object must outlive the trainer. Call this before
@@ -286,11 +297,39 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
 
  private:
+  static constexpr bool divides = has_distributed_tables<P> && requires(Machine & m) {
+    m.divided_arrays();
+  };
   struct kept_object {
     void* object;
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
   };
 
+  std::vector<tensor_entry> read(const file_path& path) {
+    if constexpr (divides)
+      if (trained().divided())
+        return trained().divided()->read(path.string(), machine().divided_arrays());
+    return read_tensor_file(path);
+  }
+  void assign(const std::vector<tensor_entry>& entries, const std::string& path,
+              detail::checkpoint_facts& found) {
+    if constexpr (divides)
+      if (trained().divided()) return detail::assign_divided(machine(), entries, path, found);
+    detail::assign_checkpoint(entries, path, trained().arrays(), machine().arrays(), found);
+  }
+  /// Takes the state of a file; changes nothing if it throws.
+  LAMINA_COLD void load_state(const std::vector<tensor_entry>& entries, const file_path& path) {
+    Machine& machine = run_.machine();
+    detail::checkpoint_facts found = facts({});
+    std::vector<double> numbers = kept_numbers(entries, path.string());
+    assign(entries, path.string(), found);
+    send();
+    machine.set_steps(found.steps);
+    if constexpr (requires { used_.learning_rate.factor; })
+      used_.learning_rate.factor = found.rate_factor;
+    for (const kept_object& k : kept_) k.visit(k.object, numbers, true);
+    run_.set_position(found.at, path.string());
+  }
   /// The numbers of kept objects in a file. Their count must equal that of the objects here.
   std::vector<double> kept_numbers(const std::vector<tensor_entry>& entries,
                                    const std::string& path) const {

@@ -71,8 +71,8 @@ class training_run {
         throw error("lamina: check_nan: expected the CPU as place, found a device");
     }
     if (options.world != nullptr) {
-      if constexpr (requires { machine_.join_world(*options.world); })
-        machine_.join_world(*options.world);
+      if constexpr (requires { machine_.join_world(*options.world, true); })
+        machine_.join_world(*options.world, options.reads_shard);
       else
         throw error(
             "lamina: train: expected the CPU as place with several processes, found a "
@@ -156,10 +156,13 @@ class training_run {
 
  private:
   /// Compares the first mini-batch of a pass with those of the other processes.
-  LAMINA_COLD void require_same_samples(int pass) {
-    if constexpr (requires { machine_.require_same(std::uint64_t{}); })
-      machine_.require_same(seen_.position(pass).checksum);
+  LAMINA_COLD void require_samples(int pass) {
+    if constexpr (requires { machine_.require_samples(std::uint64_t{}); })
+      machine_.require_samples(seen_.position(pass).checksum);
   }
+  /// Whether each process reads its share of the mini-batches. Then a process that has no more
+  /// mini-batches takes part, without samples, until all processes are at their end.
+  bool reads_shard() const { return options_.reads_shard && options_.world != nullptr; }
   /// Calls f(). If it throws, the other processes of a distributed training stop too.
   template <class F>
   LAMINA_COLD decltype(auto) tell_world(F&& f) {
@@ -189,25 +192,38 @@ class training_run {
     minibatch_position here{.pass = pass};
     if (at_.batch > 0) {
       const bool summed = saves || at_.checksum != 0;
-      for (std::int64_t left = at_.batch; left > 0 && walk.next(); --left) {
+      for (std::int64_t left = at_.batch; left > 0; --left) {
+        if (!walk.next()) {
+          if (!reads_shard()) break;
+          seen_.add(0);
+          continue;
+        }
         note(feeder_, summed);
         here.first_sample += feeder_.rows();
       }
-      seen_.require(at_, source_);
+      // The checksum is that of the share of rank 0.
+      if (!reads_shard() || options_.world->rank() == 0) seen_.require(at_, source_);
     }
     minibatch_group group;
     bool is_due = false;  // a checkpoint must be written at the next update
-    while (next(walk, group)) {
+    for (;;) {
+      const bool found = next(walk, group);
       const feeder<P>& now = group.now(feeder_);
-      note(now, saves || options_.world != nullptr);
-      if (options_.world != nullptr && seen_.batches() == 1) require_same_samples(pass);
-      const int rows = now.rows();
+      std::int64_t rows = found ? now.rows() : 0;
+      if (reads_shard()) rows = options_.world->add_up(rows);
+      if (rows == 0) break;
+      const batch_view<P> view = found ? now.view() : batch_view<P>();
+      if (found)
+        note(now, saves || options_.world != nullptr);
+      else
+        seen_.add(0);
+      if (options_.world != nullptr && seen_.batches() == 1) require_samples(pass);
       const std::int64_t batch = seen_.batches() - 1;
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
       here.batch = batch;
-      const double cost = static_cast<double>(
-          detail::at_minibatch(here, now.view(), [&] { return run(now.view(), group); }));
-      means_.add(machine_, cost, rows);
+      const double cost =
+          static_cast<double>(detail::at_minibatch(here, view, [&] { return run(view, group); }));
+      means_.add(machine_, cost, static_cast<int>(rows));
       has_run_ = true;
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,
@@ -216,9 +232,8 @@ class training_run {
               .cost = cost,
               .metrics = means_.now()};
       report(e);
-      if (pending() >= options_.accumulate)
-        detail::at_minibatch(here, now.view(), [&] { update(); });
-      here.first_sample += rows;
+      if (pending() >= options_.accumulate) detail::at_minibatch(here, view, [&] { update(); });
+      here.first_sample += view.size();
       e.kind = event_kind::end_iteration;
       report(e);
       is_due = is_due ||
@@ -337,7 +352,10 @@ class training_run {
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
     if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
-    if (options_.world != nullptr && options_.world->rank() != 0) return;
+    bool all_write = false;  // processes divide tables
+    if constexpr (has_distributed_tables<P> && accumulates)
+      all_write = machine_.trained().divided() != nullptr;
+    if (options_.world != nullptr && options_.world->rank() != 0 && !all_write) return;
     save_checkpoint(saving.directory.string(), machine_, reached, options_.seed, saving.keep,
                     *saving.directory.files());
   }

@@ -5,10 +5,15 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include <lamina/core/error.hpp>
+#include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/plan/gradient_order.hpp>
+#include <lamina/train/device_sums.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -35,8 +40,25 @@ class world {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
+  /// The sum of a number over all processes. All must call it.
+  virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
+  /// Connects device number `device` of this process, which works on `stream` (a cudaStream_t),
+  /// with the devices of the others. All must call it.
+  LAMINA_COLD virtual std::unique_ptr<device_sums> share_device(int device, void* stream) {
+    (void)device, (void)stream;
+    throw error(
+        "lamina: train: expected a world that connects devices, lamina::distributed::nccl_session, "
+        "found one that does not");
+  }
+  /// Divides the rows of a model's tables among the processes. All must call it, with the same
+  /// tables and seed.
+  LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
+                                                             std::uint64_t seed) {
+    (void)seed;
+    throw error("lamina: model: expected a world whose processes can divide tables, found another");
+  }
   /// Tells all other ranks that this one stops because of an error. Their next exchange throws it.
   /// Only the first call has an effect.
   virtual void fail(std::string_view why) noexcept = 0;

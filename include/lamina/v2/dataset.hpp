@@ -5,12 +5,15 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/md5.hpp>
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/conll05.hpp>
 #include <lamina/dataset/housing.hpp>
@@ -18,14 +21,18 @@
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/mnist.hpp>
 #include <lamina/dataset/movielens.hpp>
+#include <lamina/dataset/mq2007.hpp>
+#include <lamina/dataset/sentiment.hpp>
 #include <lamina/dataset/wmt14.hpp>
 #include <lamina/dataset/wmt16.hpp>
+#include <lamina/model/sample_files.hpp>
 
 // Each function without a path reads the file that PaddlePaddle has downloaded to
 // common::DATA_HOME(); nothing is downloaded here. A dictionary that v2 passes from one function to
 // the next, such as imdb's word_dict, is here the data set itself, so that its file is read once.
 // Malformed lines of wmt14 and wmt16 are skipped, as v2 does.
-// Errors are those of lamina::dataset.
+// Errors are those of lamina::dataset. flowers and voc2012, which need libjpeg and libpng, are in
+// lamina/v2/image_dataset.hpp.
 namespace lamina::inline LAMINA_ABI::v2::dataset {
 
 namespace common {
@@ -36,6 +43,16 @@ LAMINA_COLD inline std::string DATA_HOME() {
   if (home == nullptr || *home == '\0')
     throw error("lamina: v2: dataset: expected the variable HOME of the environment, found none");
   return std::string(home) + "/.cache/paddle/dataset";
+}
+
+using lamina::cluster_files_reader;
+using lamina::convert;
+using lamina::md5file;
+/// Writes a reader's samples to files of `line_count` each: split(reader, 1000,
+/// "train-%05d.recordio"). v2: dataset.common.split.
+template <class R, class... More>
+std::size_t split(R&& reader, std::int64_t line_count, More&&... more) {
+  return lamina::split_files(std::forward<R>(reader), line_count, std::forward<More>(more)...);
 }
 
 }  // namespace common
@@ -55,12 +72,16 @@ inline auto train() { return train(common::DATA_HOME() + "/uci_housing/housing.d
 inline auto test() { return test(common::DATA_HOME() + "/uci_housing/housing.data"); }
 }  // namespace uci_housing
 
-/// The path is needed. It is that of the binary version; v2 reads the version for Python.
+/// A path is that of the archive for Python, or of a folder with the binary version.
 namespace cifar {
 using lamina::dataset::cifar::test10;
 using lamina::dataset::cifar::test100;
 using lamina::dataset::cifar::train10;
 using lamina::dataset::cifar::train100;
+inline auto train10() { return train10(common::DATA_HOME() + "/cifar/cifar-10-python.tar.gz"); }
+inline auto test10() { return test10(common::DATA_HOME() + "/cifar/cifar-10-python.tar.gz"); }
+inline auto train100() { return train100(common::DATA_HOME() + "/cifar/cifar-100-python.tar.gz"); }
+inline auto test100() { return test100(common::DATA_HOME() + "/cifar/cifar-100-python.tar.gz"); }
 }  // namespace cifar
 
 namespace imdb {
@@ -111,6 +132,50 @@ inline std::vector<float> get_embedding(std::int64_t rows, std::int64_t width = 
                                                   width);
 }
 }  // namespace conll05
+
+namespace mq2007 {
+/// What a sample is. v2: format="pairwise" and the others.
+enum class format { pointwise, pairwise, listwise };
+/// The samples of a file of LETOR: `train<format::listwise>()`. v2: mq2007.train(format=...).
+template <format F = format::pairwise>
+auto samples_of(const lamina::dataset::mq2007::source& all) {
+  if constexpr (F == format::pointwise)
+    return all.pointwise();
+  else if constexpr (F == format::pairwise)
+    return all.pairwise();
+  else
+    return all.listwise();
+}
+/// `folder` is the one that has Fold1; MQ2007.rar is to be unpacked first.
+template <format F = format::pairwise>
+auto train(const std::string& folder) {
+  return samples_of<F>(lamina::dataset::mq2007::train(folder));
+}
+template <format F = format::pairwise>
+auto test(const std::string& folder) {
+  return samples_of<F>(lamina::dataset::mq2007::test(folder));
+}
+template <format F = format::pairwise>
+auto train() {
+  return train<F>(common::DATA_HOME() + "/MQ2007/MQ2007/MQ2007");
+}
+template <format F = format::pairwise>
+auto test() {
+  return test<F>(common::DATA_HOME() + "/MQ2007/MQ2007/MQ2007");
+}
+}  // namespace mq2007
+
+namespace sentiment {
+/// word_dict(), with the reviews. v2: sentiment.get_word_dict.
+inline auto get_word_dict(const std::string& path) {
+  return lamina::dataset::sentiment::read(path);
+}
+inline auto get_word_dict() {
+  return get_word_dict(common::DATA_HOME() + "/corpora/movie_reviews.zip");
+}
+inline auto train() { return get_word_dict().train(); }
+inline auto test() { return get_word_dict().test(); }
+}  // namespace sentiment
 
 namespace wmt14 {
 /// src_dict() and trg_dict(), with the sentences. v2: wmt14.get_dict(dict_size).

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <lamina/distributed/launch/dist_train.hpp>
 
@@ -47,6 +48,18 @@ int main(int argc, char** argv) {
     job.token_file = "token";
     job.authority = "authority.pem";
   }
+  for (const auto& [name, option] : {std::pair{"TOKEN_FILE", &job.token_file},
+                                     {"AUTHORITY", &job.authority},
+                                     {"CERTIFICATE", &job.certificate},
+                                     {"KEY", &job.key},
+                                     {"IMAGE_TOOL", &job.image_tool},
+                                     {"REGISTRY_USER", &job.registry_user},
+                                     {"REGISTRY_TOKEN_FILE", &job.registry_token_file},
+                                     {"REGISTRY_AUTH_FILE", &job.registry_auth_file},
+                                     {"REGISTRY_AUTHORITY", &job.registry_authority}})
+    if (const char* const value = std::getenv((std::string("LAUNCH_TEST_") + name).c_str()))
+      *option = value;
+  if (const char* const file = std::getenv("LAUNCH_TEST_FILE")) job.files = {file};
   if (std::getenv("LAUNCH_TEST_OWN_WORDS") != nullptr) return lamina::dist_train(trainer_main, job);
   return lamina::dist_train(argc, argv, trainer_main, job);
 }

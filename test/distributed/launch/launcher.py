@@ -3,14 +3,16 @@
 """Looks at what a program that starts itself submits, and lets it start processes.
 
  manifests  kubernetes-validate takes the core kinds and the pods within the others; the others have
-            the fields that their projects ask for. Both by pip, in FOLDER/venv; exits with 77 where
-            pip has none.
+            the fields that their projects ask for, and fit their CRDs where LAMINA_TEST_CRDS names
+            a folder with crd_jobsets.yaml.gz, crd_mpijobs.yaml.gz and crd_trainjobs.yaml.gz. The
+            validators come by pip, to FOLDER/venv; exits with 77 where pip has none.
  submit     kubectl, sbatch and what they are given; no token is in a line, a text or a log
  pods       the script of the pods starts MPICH's processes, again after a failure, with exit codes
  local      mpirun starts the program
 
 usage: launcher.py PROGRAM FOLDER {manifests,submit,pods,local}
 """
+import gzip
 import json
 import os
 import pathlib
@@ -22,10 +24,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+from launching import CLEAN, expect, failure, run
+
 KINDS = ("Job", "JobSet", "MPIJob", "TrainJob")
 TOKEN = "token-that-nobody-may-see"
-CLEAN = {name: value for name, value in os.environ.items()
-         if not name.startswith(("OMPI_", "PMI", "SLURM_", "LAMINA_", "KUBERNETES_"))}
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -46,20 +49,6 @@ REQUIRED = {
         "spec/trainer/image": str, "spec/trainer/numNodes": int, "spec/trainer/command": list,
         "spec/trainer/resourcesPerNode/requests/cpu": str}),
 }
-
-
-class failure(Exception):
-    pass
-
-
-def expect(is_so, what):
-    if not is_so:
-        raise failure(what)
-
-
-def run(command, **options):
-    return subprocess.run(command, text=True, capture_output=True, timeout=60,
-                          **{"env": CLEAN, **options})
 
 
 def manifests_of(program, *arguments):
@@ -99,6 +88,46 @@ def check_safety(pod):
         expect({"/dev/shm", "/tmp", "/checkpoints"} <= mounts, f"mounts {mounts}")
         expect(set(container["resources"]) == {"requests", "limits"}, "no requests or no limits")
         expect(container["envFrom"] == [{"secretRef": {"name": "object-store"}}], "no secret")
+
+
+def schema_of_crd(item):
+    """The schema of an object from its project's CRD. A cluster drops fields that it does not know
+    without a word; here they are errors."""
+    import yaml
+
+    def make_strict(schema):
+        if isinstance(schema, list):
+            for value in schema:
+                make_strict(value)
+        if not isinstance(schema, dict):
+            return
+        if (schema.get("type") == "object" and "properties" in schema
+                and not schema.get("x-kubernetes-preserve-unknown-fields")):
+            schema.setdefault("additionalProperties", False)
+        if schema.get("x-kubernetes-int-or-string"):
+            schema.pop("type", None)
+            schema["type"] = ["integer", "string"]
+        for value in list(schema.values()):
+            make_strict(value)
+
+    path = pathlib.Path(os.environ["LAMINA_TEST_CRDS"], f"crd_{item['kind'].lower()}s.yaml.gz")
+    crd = yaml.safe_load(gzip.open(path))
+    group, version = item["apiVersion"].split("/")
+    expect(crd["spec"]["group"] == group, f"{path}: group {crd['spec']['group']}")
+    schema = next(found for found in crd["spec"]["versions"]
+                  if found["name"] == version)["schema"]["openAPIV3Schema"]
+    make_strict(schema)
+    schema["properties"]["metadata"] = {"type": "object"}
+    return schema
+
+
+def check_crd(item):
+    import jsonschema
+    validator = jsonschema.Draft202012Validator(schema_of_crd(item))
+    faults = [f"{list(fault.path)}: {fault.message[:200]}" for fault in validator.iter_errors(item)]
+    expect(not faults, f"{item['kind']}: {faults}")
+    expect(list(validator.iter_errors({**item, "spec": {**item["spec"], "wrong": 1}})),
+           f"the CRD of {item['kind']} takes a field that it has not")
 
 
 def manifests(program, folder):
@@ -147,6 +176,8 @@ def manifests(program, folder):
                 found = at(item, path)
                 expect(isinstance(found, wanted) if isinstance(wanted, type) else found == wanted,
                        f"{kind}: {path}: expected {wanted}, found {found}")
+            if os.environ.get("LAMINA_TEST_CRDS"):
+                check_crd(item)
             if kind == "JobSet":
                 is_core({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "inner"},
                          "spec": at(item, "spec/replicatedJobs/0/template/spec")})
@@ -190,8 +221,10 @@ def submit(program, folder):
         (here / "tmp").mkdir()
         env = {**CLEAN, "PATH": f"{here}:{CLEAN['PATH']}", "RECORD": str(record),
                "TMPDIR": str(here / "tmp"), "LAUNCH_TEST_SERVER": "https://cluster.example:6443"}
-        done = run([program, "--launch", "kubernetes", "--passes", "20"], env=env, cwd=here)
-        expect(done.returncode == 3, f"kubectl's exit code 3 became {done.returncode}")
+        done = run([program, "--launch", "kubernetes", "--build", "no", "--passes", "20"], env=env,
+                   cwd=here)
+        expect(done.returncode == 3 and "kubectl apply" in done.stderr,
+               f"kubectl's exit code 3 became {done.returncode}")
         config = json.loads(record.with_suffix(".config").read_text())
         expect(config["users"][0]["user"] == {"tokenFile": str(here / "token")}
                and config["clusters"][0]["cluster"]
@@ -200,11 +233,11 @@ def submit(program, folder):
         expect(record.with_suffix(".mode").read_text() == "600\n", "others can read the file")
         expect(not list((here / "tmp").iterdir()), "the configuration was left")
         given = record.read_text()
-        expect('"kind": "Job"' in given and "apply" in given.splitlines(), given)
+        expect('"kind": "Service"' in given and "apply" in given.splitlines(), given)
         for text in (given, done.stdout, done.stderr, json.dumps(config)):
             expect(TOKEN not in text, "the token was written")
         (here / "token").unlink()
-        done = run([program, "--launch", "kubernetes"], env=env, cwd=here)
+        done = run([program, "--launch", "kubernetes", "--build", "no"], env=env, cwd=here)
         expect(done.returncode == 64 and "expected a file token, found none" in done.stderr,
                f"a token file that is not there: {done.returncode} {done.stderr}")
         done = run([program, "--launch", "slurm", "--", "it's $HOME", "$(date)"], env=env, cwd=here)
@@ -287,6 +320,12 @@ def local(program, folder):
            == [f"rank {rank} [a b] [--launch]" for rank in range(2)], f"{done}")
     done = run([program, "code=5", "-n", "2"], env={**CLEAN, **ROOT})
     expect(done.returncode == 5, f"exit code 5 became {done.returncode}")
+    # A failed mpirun starts again, at most as often as the job says, but not after exit code 65.
+    for code, starts in ((5, 3), (65, 1), (0, 1)):
+        done = run([program, f"code={code}", "-n", "2", "--restart-on-failure", "--retries=2"],
+                   env={**CLEAN, **ROOT})
+        expect(done.returncode == code and done.stdout.count("rank 1") == starts
+               and done.stderr.count("is started again") == starts - 1, f"{code}: {done}")
     # Without argc and argv the words are those of the process.
     for arguments in (["--launch", "slurm", "--dry-run", "a b", ""], ["--dry-run", "--name=A"]):
         done, own = (run([program, *arguments], env=env)

@@ -8,18 +8,7 @@
 
 using Catch::Matchers::Contains;
 using lamina::distributed::job;
-using lamina::distributed::shell_word;
 using lamina::distributed::slurm_script;
-
-TEST_CASE("words of a shell are quoted where a shell would change them") {
-  CHECK(shell_word("/a/b-1.x") == "/a/b-1.x");
-  CHECK(shell_word("") == "''");
-  CHECK(shell_word("a b") == "'a b'");
-  CHECK(shell_word("$(x)`y`") == "'$(x)`y`'");
-  CHECK(shell_word("it's") == "'it'\\''s'");
-  CHECK(shell_word("~") == "'~'");
-  CHECK(shell_word("a\nb") == "'a\nb'");
-}
 
 TEST_CASE("a script asks for tasks, cores, memory and minutes") {
   job j{.trainers = 8,

@@ -39,7 +39,8 @@ constexpr auto sentences = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", std::int64_t>(main);
   auto marks = layer::sequence<"class", float, 3>(words);
   auto embedded = layer::embedding<50, 8>(words, {.param = {.name = "table"}, .padding_idx = 7});
-  auto again = layer::embedding<50, 8>(words, {.param = {.name = "table"}, .name = "again"});
+  auto again = layer::embedding<50, 8>(
+      words, {.param = {.name = "table"}, .is_distributed = true, .name = "again"});
   auto both = layer::concat(std::tuple{embedded, again, marks});
   auto wide = layer::sequence_conv<6>(both, {.act = activation::tanh});
   auto [hidden, cell] = layer::dynamic_lstm<4 * 5>(

@@ -18,10 +18,19 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/distributed/launch/container_image.hpp>
+#include <lamina/distributed/launch/containerfile.hpp>
+#include <lamina/distributed/launch/image_context.hpp>
+#include <lamina/distributed/launch/image_tool.hpp>
 #include <lamina/distributed/launch/job.hpp>
 #include <lamina/distributed/launch/kubernetes_manifests.hpp>
+#include <lamina/distributed/launch/kubernetes_submission.hpp>
+#include <lamina/distributed/launch/launch_error.hpp>
 #include <lamina/distributed/launch/launch_flags.hpp>
+#include <lamina/distributed/launch/restarts.hpp>
 #include <lamina/distributed/launch/run_command.hpp>
+#include <lamina/distributed/launch/shared_libraries.hpp>
+#include <lamina/distributed/launch/shell_word.hpp>
 #include <lamina/distributed/launch/slurm_script.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -68,46 +77,37 @@ LAMINA_COLD inline std::vector<std::string> own_words() {
   return words;
 }
 
-/// A file that only its user reads and that ends with this object.
-class private_file {
- public:
-  LAMINA_COLD explicit private_file(std::string_view bytes) {
-    const char* const folder = std::getenv("TMPDIR");
-    path_ = std::string(folder == nullptr ? "/tmp" : folder) + "/lamina.XXXXXX";
-    const int file = ::mkstemp(path_.data());
-    const bool is_written = file >= 0 && ::write(file, bytes.data(), bytes.size()) ==
-                                             static_cast<::ssize_t>(bytes.size());
-    if (file >= 0) ::close(file);
-    if (is_written) return;
-    if (file >= 0) ::unlink(path_.c_str());
-    throw error(text() << "lamina: launch: expected to write " << path_ << ", found no way");
+/// Builds and pushes the image where the job asks for it, and submits the job. A dry run prints the
+/// manifests on stdout, for kubectl, and the Containerfile on stderr.
+LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
+  const std::string manifests = kubernetes_manifests(j);
+  if (is_dry) {
+    if (j.build != "no") {
+      require_mpi_of_kind(j, read_elf_needs(own_path()));
+      std::fprintf(stderr, "# Containerfile of %s\n%s", j.image.c_str(),
+                   containerfile(j, own_path()).c_str());
+    }
+    std::fputs(manifests.c_str(), stdout);
+    return 0;
   }
-  private_file(const private_file&) = delete;
-  private_file& operator=(const private_file&) = delete;
-  LAMINA_COLD ~private_file() { ::unlink(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-/// kubectl's words: it reads the manifests, and the configuration if there is one.
-LAMINA_COLD inline int submit_to_kubernetes(const job& j, const std::string& manifests) {
-  if (j.server.empty()) return run_command({"kubectl", "apply", "-f", "-"}, manifests);
-  // Relative paths in a configuration would be relative to its folder.
-  job absolute = j;
-  for (std::string* const path :
-       {&absolute.authority, &absolute.token_file, &absolute.certificate, &absolute.key}) {
-    if (path->empty()) continue;
-    char* const whole = ::realpath(path->c_str(), nullptr);
-    if (whole == nullptr)
-      throw error(text() << "lamina: launch: expected a file " << *path << ", found none");
-    *path = whole;
-    std::free(whole);
+  // What would fail at the end fails now.
+  require_submission(j);
+  static_cast<void>(with_whole_paths(j));
+  if (j.build == "auto" && find_image_tool(j).path.empty()) {
+    std::fprintf(stderr,
+                 "lamina: launch: found none of buildah, podman and docker: %s is not built, and "
+                 "has to be in its registry\n",
+                 j.image.c_str());
+    j.build = "no";
   }
-  const private_file configuration(kubectl_configuration(absolute));
-  return run_command({"kubectl", "--kubeconfig", configuration.path(), "apply", "-f", "-"},
-                     manifests);
+  if (j.build != "no") {
+    docker_build(j, own_path());
+    j.image = docker_push(j);
+    j.build = "no";
+    std::fprintf(stderr, "lamina: launch: pushed %s\n", j.image.c_str());
+  }
+  submit_to_kubernetes(j);
+  return 0;
 }
 
 /// Starts the job, or prints what would be submitted; returns the exit code.
@@ -125,39 +125,45 @@ LAMINA_COLD inline int launch(const launch_flags& flags) {
       return 0;
     }
     ::setenv("LAMINA_ROLE", "trainer", 1);
+    if (j.restart_on_failure) return run_with_restarts(words, j.retries);
     become(words);
     throw error("lamina: launch: expected the command mpirun (openmpi-bin or mpich), found none");
   }
-  const bool is_slurm = j.backend == "slurm";
-  const std::string text_of = is_slurm ? slurm_script(j, own_path()) : kubernetes_manifests(j);
-  if (flags.dry_run) {
-    std::fputs(text_of.c_str(), stdout);
+  if (j.backend == "slurm") {
+    const std::string script = slurm_script(j, own_path());
+    if (!flags.dry_run) return run_command({"sbatch"}, script);
+    std::fputs(script.c_str(), stdout);
     return 0;
   }
-  return is_slurm ? run_command({"sbatch"}, text_of) : submit_to_kubernetes(j, text_of);
+  return launch_on_kubernetes(j, flags.dry_run);
 }
 
 }  // namespace detail
 
 }  // namespace distributed
 
-/// Outside of a cluster, starts the job: runs mpirun, or submits to Slurm (sbatch) or Kubernetes
-/// (kubectl), as `job.backend` or `--launch` says (distributed/launch/launch_flags.hpp lists the
-/// flags). In a process of the job, calls `trainer_main(argc, argv)`:
+/// Outside of a cluster, starts the job: runs mpirun, submits to Slurm (sbatch), or builds and
+/// pushes the image (buildah, podman or docker) and submits to Kubernetes (kubectl or curl), as
+/// `job.backend` or `--launch` says (distributed/launch/launch_flags.hpp lists the flags). In a
+/// process of the job, calls `trainer_main(argc, argv)`:
 ///
 ///   int main(int argc, char** argv) {
 ///     return lamina::dist_train(argc, argv, trainer_main, {.trainers = 4});
 ///   }
 ///
 /// `trainer_main` makes a `lamina::distributed::session` first. Returns what main returns: that of
-/// trainer_main, the exit code of mpirun, sbatch or kubectl, or 64 with a line on stderr for a job
-/// that cannot be started. PaddlePaddle v2: dist_train.
+/// trainer_main, the exit code of mpirun or sbatch, or for a job that was not started one line on
+/// stderr and 64 (somebody has to change something), 75 (a server did not answer) or the exit code
+/// of the tool that failed. PaddlePaddle v2: dist_train.
 template <class Main>
 requires std::invocable<Main&, int, char**>
 int dist_train(int argc, char** argv, Main&& trainer_main, distributed::job what = {}) {
   if (distributed::is_started_by_launcher()) return trainer_main(argc, argv);
   try {
     return distributed::detail::launch(distributed::read_launch_flags(argc, argv, std::move(what)));
+  } catch (const distributed::launch_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return e.code();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 64;

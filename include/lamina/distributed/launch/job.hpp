@@ -16,9 +16,10 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// What a launcher starts, where, and with what. `require_valid` says what is wrong with one. The
-/// backend "local" uses trainers and arguments alone: mpirun limits neither memory nor time.
+/// backend "local" uses trainers, arguments, restart_on_failure and retries alone: mpirun limits
+/// neither memory nor time.
 struct job {
-  /// The container image (kubernetes), with MPICH or Open MPI and the program in it.
+  /// Kubernetes: the container image, "REGISTRY/USER/NAME:TAG", which `build` makes.
   std::string image = {};
   /// The processes that train; at least 1.
   int trainers = 1;
@@ -68,8 +69,33 @@ struct job {
   /// Kubernetes: the file of the authority that has signed the server's certificate (PEM).
   std::string authority = {};
   /// Kubernetes: the files of the token, or of the client's certificate and its key (PEM), by which
-  /// the server knows the user. lamina reads none of them: their paths are given to kubectl.
+  /// the server knows the user. They are given to kubectl, or without kubectl to curl, by their
+  /// paths; a token never is a word of a command.
   std::string token_file = {}, certificate = {}, key = {};
+
+  /// Kubernetes: whether `image` is built and pushed before the job is submitted: "yes", "no" (it
+  /// is in the registry), or "auto" (yes if there is a tool to build it).
+  std::string build = "yes";
+  /// The image that the built one begins with, with the MPI that `kind` needs; "scratch": nothing;
+  /// empty: this machine's version of Debian or Ubuntu, where the MPI is installed.
+  std::string base_image = {};
+  /// Files and folders for the image, each "PATH" or "PATH:PLACE". A relative place is below
+  /// /work, where the program starts; without a place it is the path.
+  std::vector<std::string> files = {};
+  /// What builds the image: "buildah", "podman" or "docker", or the path of one; empty: the value
+  /// of LAMINA_IMAGE_TOOL, or the first of the three that is there.
+  std::string image_tool = {};
+  /// The user of the registry, and the file of the user's token or password.
+  std::string registry_user = {}, registry_token_file = {};
+  /// In their place, a configuration of docker with passwords ("config.json"); all empty: what the
+  /// tool itself knows.
+  std::string registry_auth_file = {};
+  /// The file of the authority that has signed the registry's certificate (PEM); empty: those of
+  /// the system.
+  std::string registry_authority = {};
+
+  /// Local: whether mpirun is started again after a failure, at most `retries` times.
+  bool restart_on_failure = false;
 };
 
 /// The bytes of a quantity as Kubernetes writes it, "512Mi"; a negative number for another text.
@@ -146,6 +172,35 @@ LAMINA_COLD inline void require_quantity(std::string_view option, std::string_vi
     bad_option(option, "bytes, or a number with k, M, G, T, Ki, Mi, Gi, Ti behind it", found);
 }
 
+/// What the image is built of, and how its registry knows the user.
+LAMINA_COLD inline void require_valid_for_build(const job& j) {
+  if (j.build != "yes" && j.build != "no" && j.build != "auto")
+    bad_option("build", "yes, no or auto", j.build);
+  if (j.build == "no") return;
+  if (j.image.find('/') == j.image.npos || j.image.find('@') != j.image.npos)
+    bad_option("image", "REGISTRY/USER/NAME:TAG for an image to build (or build = \"no\")",
+               j.image);
+  if (j.image.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-/:"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ[]") != j.image.npos)
+    bad_option("image", "letters, digits and ._-/:", j.image);
+  for (const std::string* const word : {&j.base_image, &j.program}) {
+    require_printable("base_image and program", *word);
+    if (word->find_first_of(" '\"\\$`") != word->npos)
+      bad_option("base_image and program", "letters without blanks and quotes", *word);
+  }
+  if (j.program.find("/../") != j.program.npos || j.program.ends_with('/'))
+    bad_option("program", "the path of a file, without ..", j.program);
+  const std::string tool = j.image_tool.substr(j.image_tool.rfind('/') + 1);
+  if (!tool.empty() && tool != "buildah" && tool != "podman" && tool != "docker")
+    bad_option("image_tool", "buildah, podman or docker", j.image_tool);
+  if (j.registry_user.empty() != j.registry_token_file.empty())
+    bad_option("registry_user", "registry_user and registry_token_file together", j.registry_user);
+  if (j.registry_user.find(':') != j.registry_user.npos)
+    bad_option("registry_user", "a name without :", j.registry_user);
+  if (!j.registry_user.empty() && !j.registry_auth_file.empty())
+    bad_option("registry_auth_file", "either it or registry_user", j.registry_auth_file);
+}
+
 LAMINA_COLD inline void require_valid_for_kubernetes(const job& j) {
   require_label("name_space", j.name_space, 63);
   if (j.kind != "Job" && j.kind != "JobSet" && j.kind != "MPIJob" && j.kind != "TrainJob")
@@ -174,6 +229,7 @@ LAMINA_COLD inline void require_valid_for_kubernetes(const job& j) {
     bad_option("server", "https://HOST:PORT beside authority, token_file and certificate", "");
   if (j.certificate.empty() != j.key.empty())
     bad_option("key", "certificate and key together", j.key);
+  require_valid_for_build(j);
 }
 
 }  // namespace detail

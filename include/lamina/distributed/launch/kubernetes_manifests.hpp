@@ -202,6 +202,7 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
   using namespace detail;
   job j = given;
   j.backend = "kubernetes";
+  j.build = "no";  // manifests need its name alone
   require_valid(j);
   manifest items = manifest::array();
   if (!j.checkpoint_size.empty())

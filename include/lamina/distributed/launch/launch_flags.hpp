@@ -25,10 +25,11 @@ struct launch_flags {
 };
 
 /// Reads `--launch BACKEND`, `--dry-run`, `-n N` (or `--trainers N`), `--cpus N`, `--memory SIZE`,
-/// `--image IMAGE`, `--name NAME`, `--namespace NAME`, `--kind KIND`, `--retries N`, `--deadline
-/// SECONDS`, each as `--flag value` or `--flag=value`, in any order. All others are arguments of
-/// the program and are appended to those of the job, and so is everything behind `--`. Throws
-/// lamina::error for a flag without a value and for a number that is none.
+/// `--image IMAGE`, `--base-image IMAGE`, `--build yes|no|auto`, `--name NAME`, `--namespace NAME`,
+/// `--kind KIND`, `--retries N`, `--deadline SECONDS`, `--restart-on-failure`, each with a value as
+/// `--flag value` or `--flag=value`, in any order. All others are arguments of the program and are
+/// appended to those of the job, and so is everything behind `--`. Throws lamina::error for a flag
+/// without a value and for a number that is none.
 LAMINA_COLD inline launch_flags read_launch_flags(int argc, const char* const* argv, job given) {
   launch_flags found{std::move(given)};
   job& j = found.what;
@@ -49,14 +50,20 @@ LAMINA_COLD inline launch_flags read_launch_flags(int argc, const char* const* a
       found.dry_run = true;
       continue;
     }
+    if (word == "--restart-on-failure") {
+      j.restart_on_failure = true;
+      continue;
+    }
     const std::string_view flag = word.starts_with("--") ? word.substr(0, word.find('=')) : word;
-    std::string* const letters = flag == "--launch"      ? &j.backend
-                                 : flag == "--memory"    ? &j.memory
-                                 : flag == "--image"     ? &j.image
-                                 : flag == "--name"      ? &j.name
-                                 : flag == "--namespace" ? &j.name_space
-                                 : flag == "--kind"      ? &j.kind
-                                                         : nullptr;
+    std::string* const letters = flag == "--launch"       ? &j.backend
+                                 : flag == "--memory"     ? &j.memory
+                                 : flag == "--image"      ? &j.image
+                                 : flag == "--name"       ? &j.name
+                                 : flag == "--namespace"  ? &j.name_space
+                                 : flag == "--kind"       ? &j.kind
+                                 : flag == "--build"      ? &j.build
+                                 : flag == "--base-image" ? &j.base_image
+                                                          : nullptr;
     int* const count = flag == "-n" || flag == "--trainers" ? &j.trainers
                        : flag == "--cpus"                   ? &j.cpus
                        : flag == "--retries"                ? &j.retries

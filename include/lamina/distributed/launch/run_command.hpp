@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/run_command.hpp - runs a command of the system with text as its input.
+// lamina/distributed/launch/run_command.hpp - runs commands of the system.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -7,12 +7,15 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,48 +34,165 @@ LAMINA_COLD inline void become(const std::vector<std::string>& words) {
   ::execvp(pointers[0], pointers.data());
 }
 
+/// The path of a command, by PATH as a shell finds it; empty if there is none.
+LAMINA_COLD inline std::string find_command(std::string_view name) {
+  if (name.find('/') != name.npos)
+    return ::access(std::string(name).c_str(), X_OK) == 0 ? std::string(name) : std::string();
+  const char* const list = std::getenv("PATH");
+  std::string_view rest = list == nullptr ? "/usr/local/bin:/usr/bin:/bin" : list;
+  while (true) {
+    const std::size_t end = rest.find(':');
+    std::string path(rest.substr(0, end));
+    path += (path.empty() ? "./" : "/") + std::string(name);
+    if (::access(path.c_str(), X_OK) == 0) return path;
+    if (end == rest.npos) return "";
+    rest.remove_prefix(end + 1);
+  }
+}
+
+/// While it lives, signals that would end this process go to its child instead, so that what
+/// belongs to the command (a file with a password) is removed afterwards. One at a time.
+class forwarded_signals {
+ public:
+  LAMINA_COLD forwarded_signals() {
+    child = 0;
+    received = 0;
+    struct sigaction act = {};
+    act.sa_handler = [](int signal) {
+      received = signal;
+      // A terminal sends SIGINT to the child too.
+      if (child > 0 && signal != SIGINT) ::kill(child, signal);
+    };
+    for (int i = 0; i < count; ++i) {
+      ::sigaction(signals[i], &act, &before_[i]);
+      // nohup
+      if (before_[i].sa_handler == SIG_IGN) ::sigaction(signals[i], &before_[i], nullptr);
+    }
+  }
+  forwarded_signals(const forwarded_signals&) = delete;
+  forwarded_signals& operator=(const forwarded_signals&) = delete;
+  LAMINA_COLD ~forwarded_signals() {
+    for (int i = 0; i < count; ++i) ::sigaction(signals[i], &before_[i], nullptr);
+  }
+  /// Names the child, to which a signal of before is sent too.
+  LAMINA_COLD static void forward_to(::pid_t its) {
+    child = its;
+    if (received != 0) ::kill(its, received);
+  }
+  static inline volatile std::sig_atomic_t child = 0, received = 0;
+
+ private:
+  static constexpr int count = 3, signals[count] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[count] = {};
+};
+
 }  // namespace detail
 
-/// Runs a command, which is found by PATH, gives it `input` and returns its exit code, or 128 and
-/// its signal. No shell reads the words. Throws lamina::error if there is no such command.
-LAMINA_COLD inline int run_command(const std::vector<std::string>& words, std::string_view input) {
-  int to[2], failed[2];
+/// What `run_command` does besides starting the command.
+struct command_options {
+  /// The text that the command reads.
+  std::string_view input = {};
+  /// Whether it reads the input of this process instead.
+  bool keeps_input = false;
+  /// Variables of the environment, for the command alone.
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  /// Where not null, what the command writes on stderr is appended here, at most 1 MiB of its end.
+  std::string* said = nullptr;
+  /// Whether stdout of the command is treated as its stderr.
+  bool all_output = false;
+  /// Whether this process writes what it reads for `said` to its own stderr at once.
+  bool shows = true;
+};
+
+/// Runs a command, which is found by PATH, and returns its exit code, or 128 and its signal. No
+/// shell reads the words. A signal that would end this process ends the command first, and this
+/// function then returns. Throws lamina::error if there is no such command.
+LAMINA_COLD inline int run_command(const std::vector<std::string>& words,
+                                   const command_options& options) {
+  int to[2], failed[2], from[2] = {-1, -1};
   if (::pipe2(to, O_CLOEXEC) != 0) throw error("lamina: launch: expected a pipe, found none");
   if (::pipe2(failed, O_CLOEXEC) != 0) {
     ::close(to[0]), ::close(to[1]);
     throw error("lamina: launch: expected a pipe, found none");
   }
+  if (options.said != nullptr && ::pipe2(from, O_CLOEXEC) != 0) {
+    for (const int file : {to[0], to[1], failed[0], failed[1]}) ::close(file);
+    throw error("lamina: launch: expected a pipe, found none");
+  }
+  const detail::forwarded_signals forwarding;
   const ::pid_t child = ::fork();
   if (child == 0) {
-    ::dup2(to[0], 0);
+    if (!options.keeps_input) ::dup2(to[0], 0);
+    if (from[1] >= 0) ::dup2(from[1], 2);
+    if (options.all_output) ::dup2(2, 1);
+    for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
     detail::become(words);
     const int why = errno;
     [[maybe_unused]] const ::ssize_t told = ::write(failed[1], &why, sizeof why);
     ::_exit(127);
   }
   ::close(to[0]), ::close(failed[1]);
+  if (from[1] >= 0) ::close(from[1]);
   int why = child < 0 ? errno : 0;
   if (child > 0) {
-    const ::ssize_t told = ::read(failed[0], &why, sizeof why);
+    detail::forwarded_signals::forward_to(child);
+    ::ssize_t told = 0;
+    do {
+      told = ::read(failed[0], &why, sizeof why);
+    } while (told < 0 && errno == EINTR);
     if (told != sizeof why) why = 0;
   }
+  ::close(failed[0]);
   // A command that reads nothing does not end this process by a signal.
   void (*const before)(int) = std::signal(SIGPIPE, SIG_IGN);
-  while (why == 0 && !input.empty()) {
-    const ::ssize_t written = ::write(to[1], input.data(), input.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) break;
-    input.remove_prefix(static_cast<std::size_t>(written));
-  }
-  std::signal(SIGPIPE, before);
-  ::close(to[1]), ::close(failed[0]);
+  ::fcntl(to[1], F_SETFL, O_NONBLOCK);
   int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  bool is_over = false;
+  std::string_view input = why == 0 ? options.input : std::string_view();
+  if (input.empty()) ::close(to[1]), to[1] = -1;
+  while (why == 0 && (to[1] >= 0 || from[0] >= 0)) {
+    ::pollfd ready[2] = {{to[1], POLLOUT, 0}, {from[0], POLLIN, 0}};
+    const int events = ::poll(ready, 2, 200);
+    if (events < 0) continue;  // a signal
+    // What the command has left in the background may keep its stderr.
+    if (events == 0 && (is_over = ::waitpid(child, &status, WNOHANG) == child)) break;
+    if (to[1] >= 0 && ready[0].revents != 0) {
+      const ::ssize_t written = ::write(to[1], input.data(), input.size());
+      if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
+      const bool is_broken = written < 0 && errno != EINTR && errno != EAGAIN;
+      if (is_broken || input.empty()) ::close(to[1]), to[1] = -1;
+    }
+    if (from[0] >= 0 && ready[1].revents != 0) {
+      char bytes[4096];
+      const ::ssize_t count = ::read(from[0], bytes, sizeof bytes);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) {
+        ::close(from[0]), from[0] = -1;
+        continue;
+      }
+      const auto size = static_cast<std::size_t>(count);
+      if (options.shows) {
+        [[maybe_unused]] const ::ssize_t shown = ::write(2, bytes, size);
+      }
+      constexpr std::size_t most = std::size_t{1} << 20;
+      if (options.said->size() > most) options.said->erase(0, most / 2);
+      options.said->append(bytes, size);
+    }
+  }
+  if (to[1] >= 0) ::close(to[1]);
+  if (from[0] >= 0) ::close(from[0]);
+  std::signal(SIGPIPE, before);
+  while (child > 0 && !is_over && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (why != 0)
     throw error(text() << "lamina: launch: expected the command " << words[0] << ", found none ("
                        << std::strerror(why) << ")");
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The same with a text as the command's input.
+LAMINA_COLD inline int run_command(const std::vector<std::string>& words, std::string_view input) {
+  return run_command(words, {.input = input});
 }
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -8,22 +8,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/launch/job.hpp>
+#include <lamina/distributed/launch/shell_word.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
-
-/// A word as a shell reads it back: quoted unless it consists of plain letters.
-LAMINA_COLD inline std::string shell_word(std::string_view word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./-";
-  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 /// The script that `sbatch` takes: `trainers` tasks of `cpus` cores run `program`, whose path all
 /// machines see, with the arguments of the job. A task that fails ends the others; the job then

@@ -15,16 +15,15 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The decompressed content of all members of `packed`. Throws format_error for a stream that ends
-/// early, fails its checksum or is followed by other bytes; offsets are those in `packed`.
-inline std::string unpack_gzip(std::string_view packed, const std::string& path) {
 #if LAMINA_HAS_ZLIB
+/// The decompressed content of all streams of `packed`, whose headers zlib knows by `window`.
+inline std::string unpack_streams(std::string_view packed, const std::string& path, int window) {
   struct inflating {
     z_stream stream{};
     ~inflating() { inflateEnd(&stream); }
   } open;
   z_stream& stream = open.stream;
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
+  if (inflateInit2(&stream, window) != Z_OK)
     throw error("lamina: " + path + ": zlib could not be initialised");
   constexpr std::size_t most = (std::numeric_limits<uInt>::max)();
   std::string all;
@@ -42,14 +41,25 @@ inline std::string unpack_gzip(std::string_view packed, const std::string& path)
     in += had_in - stream.avail_in;
     out += had_out - stream.avail_out;
     if (status == Z_BUF_ERROR && in == packed.size())
-      throw format_error(path, in, "the gzip stream ends before its end mark");
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
       throw format_error(path, in,
-                         text("damaged gzip stream: ")
-                             << (stream.msg != nullptr ? stream.msg : "zlib gives no reason"));
+                         window > MAX_WBITS ? "the gzip stream ends before its end mark"
+                                            : "the zlib stream ends before its end mark");
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      throw format_error(
+          path, in,
+          text(window > MAX_WBITS ? "damaged gzip stream: " : "damaged zlib stream: ")
+              << (stream.msg != nullptr ? stream.msg : "zlib gives no reason"));
   }
   all.resize(out);
   return all;
+}
+#endif
+
+/// The decompressed content of all members of `packed`. Throws format_error for a stream that ends
+/// early, fails its checksum or is followed by other bytes; offsets are those in `packed`.
+inline std::string unpack_gzip(std::string_view packed, const std::string& path) {
+#if LAMINA_HAS_ZLIB
+  return unpack_streams(packed, path, 16 + MAX_WBITS);
 #else
   (void)packed;
   throw format_error(path, 0,

@@ -119,7 +119,8 @@ inline constexpr layer_call layer_calls[] = {
     {"mul", "mul<x_num_col_dims=1, y_num_col_dims=1>(X, Y) +$flatten key fc"},
     {"matmul", "matmul<$matmul>(X, Y; ~transpose_X, ~transpose_Y, alpha=1)"},
     {"lookup_table",
-     "embedding<$rows W, $columns W>(Ids; param@W.w, padding_idx=-1, is_sparse=0) key embedding"},
+     "embedding<$rows W, $columns W>(Ids; param@W.w, padding_idx=-1, is_sparse=0, "
+     "is_distributed=0) key embedding"},
     {"reshape2", "reshape<$dims>(X; ~shape)"},
     {"flatten_contiguous_range", "reshape<$dims>(X; ~start_axis, ~stop_axis) key reshape2"},
     {"transpose2", "transpose<axis...>(X)"},

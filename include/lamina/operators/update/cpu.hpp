@@ -202,11 +202,18 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   template <class Real>
   static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
                   const Real* number) {
+    run(param, array, gradient, number, 0, param.rows);
+  }
+  /// The same for rows [first, end) of the parameter, to which all rows of the gradient belong.
+  template <class Real>
+  static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
+                  const Real* number, int first, int end) {
     const bool decays = number[4] != 0 || number[5] != 0;
     if (number[update::lazy_mode] != 0 && !decays)
       detail::update_parts<Opt>(array, number, [&](auto&& f) { touched_rows(param, gradient, f); });
     else
-      detail::update_parts<Opt>(array, number, [&](auto&& f) { all_rows(param, gradient, f); });
+      detail::update_parts<Opt>(array, number,
+                                [&](auto&& f) { all_rows(param, gradient, first, end, f); });
   }
 
  private:
@@ -220,10 +227,11 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
           });
   }
   template <class Real, class F>
-  static void all_rows(const operand& param, basic_selected_rows<Real>& gradient, F&& f) {
+  static void all_rows(const operand& param, basic_selected_rows<Real>& gradient, int first_row,
+                       int end, F&& f) {
     const std::vector<int>& sorted = gradient.sorted();
     for_each_column_part<Real>(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
-      int next = 0;
+      int next = first_row;
       const auto skip_to = [&](int row) {
         // Adjacent rows without padding between them are updated as one slice.
         if (count == width && row > next)
@@ -239,7 +247,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
         f(begin + static_cast<std::ptrdiff_t>(gradient.number(i)) * width, count,
           gradient.row(i) + column);
       }
-      skip_to(param.rows);
+      skip_to(end);
     });
   }
   /// Calls f(offset of row 0, first column, floats from row to row, columns) for each panel, or

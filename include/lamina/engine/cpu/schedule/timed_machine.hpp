@@ -17,6 +17,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 struct group_time {
   int group;
   std::int64_t begin, end;
+  int thread = 0;  // in a training: the thread that ran it
 };
 
 /// Records the times of the groups of many runs, in the order in which the groups ended.
@@ -28,6 +29,8 @@ class group_clock {
         .count();
   }
   std::int64_t since_start() const { return now() - start_; }
+  /// When the clock was made.
+  std::int64_t start() const { return start_; }
   /// Calls a kernel and records its time.
   template <class Kernel>
   void time(int group, Kernel&& kernel) {

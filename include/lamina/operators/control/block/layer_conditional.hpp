@@ -58,6 +58,9 @@ constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body
 /// Fluid: Switch.
 class switch_case {
  public:
+#ifdef LAMINA_NAMES_OPTIONS
+  switch_case(...) = delete;  // call switch_case(condition, [&](lamina::block&) { ... })
+#endif
   template <class F>
   constexpr switch_case(const variable<bool, once, 1>& condition, F&& body,
                         int line = __builtin_LINE())
@@ -179,8 +182,13 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
     static_assert(check<alike, expects_type<result>, gets_type<other>>,
                   "lamina: cond: both branches return variables of the same types");
     if constexpr (!made_both || !alike) {
-      b.report(alike ? fault_kind::branch_result : fault_kind::unfinished, line, {}, nullptr, 0,
-               nullptr, 0);
+      // For clang a branch with a mistake in its body has a result the first time, and none later.
+      constexpr bool called = requires {
+        yes(*static_cast<block*>(nullptr));
+        no(*static_cast<block*>(nullptr));
+      };
+      b.report(alike && called ? fault_kind::branch_result : fault_kind::unfinished, line, {},
+               nullptr, 0, nullptr, 0);
       return detail::unmade<result, other>(b);
     } else {
       using outputs =

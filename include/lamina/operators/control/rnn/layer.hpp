@@ -28,6 +28,19 @@ struct memory_attr {
 
 namespace detail {
 
+/// The options of a memory that begins with an Init: only one of equal elements has any.
+struct no_memory_attr {};
+template <class Init>
+struct memory_options {
+  using type = no_memory_attr;
+};
+template <int... D>
+struct memory_options<dims_list<D...>> {
+  using type = memory_attr;
+};
+template <class Init>
+using memory_attr_of = typename memory_options<Init>::type;
+
 /// The value of a memory after the last step. A step returns it as `step.last(memory)`; outside of
 /// the loop it is a variable V.
 template <class V>

@@ -74,39 +74,18 @@ class rnn_step : public detail::rnn_recorder {
     }
   }
 
-  /// The value that `update` stored in the previous step. In the first step it is `init`, which has
-  /// one value per sequence. Fluid: DynamicRNN.memory(init).
-  template <class T, class R, int... D>
-  constexpr auto memory(const variable<T, R, D...>& init, int line = __builtin_LINE()) {
-    if constexpr (__is_same(R, parent)) {
-      const int here = leave(init.id, line);
-      const int ordered = reorder<variable<T, ranked, D...>>(init.id);
-      return stored<T, D...>(ordered, here);
-    } else {
-      return refused<T, D...>(line);
-    }
-  }
-  /// A memory with elements of type T that all start with `value`: `memory(lamina::dims<128>)`.
-  /// Fluid: DynamicRNN.memory(shape, value).
-  template <element T = float, int... D>
-  constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
-    const int here = leave();
-    layer_helper layer(b_, "fill_constant_batch_size_like");
-    const int made = layer.template output<variable<T, ranked, D...>>().id;
-    b_.variables[made].stop_gradient = true;
-    const int extents[] = {-1, D...};
-    const attribute_value shape = b_.integer_list(extents, static_cast<int>(sizeof...(D)) + 1);
-    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {table_}, {made},
-                    b_.attribute_list(shape, static_cast<int>(dtype_of<T>), attr.value, 0, 0));
-    return stored<T, D...>(made, here);
-  }
-
-  /// Refuses a size that is not a template argument.
-  template <class Size>
-  requires(std::is_arithmetic_v<Size>) constexpr variable<float, rows, 1> memory(
-      Size, int line = __builtin_LINE()) {
-    b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
-    return memory(dims<1>);
+  /// The value that `update` stored in the previous step. In the first step it is `init`, a
+  /// variable with one value per sequence; of `memory(lamina::dims<128>, {.value = 0.5f})` each
+  /// element is `value` (0), of type T (float). Fluid: DynamicRNN.memory(init), memory(shape,
+  /// value).
+  template <class T = left_out, class Init>
+  constexpr auto memory(const Init& init, const detail::memory_attr_of<Init>& attr = {},
+                        int line = __builtin_LINE()) {
+    // One function: a compiler lists all functions of the name for a call that fits none.
+    if constexpr (__is_same(T, left_out))
+      return begun(init, attr, line);
+    else
+      return begun<T>(init, attr, line);
   }
 
   /// Sets the value that `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
@@ -120,6 +99,12 @@ class rnn_step : public detail::rnn_recorder {
   constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
     b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  // clang-format off
+  void input(...) = delete;   // call step.input(x)
+  void update(...) = delete;  // call step.update(memory, next)
+  // clang-format on
+#endif
   /// The value of `memory` after the last step of each sequence, as a result of the rnn. It has one
   /// value per sequence, in the order of the batch; a sequence without elements has the initial
   /// value. The step function may only return it.
@@ -129,6 +114,37 @@ class rnn_step : public detail::rnn_recorder {
   }
 
  private:
+  // A memory that begins with one value per sequence.
+  template <class T, class R, int... D>
+  constexpr auto begun(const variable<T, R, D...>& init, detail::no_memory_attr, int line) {
+    if constexpr (__is_same(R, parent)) {
+      const int here = leave(init.id, line);
+      const int ordered = reorder<variable<T, ranked, D...>>(init.id);
+      return stored<T, D...>(ordered, here);
+    } else {
+      return refused<T, D...>(line);
+    }
+  }
+  // A memory that begins with equal elements.
+  template <element T = float, int... D>
+  constexpr variable<T, rows, D...> begun(dims_list<D...>, const memory_attr& attr, int) {
+    const int here = leave();
+    layer_helper layer(b_, "fill_constant_batch_size_like");
+    const int made = layer.template output<variable<T, ranked, D...>>().id;
+    b_.variables[made].stop_gradient = true;
+    const int extents[] = {-1, D...};
+    const attribute_value shape = b_.integer_list(extents, static_cast<int>(sizeof...(D)) + 1);
+    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {table_}, {made},
+                    b_.attribute_list(shape, static_cast<int>(dtype_of<T>), attr.value, 0, 0));
+    return stored<T, D...>(made, here);
+  }
+  // Refuses a size that is not a template argument.
+  template <class Size>
+  requires(std::is_arithmetic_v<Size>) constexpr variable<float, rows, 1> begun(
+      Size, detail::no_memory_attr, int line) {
+    b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
+    return memory(dims<1>);
+  }
   // In place of a value with other rows. The mistake is kept for the end of the recording: an error
   // here would show the step and the rnn around it, too.
   template <class T, int... D>
@@ -253,7 +269,10 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     return detail::walk_sequences<S>(x, step, attr.name, line);
   } else {
-    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
+    // For clang a step with a mistake in its body has a result the first time, and none later.
+    constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
+    x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
+                      0, nullptr, 0);
     return x;
   }
 }
@@ -284,7 +303,10 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     return detail::walk_sequences<walked>(x, step, attr.name, line);
   } else {
-    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
+    // For clang a step with a mistake in its body has a result the first time, and none later.
+    constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
+    x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
+                      0, nullptr, 0);
     return x;
   }
 }

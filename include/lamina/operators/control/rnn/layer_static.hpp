@@ -76,37 +76,18 @@ class static_rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// The value that `update` stored in the previous step; `init` in the first step. Fluid:
-  /// StaticRNN.memory(init).
-  template <class T, class S, int... D>
-  constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init,
-                                        int line = __builtin_LINE()) {
-    const int here = leave(init.id, line);
-    return stored<variable<T, S, D...>>(init.id, here);
-  }
-  /// A memory with the rows of the rnn; all its elements start with `value`. Fluid:
-  /// StaticRNN.memory(shape, batch_ref, init_value).
-  template <element T = float, int... D>
-  constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
-    const int here = leave();
-    layer_helper layer(b_, "fill_constant_batch_size_like");
-    const int made = layer.template output<variable<T, R, D...>>().id;
-    b_.variables[made].stop_gradient = true;
-    const variable_desc v = b_.variables[made];
-    const int at = b_.integers.count;
-    for (int i = 0; i < v.rank; ++i) b_.integers.push(b_.dims[v.dims + i]);
-    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {like_}, {made},
-                    b_.attribute_list(attribute_value{0, at, v.rank}, static_cast<int>(dtype_of<T>),
-                                      attr.value, 0, 0));
-    return stored<variable<T, R, D...>>(made, here);
-  }
-
-  /// Refuses a size that is not a template argument.
-  template <class Size>
-  requires(std::is_arithmetic_v<Size>) constexpr variable<float, R, 1> memory(
-      Size, int line = __builtin_LINE()) {
-    b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
-    return memory(dims<1>);
+  /// The value that `update` stored in the previous step. In the first step it is `init`, a
+  /// variable; of `memory(lamina::dims<128>, {.value = 0.5f})`, which has the rows of the rnn, each
+  /// element is `value` (0), of type T (float). Fluid: StaticRNN.memory(init), memory(shape,
+  /// batch_ref, init_value).
+  template <class T = left_out, class Init>
+  constexpr auto memory(const Init& init, const detail::memory_attr_of<Init>& attr = {},
+                        int line = __builtin_LINE()) {
+    // One function: a compiler lists all functions of the name for a call that fits none.
+    if constexpr (__is_same(T, left_out))
+      return begun(init, attr, line);
+    else
+      return begun<T>(init, attr, line);
   }
 
   /// Sets the value that `memory` returns in the next step. Fluid: StaticRNN.update_memory.
@@ -120,6 +101,12 @@ class static_rnn_step : public detail::rnn_recorder {
   constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
     b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  // clang-format off
+  void input(...) = delete;   // call step.input(x)
+  void update(...) = delete;  // call step.update(memory, next)
+  // clang-format on
+#endif
   /// The value of `memory` after the last step, as a result of the rnn. The step function may only
   /// return it.
   template <class T, class S, int... D>
@@ -128,6 +115,36 @@ class static_rnn_step : public detail::rnn_recorder {
   }
 
  private:
+  // A memory that begins with a variable.
+  template <class T, class S, int... D>
+  constexpr variable<T, S, D...> begun(const variable<T, S, D...>& init, detail::no_memory_attr,
+                                       int line) {
+    const int here = leave(init.id, line);
+    return stored<variable<T, S, D...>>(init.id, here);
+  }
+  // A memory that begins with equal elements.
+  template <element T = float, int... D>
+  constexpr variable<T, R, D...> begun(dims_list<D...>, const memory_attr& attr, int) {
+    const int here = leave();
+    layer_helper layer(b_, "fill_constant_batch_size_like");
+    const int made = layer.template output<variable<T, R, D...>>().id;
+    b_.variables[made].stop_gradient = true;
+    const variable_desc v = b_.variables[made];
+    const int at = b_.integers.count;
+    for (int i = 0; i < v.rank; ++i) b_.integers.push(b_.dims[v.dims + i]);
+    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {like_}, {made},
+                    b_.attribute_list(attribute_value{0, at, v.rank}, static_cast<int>(dtype_of<T>),
+                                      attr.value, 0, 0));
+    return stored<variable<T, R, D...>>(made, here);
+  }
+  // Refuses a size that is not a template argument.
+  template <class Size>
+  requires(std::is_arithmetic_v<Size>) constexpr variable<float, R, 1> begun(Size,
+                                                                             detail::no_memory_attr,
+                                                                             int line) {
+    b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
+    return memory(dims<1>);
+  }
   template <class Item>
   constexpr Item stored(int first, int here) {
     const int array = memory_array<Item>(first);
@@ -207,7 +224,10 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
     else
       return layer.returns(std::get<0>(all));
   } else {
-    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
+    // For clang a step with a mistake in its body has a result the first time, and none later.
+    constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
+    x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
+                      0, nullptr, 0);
     return x;
   }
 }

@@ -75,6 +75,9 @@ class if_else_branch {
     return out{&b_, y};
   }
 
+#ifdef LAMINA_NAMES_OPTIONS
+  void input(...) const = delete;  // call yes.input(x)
+#endif
   constexpr void split(int x, int y) const {
     b_.add_operator(schema_of<split_lod_tensor>(), {x, mask_}, {truth_ ? y : -1, truth_ ? -1 : y},
                     b_.attribute_list(R::lod_level));
@@ -176,7 +179,14 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
       using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
       using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
       if constexpr (!detail::is_branch_result<yes_result> || !detail::is_branch_result<no_result>) {
-        condition.builder->report(fault_kind::branch_result, line, {}, nullptr, 0, nullptr, 0);
+        // For clang a branch with a mistake in its body has a result the first time, and none
+        // later.
+        constexpr bool called = requires {
+          yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr));
+          no(*static_cast<if_else_branch<R, no_key>*>(nullptr));
+        };
+        condition.builder->report(called ? fault_kind::branch_result : fault_kind::unfinished, line,
+                                  {}, nullptr, 0, nullptr, 0);
         return detail::unmade<yes_result, no_result>(*condition.builder);
       } else {
         using yes_merged = detail::merged_type<R, yes_key, yes_result>;
@@ -215,5 +225,11 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
     return condition;
   }
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+constexpr no_match<if_else_attr>
+if_else(...) = delete;  // call if_else(mask, [&](auto& yes) { ... }, [&](auto& no) { ... })
+// clang-format on
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

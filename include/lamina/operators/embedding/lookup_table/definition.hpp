@@ -11,7 +11,8 @@ namespace lamina::inline LAMINA_ABI {
 
 /// Out[i] = W[Ids[i]], or zeros if Ids[i] is padding_idx. Ids is [..., 1] int64, Out [..., width].
 /// With is_sparse, the gradient of W is a SelectedRows that holds only the rows that were used. The
-/// gradient reads W for its shape only. Fluid: lookup_table.
+/// gradient reads W for its shape only. With is_distributed, the processes of a training divide the
+/// rows of W, and the gradient is a SelectedRows too. Fluid: lookup_table.
 struct lookup_table : operator_definition {
   static constexpr const char* type = "lookup_table";
   static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};
@@ -21,6 +22,7 @@ struct lookup_table : operator_definition {
        {"is_distributed", attribute_type::boolean, 0},
        {"padding_idx", attribute_type::long_integer, -1}}};
   static constexpr bool knows_panels = true;
+  static constexpr int divided_by = 1;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
@@ -36,7 +38,8 @@ struct lookup_table_rows_gradient : gradient_of<lookup_table> {};
 /// they are dense there (Fluid accepts no selected_rows in a while_grad).
 constexpr void lookup_table::gradient(program_builder& b, const operator_desc& op) {
   const int before = b.operators.count;
-  const bool asked = op.attributes >= 0 && b.attributes.items[op.attributes].number != 0;
+  const bool asked = op.attributes >= 0 && (b.attributes.items[op.attributes].number != 0 ||
+                                            b.attributes.items[op.attributes + 1].number != 0);
   const bool sparse = asked && b.gradients->body == 0;
   detail::record_gradient(
       b, op,

@@ -18,12 +18,14 @@ struct embedding_attr {
   param_attr param{};            // attributes of the table; initialised by Xavier
   int padding_idx = no_padding;  // this id gives a row of zeros; negative: from the end
   bool is_sparse = false;        // the gradient is selected_rows: only rows that were read
+  bool is_distributed = false;   // is_sparse, and several processes divide the rows
   std::string_view name{};
 };
 
 /// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
 /// is_sparse, the cost of a training step depends on the number of rows that it reads, not on the
-/// size of the dictionary. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
+/// size of the dictionary. With is_distributed, the processes of a training divide the rows of the
+/// table (docs/distributed.md). Parameter: a table [dictionary, width]. Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class Index, class R, int... D>
 constexpr auto embedding(variable<Index, R, D...> ids,
                          const options<embedding_attr, Index>& attr = {},
@@ -46,8 +48,11 @@ constexpr auto embedding(variable<Index, R, D...> ids,
     b.report(fault_kind::embedding_range, line, {}, expected, 1, found, 1);
   }
   const int padding = pads ? attr.padding_idx < 0 ? attr.padding_idx + Size : attr.padding_idx : -1;
-  b.add_operator(schema_of<lamina::lookup_table>(), {table, ids.id}, {y.id},
-                 pads || attr.is_sparse ? b.attribute_list(attr.is_sparse, false, padding) : -1);
+  b.add_operator(
+      schema_of<lamina::lookup_table>(), {table, ids.id}, {y.id},
+      pads || attr.is_sparse || attr.is_distributed
+          ? b.attribute_list(attr.is_sparse || attr.is_distributed, attr.is_distributed, padding)
+          : -1);
   return layer.returns(y);
 }
 
@@ -55,7 +60,7 @@ constexpr auto embedding(variable<Index, R, D...> ids,
 // clang-format off
 template <any_value...>
 constexpr no_match<embedding_attr>
-embedding(...) = delete;  // call embedding<9, 32>(i); options: param, padding_idx, is_sparse, name
+embedding(...) = delete;  // embedding<9, 4>(i); param, padding_idx, is_sparse, is_distributed, name
 // clang-format on
 #endif
 

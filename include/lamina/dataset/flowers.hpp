@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/flowers.hpp - photographs of flowers of 102 kinds, as JPEG files: 102flowers.tgz.
+// Source: Nilsback and Zisserman, "Automated flower classification over a large number of classes"
+// (ICVGIP 2008).
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/mat_file.hpp>
+#include <lamina/dataset/stored_members.hpp>
+#include <lamina/dataset/table.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset::flowers {
+
+/// A photograph as its file, which image::simple_transform decodes, and the kind of the flower.
+struct sample {
+  std::string name;    ///< of the file and of the archive, for errors
+  std::string bytes;   ///< of the JPEG file
+  std::int64_t label;  ///< 0 to 101, one less than in imagelabels.mat
+};
+
+/// The photographs of one part, read when they are asked for; copies share the archive.
+class source {
+ public:
+  struct entry {
+    std::size_t member;
+    std::int64_t label;
+  };
+  source(stored_members files, std::vector<entry> entries)
+      : files_(std::move(files)),
+        entries_(std::make_shared<const std::vector<entry>>(std::move(entries))) {}
+
+  sample at(std::size_t row) const {
+    const auto [member, label] = (*entries_)[row];
+    return {files_.full_name(member), files_.bytes(member), label};
+  }
+
+ private:
+  stored_members files_;
+  std::shared_ptr<const std::vector<entry>> entries_;
+};
+
+/// The three files of the data set.
+class data {
+ public:
+  /// Opens 102flowers.tgz, imagelabels.mat and setid.mat. Throws format_error for a file that is
+  /// damaged or has other matrices than 'labels', 'trnid', 'valid' and 'tstid'.
+  LAMINA_COLD data(const std::string& archive, const std::string& labels, const std::string& sets)
+      : files_(archive, [](std::string_view name) { return name.starts_with("jpg/"); }),
+        labels_path_(labels),
+        sets_path_(sets),
+        labels_(first_row(mat_file(labels), "labels")),
+        sets_(sets) {}
+
+  /// The photographs for training, the largest part: 'tstid', 6,149. Fluid: dataset.flowers.train.
+  table<source> train() const { return part("tstid"); }
+  /// 'trnid', 1,020. Fluid: dataset.flowers.test.
+  table<source> test() const { return part("trnid"); }
+  /// 'valid', 1,020. Fluid: dataset.flowers.valid.
+  table<source> valid() const { return part("valid"); }
+
+ private:
+  /// The first row of a matrix.
+  LAMINA_COLD static std::vector<double> first_row(const mat_file& of, std::string_view name) {
+    const mat_matrix& m = of.at(name);
+    std::vector<double> row;
+    const auto step = static_cast<std::size_t>(m.shape[0]);
+    for (std::size_t i = 0; step > 0 && i < m.values.size(); i += step) row.push_back(m.values[i]);
+    return row;
+  }
+  /// A whole number of a matrix.
+  LAMINA_COLD static std::int64_t whole(const std::string& path, const char* what, double value,
+                                        std::int64_t least, std::int64_t most) {
+    if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)) ||
+        value != static_cast<double>(static_cast<std::int64_t>(value)))
+      throw format_error(path, 0,
+                         (lamina::text("flowers: expected ")
+                          << what << " from " << least << " to " << most << ", found ")
+                             .print("%g", value));
+    return static_cast<std::int64_t>(value);
+  }
+  /// The photographs that a matrix of setid.mat names, in the order of the archive.
+  LAMINA_COLD table<source> part(const char* name) const {
+    std::vector<std::int64_t> kinds(files_.size(), -1);
+    for (const double number : first_row(sets_, name)) {
+      const std::int64_t image = whole(sets_path_, "the number of an image", number, 1,
+                                       static_cast<std::int64_t>(labels_.size()));
+      char file[32];
+      std::snprintf(file, sizeof file, "jpg/image_%05lld.jpg", static_cast<long long>(image));
+      kinds[files_.index_of(file)] =
+          whole(labels_path_, "a label", labels_[static_cast<std::size_t>(image - 1)], 1, 102) - 1;
+    }
+    std::vector<source::entry> entries;
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+      if (kinds[i] >= 0) entries.push_back({i, kinds[i]});
+    const std::size_t rows = entries.size();
+    return {source(files_, std::move(entries)), 0, rows};
+  }
+
+  stored_members files_;
+  std::string labels_path_, sets_path_;
+  std::vector<double> labels_;
+  mat_file sets_;
+};
+
+/// Opens the three files in a folder. Errors: lamina::error for a file that does not exist, else
+/// those of data.
+LAMINA_COLD inline data read(const std::string& folder) {
+  const std::filesystem::path in(folder);
+  return {(in / "102flowers.tgz").string(), (in / "imagelabels.mat").string(),
+          (in / "setid.mat").string()};
+}
+
+}  // namespace lamina::inline LAMINA_ABI::dataset::flowers

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/stored_members.hpp - the files of a large archive, read when they are asked for.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/io/archive/gzip.hpp>
+#include <lamina/io/archive/tar_file.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset {
+
+/// The members of a tar archive: where they lie, in their order. Those of a plain archive stay in
+/// the file, and several threads may read them at once; an archive that is compressed with gzip is
+/// kept in memory without compression. Copies share it.
+class stored_members {
+ public:
+  /// Opens an archive and finds the members of which `wanted(name)` is true; a name has no "./" at
+  /// its beginning. Throws lamina::error if it cannot be opened, format_error if it is damaged.
+  template <class Wanted>
+  stored_members(const std::string& path, Wanted wanted) : all_(std::make_shared<content>(path)) {
+    if (all_->is_packed) {
+      binary_reader from(std::string_view(all_->unpacked), path);
+      find(from, wanted);
+    } else {
+      binary_reader from(path);
+      find(from, wanted);
+    }
+  }
+
+  const std::string& path() const { return all_->path; }
+  std::size_t size() const { return all_->members.size(); }
+  const std::string& name(std::size_t index) const { return all_->members[index].name; }
+  /// The archive and the member, for errors.
+  std::string full_name(std::size_t index) const { return path() + ": " + name(index); }
+
+  /// The number of the member of a name; of several, the last one, as Python's tarfile. Throws
+  /// format_error without one.
+  LAMINA_COLD std::size_t index_of(std::string_view wanted) const {
+    const auto found = all_->numbers.find(std::string(wanted));
+    if (found == all_->numbers.end())
+      throw format_error(path(), 0,
+                         lamina::text("expected the member '") << wanted << "', found none");
+    return found->second;
+  }
+  bool contains(std::string_view wanted) const {
+    return all_->numbers.find(std::string(wanted)) != all_->numbers.end();
+  }
+
+  /// The bytes of a member. Throws lamina::error if the file cannot be read, format_error if it has
+  /// become shorter.
+  LAMINA_COLD std::string bytes(std::size_t index) const {
+    const tar_member& m = all_->members[index];
+    if (all_->is_packed) return all_->unpacked.substr(m.begin, m.size);
+    std::string read(m.size, '\0');
+    for (std::size_t had = 0; had < read.size();) {
+      const ::ssize_t got = lamina::detail::uninterrupted([&] {
+        return ::pread(all_->file.number(), &read[had], read.size() - had,
+                       static_cast<::off_t>(m.begin + had));
+      });
+      if (got < 0)
+        throw error(lamina::text("lamina: ") << path() << ": cannot be read: " << reason_of(errno));
+      if (got == 0)
+        throw format_error(path(), m.begin + had,
+                           lamina::text("expected ")
+                               << m.size << " bytes of '" << m.name
+                               << "', found the end: the file has become shorter");
+      had += static_cast<std::size_t>(got);
+    }
+    return read;
+  }
+
+ private:
+  struct content {
+    explicit content(const std::string& from) : path(from), file(from) {
+      if (!file.is_open())
+        throw error(lamina::text("lamina: ") << path << ": cannot be opened: " << reason_of(errno));
+      char first[3] = {};
+      is_packed =
+          ::pread(file.number(), first, 3, 0) == 3 && std::string_view(first, 3) == "\x1f\x8b\x08";
+      if (is_packed) unpacked = lamina::detail::unpack_gzip(read_file(path), path);
+    }
+    std::string path;
+    open_file file;
+    bool is_packed = false;
+    std::string unpacked{};
+    std::vector<tar_member> members{};
+    std::unordered_map<std::string, std::size_t> numbers{};
+  };
+
+  template <class Wanted>
+  void find(binary_reader& from, Wanted& wanted) {
+    tar_reader archive(from, tar_others::skipped);
+    for (tar_member m; archive.next(m);) {
+      if (m.name.starts_with("./")) m.name.erase(0, 2);
+      if (!wanted(std::string_view(m.name))) continue;
+      all_->numbers.insert_or_assign(m.name, all_->members.size());
+      all_->members.push_back(m);
+    }
+  }
+
+  std::shared_ptr<content> all_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::dataset

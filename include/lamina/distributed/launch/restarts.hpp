@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/launch/restarts.hpp - runs a command again after a failure.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <lamina/distributed/launch/run_command.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Runs a command, and again after each failure, at most `retries` times; returns the last exit
+/// code. It does not start it again after the exit codes 64 (usage) and 65 (data), which another
+/// try would have again, nor after a signal that asks this process to end. Throws lamina::error if
+/// there is no such command.
+LAMINA_COLD inline int run_with_restarts(const std::vector<std::string>& words, int retries) {
+  for (int start = 0;; ++start) {
+    const int code = run_command(words, {.input = {}, .keeps_input = true});
+    if (code == 0 || code == 64 || code == 65 || start >= retries ||
+        detail::forwarded_signals::received != 0)
+      return code;
+    std::fprintf(stderr,
+                 "lamina: launch: %s ended with exit code %d and is started again (%d of %d)\n",
+                 words[0].c_str(), code, start + 1, retries);
+    std::fflush(stderr);
+  }
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/launch/shell_word.hpp - a word as a shell reads it back.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// A word as a shell reads it back: quoted unless it consists of plain letters.
+LAMINA_COLD inline std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./-";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

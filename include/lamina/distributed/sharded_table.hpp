@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/sharded_table.hpp - which process owns a row of a table, and where it lies in
+// memory.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/padding.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/model/divided/divided_tables.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// The division of a table of R ranks: rank r owns rows [rows * r / R, rows * (r + 1) / R). In
+/// memory the table has the layout of parameters, panels of columns, so a row lies in several
+/// places.
+class sharded_table {
+ public:
+  /// The part of each row that lies in one panel. All numbers are bytes.
+  struct slice {
+    std::size_t begin;   // of row 0
+    std::size_t step;    // from row to row
+    std::size_t column;  // in a row without padding
+    std::size_t bytes;   // without padding
+  };
+
+  sharded_table(const divided_table& of, int ranks) : of_(of), ranks_(ranks) {
+    if (of.type == dtype::float64)
+      find_slices<double>();
+    else
+      find_slices<float>();
+  }
+
+  const divided_table& table() const { return of_; }
+  const std::vector<slice>& slices() const { return slices_; }
+  std::size_t row_bytes() const {
+    return static_cast<std::size_t>(of_.columns) * static_cast<std::size_t>(size_of(of_.type));
+  }
+  /// The bytes of the whole table in memory, padding included.
+  std::size_t memory_bytes() const {
+    return static_cast<std::size_t>(of_.rows) * static_cast<std::size_t>(padded(of_.columns)) *
+           static_cast<std::size_t>(size_of(of_.type));
+  }
+
+  int first(int rank) const {
+    return static_cast<int>(static_cast<std::int64_t>(of_.rows) * rank / ranks_);
+  }
+  int end(int rank) const { return first(rank + 1); }
+  int owner(int row) const {
+    return static_cast<int>(((static_cast<std::int64_t>(row) + 1) * ranks_ - 1) / of_.rows);
+  }
+
+  /// Copies a row between memory in the layout of the table and elements one after the other.
+  void copy_out(const std::byte* memory, int row, std::byte* to) const {
+    for (const slice& s : slices_)
+      std::memcpy(to + s.column, memory + s.begin + static_cast<std::size_t>(row) * s.step,
+                  s.bytes);
+  }
+  void copy_in(const std::byte* from, int row, std::byte* memory) const {
+    for (const slice& s : slices_)
+      std::memcpy(memory + s.begin + static_cast<std::size_t>(row) * s.step, from + s.column,
+                  s.bytes);
+  }
+
+ private:
+  template <class Real>
+  void find_slices() {
+    using namespace engine::cpu;
+    for (int first = 0; first < of_.columns; first += panel_width_in<Real>) {
+      const int width = width_of_panel<Real>(of_.columns, first);
+      const int used = (std::min)(width, of_.columns - first);
+      slices_.push_back({static_cast<std::size_t>(offset_of_panel(of_.rows, first)) * sizeof(Real),
+                         static_cast<std::size_t>(width) * sizeof(Real),
+                         static_cast<std::size_t>(first) * sizeof(Real),
+                         static_cast<std::size_t>(used) * sizeof(Real)});
+    }
+  }
+
+  divided_table of_;
+  int ranks_;
+  std::vector<slice> slices_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

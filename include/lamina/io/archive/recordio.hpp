@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/archive/recordio.hpp - records in chunks with checksums: PaddlePaddle's RecordIO.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/io/archive/crc32.hpp>
+#include <lamina/io/archive/gzip.hpp>
+#include <lamina/io/archive/snappy.hpp>
+
+// A file is a sequence of chunks. A chunk has five numbers of 32 bits, little-endian: 0x01020304,
+// the number of records, the CRC-32 of the stored bytes, the compression (0 none, 1 snappy, 2 gzip)
+// and the number of stored bytes; then these bytes: for each record its size, 32 bits, and itself.
+namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+inline constexpr std::uint32_t recordio_magic = 0x01020304;
+}
+
+/// When a chunk is full.
+struct recordio_options {
+  std::size_t records = 1000;                ///< most records of a chunk
+  std::size_t bytes = std::size_t{1} << 24;  ///< a chunk with as many bytes is written
+};
+
+/// Writes records to a file, in chunks without compression; finish() writes the last one.
+class recordio_writer {
+ public:
+  LAMINA_COLD explicit recordio_writer(binary_writer& to, const recordio_options& how = {})
+      : to_(to), how_(how) {
+    if (how.records == 0) throw error("lamina: RecordIO: expected at least 1 record, found 0");
+  }
+  /// Error: a record of 2 GiB or more.
+  LAMINA_COLD void write(std::string_view record) {
+    if (record.size() >> 31 != 0)
+      throw error(text("lamina: RecordIO: expected a record below 2 GiB, found ")
+                  << record.size() << " bytes");
+    constexpr std::size_t most = std::size_t{1} << 31;  // a size has 32 bits
+    const std::size_t bytes = how_.bytes < most ? how_.bytes : most;
+    if (count_ > 0 && content_.size() + record.size() + 4 > bytes) write_chunk();
+    const auto size = static_cast<std::uint32_t>(record.size());
+    content_.append(reinterpret_cast<const char*>(&size), 4);
+    content_ += record;
+    if (++count_ == how_.records) write_chunk();
+  }
+  LAMINA_COLD void finish() {
+    if (count_ > 0) write_chunk();
+  }
+
+ private:
+  LAMINA_COLD void write_chunk() {
+    to_.number(detail::recordio_magic);
+    to_.number(static_cast<std::uint32_t>(count_));
+    to_.number(crc32_of(content_.data(), content_.size()));
+    to_.number(std::uint32_t{0});
+    to_.number(static_cast<std::uint32_t>(content_.size()));
+    to_.write(content_);
+    content_.clear();
+    count_ = 0;
+  }
+
+  binary_writer& to_;
+  recordio_options how_;
+  std::string content_{};
+  std::size_t count_ = 0;
+};
+
+/// Reads the records of a file in their order, also of chunks that are compressed with snappy or
+/// gzip. Throws format_error for a file that is damaged or ends within a chunk.
+class recordio_reader {
+ public:
+  /// `from` must outlive this reader.
+  explicit recordio_reader(binary_reader& from) : from_(from) {}
+
+  /// The next record; returns false at the end. The record is valid until the next call.
+  LAMINA_COLD bool next(std::string_view& record) {
+    while (left_ == 0) {
+      if (at_ != content_.size())
+        from_.fail_at(chunk_, text("RecordIO: expected the end of a chunk, found ")
+                                  << content_.size() - at_ << " more bytes");
+      if (from_.left() == 0) return false;
+      read_chunk();
+    }
+    const std::string_view rest = std::string_view(content_).substr(at_);
+    std::uint32_t size = 0;
+    if (rest.size() >= 4) std::memcpy(&size, rest.data(), 4);
+    if (rest.size() < 4 || size > rest.size() - 4)
+      from_.fail_at(chunk_, text("RecordIO: expected ")
+                                << left_ << " more records of a chunk, found its end");
+    record = rest.substr(4, size);
+    at_ += 4 + size;
+    --left_;
+    return true;
+  }
+  /// The offset of the chunk of the last record, for errors.
+  std::uint64_t offset() const { return chunk_; }
+  [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
+    from_.fail_at(chunk_, reason);
+  }
+
+ private:
+  LAMINA_COLD void read_chunk() {
+    chunk_ = from_.offset();
+    const auto magic = from_.number<std::uint32_t>("a chunk of RecordIO");
+    if (magic != detail::recordio_magic)
+      from_.fail_at(chunk_, "RecordIO: expected the mark of a chunk, found other bytes");
+    left_ = from_.number<std::uint32_t>("the number of records");
+    const auto sum = from_.number<std::uint32_t>("the checksum of a chunk");
+    const auto packing = from_.number<std::uint32_t>("the compression of a chunk");
+    const auto size = from_.number<std::uint32_t>("the size of a chunk");
+    const std::uint64_t begin = from_.offset();
+    std::string stored = from_.bytes(size, "a chunk of RecordIO");
+    const std::uint32_t found = crc32_of(stored.data(), stored.size());
+    if (found != sum)
+      from_.fail_at(chunk_, text("RecordIO: expected the checksum ")
+                                << sum << " of a chunk, found " << found);
+    if (packing > 2)
+      from_.fail_at(chunk_,
+                    text("RecordIO: expected a chunk without compression, of snappy or of gzip, "
+                         "found the compression ")
+                        << packing);
+    at_ = 0;
+    if (packing == 0) content_ = std::move(stored);
+    if (packing == 1) content_ = detail::snappy_stream(stored, from_.path(), begin).unpacked();
+    if (packing == 2) {
+      if (stored.empty()) from_.fail_at(chunk_, "RecordIO: expected a gzip stream, found no bytes");
+      content_ = detail::unpack_gzip(stored, from_.path());
+    }
+  }
+
+  binary_reader& from_;
+  std::string content_{};
+  std::size_t at_ = 0, left_ = 0;
+  std::uint64_t chunk_ = 0;
+};
+
+}  // namespace lamina::inline LAMINA_ABI

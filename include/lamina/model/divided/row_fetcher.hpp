@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/divided/row_fetcher.hpp - brings the rows of divided tables that a mini-batch reads.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/model/batch_view.hpp>
+#include <lamina/model/divided/distributed_tables.hpp>
+#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/refused/refused_model.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// For a program without look-ups with is_distributed, there is nothing to bring.
+template <program_type P, bool = has_distributed_tables<P>>
+struct row_fetcher {
+  constexpr row_fetcher() = default;
+  explicit constexpr row_fetcher(const model<P>&) {}
+  void clear() {}
+  void feed(int, const void*, std::size_t) {}
+  void feed(const batch_view<P>&, unsigned long long) {}
+  void fetch(divided_tables::purpose) {}
+};
+
+/// Collects the ids that data layers feed and brings the rows that they select. All processes must
+/// call fetch() equally often and in the same order; the fed ids may differ.
+template <program_type P>
+class row_fetcher<P, true> {
+ public:
+  row_fetcher() = default;
+  explicit row_fetcher(const model<P>& m) : from_(m.divided()) {}
+  /// Forgets all ids.
+  void clear() { count_ = 0; }
+  /// Notes `count` values that data layer `layer` feeds.
+  void feed(int layer, const void* values, std::size_t count) {
+    for (int l = 0; l < all.lookups; ++l)
+      if (all.of[l].layer == layer)
+        ids_[count_++] = {all.of[l].table, static_cast<const std::int64_t*>(values), count,
+                          all.of[l].padding};
+  }
+  /// Notes the data layers of a mini-batch whose bits are set in `which`.
+  void feed(const batch_view<P>& batch, unsigned long long which) {
+    for (int i = 0; i < P::desc.count.data; ++i) {
+      const data_layer& layer = data_layers_of<P>.of[i];
+      if ((which >> (i & 63) & 1ull) != 0)
+        feed(i, batch.data[i],
+             static_cast<std::size_t>(batch.rows.count[layer.domain]) *
+                 static_cast<std::size_t>(layer.columns));
+    }
+  }
+  /// Brings the rows, if processes divide the tables of the model.
+  LAMINA_COLD void fetch(divided_tables::purpose why) {
+    if (from_ != nullptr) from_->fetch(ids_, static_cast<std::size_t>(count_), why);
+    clear();
+  }
+
+ private:
+  static constexpr const auto& all = distributed_tables<P>::all;
+  divided_tables* from_ = nullptr;
+  int count_ = 0;
+  looked_up_ids ids_[bound(all.lookups)] = {};
+};
+
+}  // namespace lamina::inline LAMINA_ABI::detail

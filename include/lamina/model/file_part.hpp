@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/file_part.hpp - what the file of a model holds beside its parameters, such as the
+// encoding of its columns.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/model/tensor_file.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// An object that a model's file can hold: `model.save(path, encoding)`. `part_name` says what it
+/// is, in the file and in messages. to_text() is its content. read_text(text, source) takes the
+/// content back, or throws an error that begins with `source`.
+template <class T>
+concept file_part = requires(const T& from, T& to, std::string_view content,
+                             const std::string& source) {
+  { T::part_name } -> std::convertible_to<std::string_view>;
+  { from.to_text() } -> std::convertible_to<std::string>;
+  to.read_text(content, source);
+};
+
+namespace detail {
+
+/// The name of a part's entry. Entries of parameters have other element types, so that a parameter
+/// may have any name.
+LAMINA_COLD inline std::string part_entry_name(std::string_view part) {
+  return text() << "@" << part << "@";
+}
+LAMINA_COLD inline const tensor_entry* find_part(const std::vector<tensor_entry>& entries,
+                                                 std::string_view part) {
+  const std::string name = part_entry_name(part);
+  for (const tensor_entry& e : entries)
+    if (e.name == name && e.type == dtype::uint8 && e.dims.size() == 1) return &e;
+  return nullptr;
+}
+LAMINA_COLD inline void add_part(std::vector<tensor_entry>& entries, std::string_view part,
+                                 const std::string& content) {
+  if (find_part(entries, part) != nullptr)
+    throw error(text() << "lamina: save: expected one " << part << ", found two");
+  entries.push_back(tensor_entry::letters(part_entry_name(part), content));
+}
+LAMINA_COLD inline std::string_view text_of_part(const std::vector<tensor_entry>& entries,
+                                                 std::string_view part, const std::string& path) {
+  if (const tensor_entry* const found = find_part(entries, part)) return found->bytes.view();
+  throw error(text() << "lamina: " << path << ": expected a " << part
+                     << " beside the parameters, as save(path, " << part
+                     << ") writes it, found none");
+}
+
+/// Adds the contents of the parts to the entries of a file.
+template <file_part... Parts>
+std::vector<tensor_entry> with_parts(std::vector<tensor_entry> entries, const Parts&... parts) {
+  (add_part(entries, Parts::part_name, parts.to_text()), ...);
+  return entries;
+}
+/// Reads the parts from the entries of a file, calls then(), and replaces the parts. If anything
+/// throws, no part is changed.
+template <class Then>
+void read_parts(const std::vector<tensor_entry>&, const std::string&, Then&& then) {
+  then();
+}
+template <class Then, class Part, class... Parts>
+void read_parts(const std::vector<tensor_entry>& entries, const std::string& path, Then&& then,
+                Part& part, Parts&... parts) {
+  Part fresh = part;
+  fresh.read_text(text_of_part(entries, Part::part_name, path),
+                  text() << path << ": " << Part::part_name);
+  read_parts(entries, path, then, parts...);
+  part = std::move(fresh);
+}
+
+}  // namespace detail
+
+/// Reads a part alone from the file of a model or of a trainer, for any program:
+///   auto encoding = lamina::load_part<lamina::dataset::column_encoding>("net.model");
+/// Throws format_error for a damaged or foreign file, and lamina::error for a file without it.
+template <file_part Part>
+Part load_part(const file_path& path) {
+  Part part;
+  detail::read_parts(
+      read_tensor_file(path), path.string(), [] {}, part);
+  return part;
+}
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/timed_trainer.hpp - trains a model on the CPU and records when each group ran.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/cpu/schedule/timed_machine.hpp>
+#include <lamina/model/feeder.hpp>
+#include <lamina/model/initialise_state.hpp>
+#include <lamina/model/run_result.hpp>
+#include <lamina/optimizer/option_check.hpp>
+#include <lamina/plan/external_buffers.hpp>
+#include <lamina/train/host_updates.hpp>
+#include <lamina/train/minibatch_check.hpp>
+#include <lamina/train/update_constants.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Options of timed_trainer.
+struct timed_trainer_options {
+  int threads = 1;         // each computes a part of every mini-batch
+  std::uint64_t seed = 0;  // seed of dropout and other random operators
+};
+
+/// Makes the steps of `trainer`, bit for bit, and records the begin and the end of each group of
+/// each thread. Programs that do not name this class have none of its code. Each group computes the
+/// whole part of a mini-batch, without tiles of rows. The model must outlive the trainer; the
+/// optimizer is copied.
+///   lamina::timed_trainer t{model, adam, {.threads = 2}};
+///   for (const auto& batch : batches) t.step(batch);
+///   std::cout << lamina::profile(t).text();   // <lamina/io/profile_steps.hpp>
+template <program_type P, optimizer::optimizer_type Opt>
+class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_program<P, Opt>>> {
+  using base = host_updates<P, Opt, engine::cpu::timed_machine<training_program<P, Opt>>>;
+
+ public:
+  using program = training_program<P, Opt>;
+  using machine_type = engine::cpu::timed_machine<program>;
+  using typename base::real;
+
+  /// The number of groups of the program.
+  static constexpr int groups = engine::cpu::machine<program>::schedule::groups;
+  /// What a thread does besides the groups of its machine. Their numbers follow those of the
+  /// groups.
+  enum class work { sum, norms, update, sum_and_update };
+
+  timed_trainer(model<P>& m, const Opt& opt, const timed_trainer_options& options = {})
+      : base(opt, m, threads_in(options), options.seed), clocks_(bound_of(options.threads)) {
+    static_assert(detail::is_trainable<P, Opt>());
+    optimizer::require_options(opt);
+    base::require_fitting_cost(options.threads);
+    base::create_accumulators(nullptr);
+    const bool limited = base::limits_norms();
+    if (options.threads == 1 && !limited) {
+      fused_.emplace(
+          external_buffers{m.memory(), no_gradients_.get(), base::accumulator_pointers_.get()});
+      detail::initialise_state<P>(*fused_);
+      return;
+    }
+    base::parts_.emplace(m, options.threads);
+    if (!limited) return;
+    base::clips_ = owned_array<gradient_clip>(base::capacity);
+    base::norms_ = owned_array<float>(base::capacity);
+    base::scales_ = owned_array<float>(base::capacity);
+  }
+
+  /// Trains on one mini-batch, a range of samples. Returns its cost before the update.
+  template <class Batch>
+  real step(const Batch& samples) {
+    if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
+    return step(feeder_.view());
+  }
+  /// The same for a mini-batch as arrays.
+  real step(const batch_view<P>& batch) {
+    if (batch.size() == 0)
+      throw error("lamina: timed_trainer: expected a mini-batch with samples, found none");
+    const std::int64_t begin = clocks_[0].since_start();
+    const real cost = fused_ ? fused_step(batch) : split_step(batch);
+    runs_.push_back({static_cast<int>(runs_.size()), begin, clocks_[0].since_start()});
+    return cost;
+  }
+
+  /// The number of steps so far, and of threads.
+  std::int64_t steps() const { return base::steps_; }
+  int threads() const { return base::pool_.size(); }
+
+  /// Whether updates are part of the groups that compute their gradients.
+  bool fuses_updates() const { return static_cast<bool>(fused_); }
+  /// The machine of a thread.
+  machine_type& machine(int thread) {
+    return fused_ ? *fused_ : base::parts_->machines()[static_cast<std::size_t>(thread)]->machine();
+  }
+  /// When each step began and ended, in nanoseconds after the trainer was made; `group` is its
+  /// number since forget_times().
+  const std::vector<engine::cpu::group_time>& runs() const { return runs_; }
+  /// When each group ran in a thread, in the order of time, on the same clock. Numbers from
+  /// `groups` on are `work`.
+  std::vector<engine::cpu::group_time> times(int thread) {
+    const engine::cpu::group_clock& of_machine = machine(thread).clock();
+    std::vector<engine::cpu::group_time> all;
+    const auto append = [&](const engine::cpu::group_clock& from) {
+      const std::int64_t later = from.start() - clocks_[0].start();
+      for (const engine::cpu::group_time& t : from.times())
+        all.push_back({t.group, t.begin + later, t.end + later, thread});
+    };
+    append(of_machine);
+    append(clocks_[static_cast<std::size_t>(thread)]);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    return all;
+  }
+  /// Forgets all times, for instance after a first step, which makes memory.
+  void forget_times() {
+    for (int t = 0; t < threads(); ++t) {
+      machine(t).clock().clear();
+      clocks_[static_cast<std::size_t>(t)].clear();
+    }
+    runs_.clear();
+  }
+
+ private:
+  static int threads_in(const timed_trainer_options& options) {
+    if (options.threads < 1 || options.threads > 256)
+      throw error(text() << "lamina: timed_trainer: expected 1 to 256 threads, found "
+                         << options.threads);
+    return options.threads;
+  }
+  static std::size_t bound_of(int threads) { return static_cast<std::size_t>(threads); }
+
+  /// host_trainer::fused_step.
+  real fused_step(const batch_view<P>& batch) {
+    if (base::torn_) detail::fail_torn();
+    machine_type& m = *fused_;
+    batch.feed_to(m);
+    constexpr auto& where = detail::update_constants_of<program>;
+    base::scalar_ = base::traits::scalars(*base::used_, base::steps_);
+    for (int i = 0; i < base::parameters; ++i)
+      if (where.first[i] >= 0) base::set_numbers(i, 1.0f, m.constants() + where.first[i]);
+    try {
+      m.run(~0ull, base::seed_, static_cast<std::uint64_t>(base::steps_));
+    } catch (...) {
+      base::torn_ = machine_type::has_blocks;  // a program with loops may have updated something
+      throw;
+    }
+    ++base::steps_;
+    return detail::number_in<P, P::desc.cost>(m);
+  }
+  /// host_trainer::split_step.
+  real split_step(const batch_view<P>& batch) {
+    const real cost = base::parts_->run(base::pool_, batch, batch, base::seed_,
+                                        static_cast<std::uint64_t>(base::steps_));
+    base::scalar_ = base::traits::scalars(*base::used_, base::steps_);
+    if (!base::clips_) {
+      finish(work::sum_and_update, base::adds | base::updates, nullptr);
+    } else {
+      if (threads() > 1) finish(work::sum, base::adds, nullptr);
+      const float* scale = nullptr;
+      timed(0, work::norms, [&] { scale = base::limit_norms(); });
+      finish(work::update, base::updates, scale);
+    }
+    ++base::steps_;
+    return cost;
+  }
+  void finish(work kind, unsigned what, const float* scale) {
+    base::pool_.run(
+        [&](int t) { timed(t, kind, [&] { base::finish_gradients(t, what, scale); }); });
+  }
+  template <class Task>
+  void timed(int thread, work kind, Task&& task) {
+    clocks_[static_cast<std::size_t>(thread)].time(groups + static_cast<int>(kind), task);
+  }
+
+  feeder<P> feeder_;
+  owned_array<float*> no_gradients_{base::capacity};
+  std::vector<engine::cpu::group_clock> clocks_;  // by thread: what is no group of a machine
+  std::vector<engine::cpu::group_time> runs_;
+  std::optional<machine_type> fused_;
+};
+
+template <program_type P, optimizer::optimizer_type Opt>
+timed_trainer(model<P>&, const Opt&, const timed_trainer_options&) -> timed_trainer<P, Opt>;
+template <program_type P, optimizer::optimizer_type Opt>
+timed_trainer(model<P>&, const Opt&) -> timed_trainer<P, Opt>;
+
+}  // namespace lamina::inline LAMINA_ABI

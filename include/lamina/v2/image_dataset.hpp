@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/image_dataset.hpp - the data sets of photographs of PaddlePaddle v2 by its names; link
+// libjpeg and libpng.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string>
+
+#include <lamina/dataset/flowers.hpp>
+#include <lamina/dataset/voc2012.hpp>
+#include <lamina/image/segmented.hpp>
+#include <lamina/image/simple_transform.hpp>
+#include <lamina/reader/map.hpp>
+#include <lamina/reader/xmap.hpp>
+#include <lamina/v2/dataset.hpp>
+#include <lamina/v2/init.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2::dataset {
+
+namespace flowers {
+
+namespace detail {
+/// The images by the default mapper of v2, decoded by four threads in the order of the archive.
+template <class Table>
+auto images(Table&& table, bool is_train) {
+  return table | lamina::reader::xmap(lamina::image::simple_transform{.is_train = is_train},
+                                      {.threads = 4, .seed = current().seed});
+}
+}  // namespace detail
+
+/// The photographs of a folder with 102flowers.tgz, imagelabels.mat and setid.mat, as files.
+inline auto read(const std::string& folder) { return lamina::dataset::flowers::read(folder); }
+inline auto read() { return read(common::DATA_HOME() + "/flowers"); }
+/// Images of 3 * 224 * 224 floats, cut out at random, and labels of 0 to 101. v2: flowers.train.
+inline auto train(const std::string& folder) { return detail::images(read(folder).train(), true); }
+inline auto train() { return train(common::DATA_HOME() + "/flowers"); }
+/// Images of 3 * 224 * 224 floats, their middle. v2: flowers.test, flowers.valid.
+inline auto test(const std::string& folder) { return detail::images(read(folder).test(), false); }
+inline auto test() { return test(common::DATA_HOME() + "/flowers"); }
+inline auto valid(const std::string& folder) { return detail::images(read(folder).valid(), false); }
+inline auto valid() { return valid(common::DATA_HOME() + "/flowers"); }
+
+}  // namespace flowers
+
+namespace voc2012 {
+
+/// The photographs and masks of the archive, as files.
+inline auto read(const std::string& path) { return lamina::dataset::voc2012::read(path); }
+inline auto read() { return read(common::DATA_HOME() + "/voc2012/VOCtrainval_11-May-2012.tar"); }
+/// Images of any size and the classes of their pixels. v2: voc2012.train, test and val.
+inline auto train() {
+  return read().train() | lamina::reader::map(&lamina::image::decode_segmented);
+}
+inline auto test() { return read().test() | lamina::reader::map(&lamina::image::decode_segmented); }
+inline auto val() { return read().val() | lamina::reader::map(&lamina::image::decode_segmented); }
+
+}  // namespace voc2012
+
+}  // namespace lamina::inline LAMINA_ABI::v2::dataset

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that each read their share of the mini-batches, as threads of this process.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "distributed/thread_group.hpp"
+#include "io/temporary_folder.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/lamina.hpp>
+
+namespace {
+
+namespace layer = lamina::layer;
+namespace optimizer = lamina::optimizer;
+namespace reader = lamina::reader;
+
+// Rows of two kinds in the cost, random numbers, statistics, and gradients of selected rows.
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 5>(main);
+  auto words = layer::sequence<"word", std::int64_t>(main);
+  auto y = layer::data<"y", float>(main);
+  auto rows = layer::embedding<9, 5>(words, {.is_sparse = true});
+  auto h = layer::batch_norm(layer::fc<7>(x + layer::sequence_pool(rows)),
+                             {.act = lamina::activation::tanh});
+  auto cost = layer::mean(layer::square_error_cost(layer::fc<1>(layer::dropout(h, 0.4f)), y));
+  return cost + layer::mean(layer::square(rows));
+});
+using model_type = lamina::model<std::remove_const_t<decltype(net)>>;
+using sample = std::tuple<std::array<float, 5>, std::vector<std::int64_t>, float>;
+
+std::vector<sample> samples(int count) {
+  std::vector<sample> all;
+  for (int i = 0; i < count; ++i) {
+    std::array<float, 5> x;
+    for (int k = 0; k < 5; ++k)
+      x[static_cast<std::size_t>(k)] = static_cast<float>((i * 7 + k) % 11) / 5;
+    // Sequences of one length, so that all ranks divide a mini-batch at the same samples.
+    all.push_back({x, {i % 9, (i + 4) % 9}, static_cast<float>(i % 3)});
+  }
+  return all;
+}
+
+struct found {
+  std::vector<float> parameters;
+  std::vector<double> costs;
+  std::vector<std::int64_t> counts;
+};
+template <class Reader>
+found train(const Reader& batches, lamina::train_options options) {
+  model_type m{net};
+  found result;
+  options.on_event = [&](const lamina::event& e) {
+    if (e.kind != lamina::event_kind::end_iteration && e.kind != lamina::event_kind::end_pass)
+      return;
+    result.costs.push_back(e.cost);
+    result.counts.push_back(e.samples);
+  };
+  optimizer::adam{.learning_rate = 0.01f}.train(m, batches, options);
+  for (int i = 0; i < m.parameter_arrays(); ++i) {
+    const auto a = m.get(i);
+    result.parameters.insert(result.parameters.end(), a.data(), a.data() + a.size());
+  }
+  return result;
+}
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// What each rank does, by rank.
+template <class F>
+std::map<int, found> in_ranks(int ranks, F f) {
+  std::mutex mutex;
+  std::map<int, found> all;
+  test::in_ranks(ranks, [&](test::thread_group& w) {
+    found mine = f(w);
+    const std::lock_guard lock(mutex);
+    all[w.rank()] = std::move(mine);
+  });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that read shares reach the bits of one process", "[threads]") {
+  const auto source = samples(32) | reader::shuffle(32, 5);
+  const found expected = train(source | reader::batch(8), {.passes = 3, .threads = 4});
+  for (const int ranks : {2, 4}) {
+    const int own = 8 / ranks;
+    const auto all = in_ranks(ranks, [&](test::thread_group& w) {
+      return train(source | reader::shard(w, own) | reader::batch(own),
+                   {.passes = 3, .threads = 4 / ranks, .world = &w, .reads_shard = true});
+    });
+    for (const auto& [rank, one] : all) {
+      INFO(ranks << " ranks, rank " << rank);
+      CHECK(same(one.parameters, expected.parameters));
+      CHECK(one.costs == expected.costs);
+      CHECK(one.counts == expected.counts);
+    }
+  }
+}
+
+TEST_CASE("a rank without mini-batches takes part until all are at their end", "[threads]") {
+  // Rank 0 has one mini-batch, rank 1 has none, rank 2 has three, the last one shorter.
+  const auto all = in_ranks(3, [&](test::thread_group& w) {
+    auto mine = samples(20);
+    if (w.rank() == 0) mine.resize(2);
+    if (w.rank() == 1) mine.clear();
+    if (w.rank() == 2) mine.erase(mine.begin(), mine.begin() + 15);
+    return train(mine | reader::batch(2), {.passes = 2, .world = &w, .reads_shard = true});
+  });
+  for (const int rank : {1, 2}) {
+    CHECK(same(all.at(rank).parameters, all.at(0).parameters));
+    CHECK(all.at(rank).costs == all.at(0).costs);
+  }
+  CHECK(all.at(0).counts == std::vector<std::int64_t>{4, 2, 1, 7, 4, 2, 1, 7});
+  // One process with the same mini-batches in turn: to rounding, but for dropout, whose draws
+  // depend on the number of a row, and that is the same too.
+  const auto every = samples(20);
+  std::vector<std::vector<sample>> whole = {
+      {every[0], every[1], every[15], every[16]}, {every[17], every[18]}, {every[19]}};
+  const found expected = train(whole, {.passes = 2});
+  REQUIRE(expected.costs.size() == all.at(0).costs.size());
+  // Statistics of batch_norm are those of a part.
+  CHECK(expected.counts == all.at(0).counts);
+}
+
+TEST_CASE("shares that are the same samples are an error, and so are shares unannounced",
+          "[threads]") {
+  for (const bool announced : {true, false}) {
+    std::mutex mutex;
+    int refused = 0;
+    test::in_ranks(2, [&](test::thread_group& w) {
+      model_type m{net};
+      const auto source = samples(16);
+      const char* const expected =
+          announced ? "expected other samples in each process" : "needs {.reads_shard = true}";
+      try {
+        if (announced)
+          optimizer::sgd{}.train(m, source | reader::batch(4), {.world = &w, .reads_shard = true});
+        else
+          optimizer::sgd{}.train(m, source | reader::shard(w) | reader::batch(4), {.world = &w});
+      } catch (const lamina::error& e) {
+        const std::lock_guard lock(mutex);
+        INFO(e.what());
+        CHECK(std::string(e.what()).find(expected) != std::string::npos);
+        ++refused;
+      }
+    });
+    CHECK(refused == 2);
+  }
+}
+
+TEST_CASE("a training on shares goes on in the middle of a pass", "[threads]") {
+  const auto source = samples(22) | reader::shuffle(22, 5);
+  const auto run = [&](test::thread_group& w, const std::string& folder, int stop_after) {
+    model_type m{net};
+    int steps = 0;
+    optimizer::adam{.learning_rate = 0.01f}.train(
+        m, source | reader::shard(w, 2) | reader::batch(2),
+        {.passes = 2,
+         .on_event =
+             [&](const lamina::event& e) {
+               if (e.kind == lamina::event_kind::end_iteration && ++steps == stop_after) e.stop();
+             },
+         .checkpoint = {.directory = folder, .every_batches = 1, .resume = true},
+         .world = &w,
+         .reads_shard = true});
+    found result;
+    for (int i = 0; i < m.parameter_arrays(); ++i) {
+      const auto a = m.get(i);
+      result.parameters.insert(result.parameters.end(), a.data(), a.data() + a.size());
+    }
+    return result;
+  };
+  const temporary_folder whole, parts;
+  const auto expected =
+      in_ranks(3, [&](test::thread_group& w) { return run(w, whole.path(), -1); });
+  in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), 3); });
+  const auto rest = in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), -1); });
+  for (const auto& [rank, one] : rest) CHECK(same(one.parameters, expected.at(0).parameters));
+}
