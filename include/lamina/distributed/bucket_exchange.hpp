@@ -79,9 +79,14 @@ class bucket_exchange {
     step_.trainer = trainer;
   }
 
-  /// Says that thread `thread` has run all groups up to `group`, and does what can be done.
+  /// Says that thread `thread` has run all groups up to `group`, and does what can be done. The
+  /// groups of inner blocks (-1) may be shorter than a look at what has arrived, so thread 0 looks
+  /// behind some of them only.
   void advance(int thread, int group) {
-    if (group >= 0) passed_[thread].store(group, std::memory_order_release);
+    if (group >= 0)
+      passed_[thread].store(group, std::memory_order_release);
+    else if (thread > 0 || ++inner_groups_ % groups_per_look != 0)
+      return;
     work(thread);
   }
   /// Works until all buckets are summed, or updated and sent to all.
@@ -134,6 +139,7 @@ class bucket_exchange {
   };
   enum : int { sums, news, sizes };  // channels
   static constexpr int last_group = 1 << 30;
+  static constexpr unsigned groups_per_look = 8;
 
   struct state {
     std::atomic<int> stage{waiting};
@@ -250,6 +256,7 @@ class bucket_exchange {
   // Buckets below these numbers are sent, received from all, sent to all, and received from all.
   int summed_ = 0, received_from_ = 0, spread_ = 0, arrived_ = 0;
   std::atomic<bool> has_failed_{false}, has_updated_{false};
+  unsigned inner_groups_ = 0;
   bool is_open_ = false, compares_ = false;
   int compared_ = -1;         // the exchange of the sizes of mini-batches
   std::vector<int> samples_;  // by rank

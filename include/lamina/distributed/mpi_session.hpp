@@ -187,10 +187,10 @@ class mpi_session : public process_group {
   void wait_awhile() override {
     ++waits_;
     if (waits_ % 64 == 0) std::this_thread::yield();
-    if (waits_ % 1024 != 0) return;
+    if (waits_ % 256 != 0) return;
     hear_failure();
     const auto now = clock::now();
-    if (waits_ == 1024) waits_since_ = now;
+    if (waits_ == 256) waits_since_ = now;
     if (std::chrono::duration<double>(now - waits_since_).count() > patiences_ * options_.patience)
       lose();
   }

@@ -5,7 +5,6 @@
 
 #include <lamina/core/config.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
