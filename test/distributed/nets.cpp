@@ -73,6 +73,16 @@ constexpr auto lstm = lamina::program([](lamina::block& main) {
                     layer::accuracy(logits, label, {.name = "metric"})};
 });
 
+/// A table that each process has whole, as parameter servers need it.
+constexpr auto rows = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto found = layer::embedding<200, 10>(words, {.padding_idx = 3, .is_sparse = true});
+  auto logits = layer::fc<3>(layer::sequence_pool(found));
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
 constexpr auto sparse = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", std::int64_t>(main);
   auto label = layer::data<"label", std::int64_t>(main);
@@ -220,7 +230,7 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
     return train(net, samples, optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true}, options);
   if (opt == "clipped")
     return train(net, samples,
-                 optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.3f)},
+                 optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.05f)},
                  options);
   throw lamina::error("lamina: test: no optimizer of this name");
 }
@@ -230,7 +240,7 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
 namespace test {
 
 std::vector<std::string> net_names() {
-  return {"dense", "conv", "lstm", "sparse", "crf", "table", "wrong"};
+  return {"dense", "conv", "lstm", "sparse", "rows", "crf", "table", "wrong"};
 }
 std::vector<std::string> optimizer_names() {
   return {"sgd", "momentum", "adam", "clipped", "lazy"};
@@ -242,6 +252,7 @@ trained_net train_net(std::string_view net, std::string_view opt,
   if (net == "dense") return with(opt, dense, images<20>(5), options);
   if (net == "conv") return with(opt, conv, images<64>(2), options);
   if (net == "lstm") return with(opt, lstm, texts(30), options);
+  if (net == "rows") return with(opt, rows, texts(200), options);
   if (net == "sparse") return with(opt, sparse, texts(200), options);
   if (net == "wrong") {
     auto samples = texts(200);

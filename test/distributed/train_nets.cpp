@@ -3,9 +3,10 @@
 // started and prints what one rank has reached, one line each. Options: threads, passes, seed,
 // pause (milliseconds in each mini-batch), checkpoint (a directory, from which it goes on),
 // patience (seconds), memory (each rank reports the bytes that it took), fail (a rank that throws
-// in its third mini-batch), stop (a rank that does nothing more there), differ (a rank with another
-// seed), say (the rank that prints, 0 unless told), servers and staleness (options of the session),
-// share (each trainer reads its share). Exit code 0, or 1 with a message.
+// in its third mini-batch), stop (a rank that does nothing more there), break and hang (the same in
+// the middle of a backward pass), differ (a rank with another seed), bucket (bytes), say (the rank
+// that prints, 0 unless told), servers and staleness (options of the session), share (each trainer
+// reads its share). Exit code 0, or 1 with a message.
 
 #include <chrono>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "distributed/failing_world.hpp"
 #include "distributed/nets.hpp"
 
 #include <lamina/core/error.hpp>
@@ -40,11 +42,15 @@ int main(int argc, char** argv) {
       const auto found = given.find(name);
       return found == given.end() ? otherwise : std::atoi(found->second.c_str());
     };
-    lamina::distributed::session world{argc,
-                                       argv,
-                                       {.patience = static_cast<double>(number("patience", 600)),
-                                        .parameter_servers = number("servers", -1),
-                                        .staleness = number("staleness", 0)}};
+    lamina::distributed::session world{
+        argc,
+        argv,
+        {.patience = static_cast<double>(number("patience", 600)),
+         .bucket_bytes = static_cast<std::size_t>(number("bucket", 1 << 18)),
+         .parameter_servers = number("servers", -1),
+         .staleness = number("staleness", 0)}};
+    test::failing_world failing(world, given.contains("hang"));
+    const bool fails = number("break", -1) == world.rank() || number("hang", -1) == world.rank();
     int batches = 0;
     const auto handler = [&](const lamina::event& e) {
       if (e.kind != lamina::event_kind::begin_iteration) return;
@@ -61,6 +67,7 @@ int main(int argc, char** argv) {
                                     .on_event = handler,
                                     .seed = static_cast<std::uint64_t>(number("seed", 0)),
                                     .world = &world};
+      if (fails) options.world = &failing;
       options.reads_shard = given.contains("share");
       if (number("differ", -1) == world.rank()) ++options.seed;
       if (given.contains("checkpoint")) {

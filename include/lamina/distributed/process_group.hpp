@@ -10,9 +10,11 @@
 #include <span>
 #include <vector>
 
+#include <lamina/distributed/array_reduction.hpp>
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
@@ -32,7 +34,7 @@ class process_group : public world {
 
   /// Collects `bytes` bytes of each rank, in the order of the ranks: bytes [r * bytes, (r + 1) *
   /// bytes) of `all` are those of rank r. `mine` may lie within `all`.
-  virtual void gather(const void* mine, std::size_t bytes, void* all) = 0;
+  void gather(const void* mine, std::size_t bytes, void* all) override = 0;
   LAMINA_COLD std::int64_t add_up(std::int64_t mine) override {
     std::vector<std::int64_t> all(static_cast<std::size_t>(trainers()));
     if (parameter_servers() == 0) {
@@ -50,6 +52,9 @@ class process_group : public world {
     std::int64_t sum = 0;
     for (const std::int64_t one : all) sum += one;
     return sum;
+  }
+  void reduce(const engine::reduction_call& call, void* array, const bool* takes_part) override {
+    array_reduction<process_group>(*this, call).run(array, takes_part, reduced_);
   }
   /// Sends and receives; returns when all is done. Between two ranks, messages arrive in the order
   /// in which they were sent, and have the sizes that the receiver expects.
@@ -95,6 +100,7 @@ class process_group : public world {
 
  private:
   std::size_t bucket_bytes_;
+  engine::aligned_buffer reduced_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -7,6 +7,7 @@
 
 #include <lamina/operators/activation/prelu_maxout/executor.hpp>
 #include <lamina/operators/activation/softmax/executor.hpp>
+#include <lamina/operators/collective/all_reduce/executor.hpp>
 #include <lamina/operators/control/array/executor.hpp>
 #include <lamina/operators/control/print/executor.hpp>
 #include <lamina/operators/control/rank_table/executor.hpp>
@@ -77,6 +78,7 @@ template <class Real>
 void add_library_kernels(kernel_table<Real>& table) {
   add_activation_kernels(table);
   add_softmax_kernels(table);
+  add_all_reduce_kernels(table);
   add_array_kernels(table);
   add_print_kernels(table);
   add_rank_table_kernels(table);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <lamina/engine/common/process_calls.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -31,6 +32,9 @@ struct run_options {
   /// For read_minibatch: stores the feeds of the next mini-batch and returns whether another one
   /// follows.
   std::function<bool(feed_map&)> next_minibatch{};
+  /// The other processes that run the program, for c_allreduce_sum: a world_calls
+  /// (train/world_calls.hpp). Null: this process alone.
+  engine::process_calls* processes = nullptr;
   std::ostream* print_to = nullptr;  // output of the print operator; null: std::cerr
 };
 

@@ -13,6 +13,7 @@
 #include <lamina/operators/activation/simple/layer_gelu.hpp>
 #include <lamina/operators/activation/softmax/layer.hpp>
 #include <lamina/operators/activation/tunable/layer.hpp>
+#include <lamina/operators/collective/all_reduce/layer.hpp>
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/block/layer.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
@@ -125,6 +126,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/record.hpp>
 #include <lamina/layers/record_block.hpp>
+#include <lamina/layers/record_rows.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/residual.hpp>
 #include <lamina/layers/row_ids.hpp>

@@ -27,6 +27,7 @@
 //   meets_rows               a row of a result depends on all rows of the mini-batch, and a part of
 //                            it has another cost
 //   divided_by               says whether processes divide the rows of a table
+//   meets_processes          all processes of a run do it together
 //   random                   draws random numbers
 //   block, reads_minibatch
 //                            what it does to the flow of a program
@@ -91,6 +92,7 @@ struct operator_definition {
   static constexpr std::uint32_t host_inputs = 0;
   static constexpr bool meets_rows = false;
   static constexpr int divided_by = -1;
+  static constexpr bool meets_processes = false;
 };
 
 template <class Op>
@@ -285,11 +287,12 @@ struct registered {
       nullptr,
       nullptr,
       nullptr,
-      {Op::rows,         Op::origin,          Op::made_levels,    Op::accepts_any_rows,
-       Op::apart_inputs, Op::alias,           Op::alias_permutes, Op::linear,
-       Op::reduces,      Op::products,        Op::broadcasts,     Op::random,
-       Op::block,        Op::reads_minibatch, Op::host,           Op::host_takes_part,
-       Op::host_waits,   Op::host_inputs,     Op::meets_rows,     Op::divided_by}};
+      {Op::rows,           Op::origin,          Op::made_levels,    Op::accepts_any_rows,
+       Op::apart_inputs,   Op::alias,           Op::alias_permutes, Op::linear,
+       Op::reduces,        Op::products,        Op::broadcasts,     Op::random,
+       Op::block,          Op::reads_minibatch, Op::host,           Op::host_takes_part,
+       Op::host_waits,     Op::host_inputs,     Op::meets_rows,     Op::divided_by,
+       Op::meets_processes}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 

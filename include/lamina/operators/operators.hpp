@@ -9,6 +9,7 @@
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/collective/all_reduce/definition.hpp>
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/block/definition.hpp>
@@ -90,6 +91,7 @@ void for_each_operator_list(F&& f) {
   f(activation_simple_operators{});
   f(activation_softmax_operators{});
   f(activation_tunable_operators{});
+  f(collective_all_reduce_operators{});
   f(control_array_operators{});
   f(control_array_step_array_operators{});
   f(control_block_operators{});

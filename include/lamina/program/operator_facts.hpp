@@ -94,6 +94,7 @@ struct operator_facts {
   // The attribute that says whether processes divide the rows of operand 0, of which operand 1
   // chooses some; the next attribute is a row that is never read. -1: none.
   std::int8_t divided_by;
+  bool meets_processes;  // takes part in something that all processes of a run do together
 };
 
 }  // namespace lamina::inline LAMINA_ABI

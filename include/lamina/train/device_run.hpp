@@ -58,7 +58,7 @@ LAMINA_COLD run_summary run_by(Backend& b, model<P>& trained, Reader& batches,
   const device_accumulators<P, Backend> accumulators(b);
   engine::cuda::machine<P, Backend> machine(
       b, {parameters.pointers(), nullptr, accumulators.pointers()});
-  const run_summary summary = detail::run_machine<P>(machine, batches, options);
+  const run_summary summary = detail::run_machine<P>(machine, trained, batches, options);
   parameters.download(trained.memory());
   return summary;
 }

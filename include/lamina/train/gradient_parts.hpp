@@ -285,7 +285,6 @@ class gradient_parts {
  private:
   /// Whether the weights of parts are known before a mini-batch runs.
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
-  /// Begins the sums of a step with the weights that run() will find.
   LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
     detail::weigh_in_advance<P, Training>(known_, batch);
     shared_->begin_sums({known_.data(), sizeof(real), static_cast<int>(known_.size()),

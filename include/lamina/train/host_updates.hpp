@@ -231,7 +231,6 @@ class host_updates {
     begin_shared();
     scalar_ = traits::scalars(*used_, steps_);
     const bool asynchronous = shared_->is_asynchronous();
-    collected_ = !asynchronous && (clips_ || states == 0);
     real cost;
     try {
       parts_->update_by(clips_ ? nullptr : &update_shared, this);
@@ -245,6 +244,7 @@ class host_updates {
       torn_ = shared_->drop_step();
       throw;
     }
+    collected_ = !asynchronous && (clips_ || states == 0);
     torn_ = true;
     if (clips_ && !asynchronous) {
       shared_->bring_totals();

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

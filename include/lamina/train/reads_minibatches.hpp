@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/reads_minibatches.hpp - whether a program is a training loop itself.
+// lamina/train/reads_minibatches.hpp - whether a program is a training loop itself,
+// and whether several processes run it together.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,6 +14,15 @@ template <program_type P>
 constexpr bool reads_minibatches() {
   for (int i = 0; i < P::desc.count.operators; ++i)
     if (P::desc.operators[i].schema->facts.reads_minibatch) return true;
+  return false;
+}
+
+/// Whether program P has operators that all processes of a run do together, such as
+/// c_allreduce_sum.
+template <program_type P>
+constexpr bool meets_processes() {
+  for (int i = 0; i < P::desc.count.operators; ++i)
+    if (P::desc.operators[i].schema->facts.meets_processes) return true;
   return false;
 }
 

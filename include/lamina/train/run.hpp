@@ -5,9 +5,11 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <utility>
 
+#include <lamina/core/checksum.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/cost_kind.hpp>
@@ -19,7 +21,11 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/reader/begin_pass.hpp>
+#include <lamina/train/divided_feed.hpp>
+#include <lamina/train/program_checksum.hpp>
 #include <lamina/train/reads_minibatches.hpp>
+#include <lamina/train/run_summary.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -31,13 +37,10 @@ struct run_program_options {
   bool check_nan = false;       // stop at the first NaN; slower
   bool check_infinity = false;  // stop at the first NaN or infinity
   lamina::place place{};        // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
-};
-
-/// The mini-batches that a run has read, and the cost that it has computed.
-struct run_summary {
-  std::int64_t minibatches = 0;
-  std::int64_t samples = 0;
-  double cost = 0;  // the first variable that the program returns, if it is one real number
+  /// The processes that run the program together; null: this process alone. The program needs
+  /// c_allreduce_sum operators, as transform::grad_all_reduce adds them.
+  lamina::world* world = nullptr;
+  bool reads_shard = false;  // each process reads its own samples (reader::shard)
 };
 
 namespace detail {
@@ -152,9 +155,47 @@ struct no_reader {
   no_reader(const X&);  // NOLINT: it converts
 };
 
+[[noreturn]] LAMINA_COLD inline void fail_undivided() {
+  throw error(
+      "lamina: run: expected a program with c_allreduce_sum for several processes, found none: "
+      "lamina::model m{lamina::transform::grad_all_reduce(program)} (docs: distributed)");
+}
+
+/// Runs the program of a machine once, with the processes of options.world.
+template <program_type P, class Machine, class Reader>
+LAMINA_COLD void run_divided(Machine& machine, model<P>& trained, Reader& batches,
+                             const run_program_options& options, run_summary& summary) {
+  if constexpr (requires {
+                  machine.limit_iterations(1);
+                  machine.memory();
+                }) {
+    world& all = *options.world;
+    try {
+      world_calls calls(all);
+      calls.require_equal("the same program", program_checksum<P>);
+      calls.require_equal("the same seed", options.seed);
+      for (int i = 0; i < P::desc.count.parameters; ++i)
+        calls.give(trained.memory()[i], parameters_in<P>().floats(i));
+      divided_feed<P, Reader, Machine> feed(batches, machine, summary, calls, all,
+                                            options.reads_shard);
+      feed.run(options.seed);
+      checksum sum;
+      for (int i = 0; i < P::desc.count.parameters; ++i)
+        sum.add(trained.memory()[i], parameters_in<P>().floats(i) * sizeof(float));
+      calls.end(sum.value());
+    } catch (const std::exception& e) {
+      all.fail(e.what());
+      throw;
+    }
+  } else {
+    throw error("lamina: run: expected the CPU as place with several processes, found a device");
+  }
+}
+
 /// Runs the program of a machine once.
 template <program_type P, class Machine, class Reader>
-run_summary run_machine(Machine& machine, Reader& batches, const run_program_options& options) {
+run_summary run_machine(Machine& machine, [[maybe_unused]] model<P>& trained, Reader& batches,
+                        const run_program_options& options) {
   initialise_state<P>(machine);
   run_summary summary;
   minibatch_feed<P, Reader, Machine> feed(batches, machine, summary);
@@ -167,7 +208,15 @@ run_summary run_machine(Machine& machine, Reader& batches, const run_program_opt
     else
       throw error("lamina: check_nan: expected the CPU as place, found a device");
   }
-  feed.run(options.seed);
+  if constexpr (meets_processes<P>()) {
+    if (options.world != nullptr)
+      run_divided<P>(machine, trained, batches, options, summary);
+    else
+      feed.run(options.seed);
+  } else {
+    if (options.world != nullptr && options.world->size() > 1) fail_undivided();
+    feed.run(options.seed);
+  }
   if constexpr (cost_kind_of<P>() == cost_kind::number)
     summary.cost = number_in<P, P::desc.cost>(machine);
   return summary;
@@ -203,7 +252,7 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
                       typename detail::refused_operator<engine::cpu::machine<P>>::type>,
                 "lamina: a program in double: this computes in float alone");
   engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.get()});
-  return detail::run_machine<P>(machine, batches, options);
+  return detail::run_machine<P>(machine, trained, batches, options);
 }
 
 /// Runs program P of a model once. The program gets the mini-batches of a reader where it asks for

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/engine/common/process_calls.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/device_sums.hpp>
@@ -64,6 +65,15 @@ class world {
     (void)seed;
     throw error("lamina: model: expected a world whose processes can divide tables, found another");
   }
+  /// Collects `bytes` bytes of each rank, in the order of the ranks. All must call it.
+  LAMINA_COLD virtual void gather(const void*, std::size_t, void*) { fail_to_run(); }
+  /// Replaces an array by its reduction over those processes whose `takes_part` is true; zeros if
+  /// there is none. All must call it, with the same call. Its memory is aligned to 64 bytes and has
+  /// room for 32 * size() elements more.
+  LAMINA_COLD virtual void reduce(const engine::reduction_call&, void* /*array*/,
+                                  const bool* /*takes_part*/) {
+    fail_to_run();
+  }
   /// Tells all other ranks that this one stops because of an error. Their next exchange throws it.
   /// Only the first call has an effect.
   virtual void fail(std::string_view why) noexcept = 0;
@@ -73,6 +83,12 @@ class world {
   world(const world&) = default;
   world& operator=(const world&) = default;
   int rank_, size_;
+
+ private:
+  [[noreturn]] LAMINA_COLD static void fail_to_run() {
+    throw error(
+        "lamina: run: expected a world whose processes run programs together, found another");
+  }
 };
 
 }  // namespace lamina::inline LAMINA_ABI

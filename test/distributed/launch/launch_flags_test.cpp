@@ -68,6 +68,15 @@ TEST_CASE("flags of the launcher change the job, and others are the program's") 
         words{"first", "--passes", "20", "--rate=0.1", "--launched", "-nx", "--launch", "--"});
 }
 
+TEST_CASE("flags say how an image is built and whether a failure starts again") {
+  const launch_flags f = read({"--build=no", "--base-image", "b", "--restart-on-failure", "x"});
+  CHECK(f.what.build == "no");
+  CHECK(f.what.base_image == "b");
+  CHECK(f.what.restart_on_failure);
+  CHECK(f.what.arguments == words{"x"});
+  CHECK_FALSE(read({"--", "--restart-on-failure"}).what.restart_on_failure);
+}
+
 TEST_CASE("without flags a job is as it was given") {
   const launch_flags f = read({}, {.trainers = 2, .backend = "kubernetes"});
   CHECK_FALSE(f.dry_run);

@@ -82,7 +82,10 @@ class asynchronous_arrays final : public served_arrays {
     receive_answers([this](int server, const letter& answer) { take_values(server, answer, 0); });
   }
 
-  LAMINA_COLD void end_pass() override { pause(); }
+  LAMINA_COLD void end_pass() override {
+    // A checkpoint behind the last mini-batch has paused this trainer already.
+    if (!is_paused_) pause();
+  }
   LAMINA_COLD void collect(float* const* of, int states) override {
     if (!is_paused_ && reads_shares_)
       throw error(

@@ -54,7 +54,7 @@ class block_runner : loop_frames<P, Engine> {
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     reached_ = -1;
     base::begin_run(memory, seed, step);
-    own_source_ = {this, &next_minibatch, &field};
+    own_source_ = {this, &next_minibatch, &field, source_.processes};
     if constexpr (requires { context_.source; })
       if (source_.next != nullptr) context_.source = &own_source_;
     for (std::uint64_t& n : iterations_) n = 0;

@@ -7,6 +7,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
+class process_calls;
+
 /// Functions by which kernels set the rows of domains that are made while a program runs. Examples
 /// are the batch rows that a condition selects, the sequences that are still active at a time step,
 /// and sequences with new lengths.
@@ -21,10 +23,12 @@ struct row_allocator {
 /// The source of mini-batches for a program that reads them itself by read_minibatch. `next` binds
 /// the machine to the rows of the next mini-batch, feeds its data, and returns whether another
 /// mini-batch follows. After that, `field` returns the address of the values of a data layer.
+/// `processes` is null in a run of one process.
 struct minibatch_source {
   void* self;
   bool (*next)(void* self);
   const void* (*field)(void* self, int data) = nullptr;
+  process_calls* processes = nullptr;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine

@@ -7,6 +7,7 @@
 
 #include <lamina/operators/activation/prelu_maxout/cpu.hpp>
 #include <lamina/operators/activation/softmax/cpu.hpp>
+#include <lamina/operators/collective/all_reduce/cpu.hpp>
 #include <lamina/operators/control/array/cpu.hpp>
 #include <lamina/operators/control/block/cpu.hpp>
 #include <lamina/operators/control/print/cpu.hpp>

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/array_reduction.hpp - sums and maxima of arrays over processes, with the same
+// bits in each of them.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include <lamina/core/dtype.hpp>
+#include <lamina/core/wrapping.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/engine/common/process_calls.hpp>
+#include <lamina/train/tree_sum.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Reduces one array over the processes of a group. Sums of floating numbers have the order of a
+/// balanced binary tree over the ranks (train/tree_sum.hpp), whatever the size of the array. Each
+/// process reduces a small array by itself; of a large one, each reduces a part and sends it to the
+/// others.
+template <class Group>
+class array_reduction {
+ public:
+  array_reduction(Group& group, const engine::reduction_call& call) : group_(group), call_(call) {}
+
+  /// The array has the memory that world::reduce() asks for. `parts` is memory that the caller
+  /// keeps from call to call.
+  LAMINA_COLD void run(void* array, const bool* takes_part, engine::aligned_buffer& parts) const {
+    const std::size_t ranks = static_cast<std::size_t>(group_.size());
+    const std::size_t size = static_cast<std::size_t>(size_of(call_.type));
+    const bool small = call_.count * size <= largest_small;
+    // In elements; a multiple of what tree_sum takes.
+    const std::size_t part = rounded(small ? call_.count : (call_.count + ranks - 1) / ranks);
+    if (part == 0) return;
+    const std::size_t floats = ranks * part * size / sizeof(float);
+    if (parts.size() < floats) parts.resize(floats);
+    std::byte* const own = static_cast<std::byte*>(array);
+    std::byte* const all = reinterpret_cast<std::byte*>(parts.data());
+    std::memset(own + call_.count * size, 0, ((small ? part : part * ranks) - call_.count) * size);
+    if (small) {
+      group_.gather(own, part * size, all);
+      return add(all, own, part, takes_part);
+    }
+    const int me = group_.rank();
+    const auto each_other = [&](auto&& message_of) {
+      std::vector<typename Group::message> made;
+      for (int r = 0; r < group_.size(); ++r)
+        if (r != me) made.push_back(message_of(r));
+      return made;
+    };
+    const std::size_t bytes = part * size;
+    const auto at = [&](std::byte* of, int r) { return of + static_cast<std::size_t>(r) * bytes; };
+    std::memcpy(at(all, me), at(own, me), bytes);
+    using message = typename Group::message;
+    group_.exchange(each_other([&](int r) {
+                      return message{r, at(own, r), bytes};
+                    }),
+                    each_other([&](int r) {
+                      return message{r, at(all, r), bytes};
+                    }));
+    add(all, at(own, me), part, takes_part);
+    group_.exchange(each_other([&](int r) {
+                      return message{r, at(own, me), bytes};
+                    }),
+                    each_other([&](int r) {
+                      return message{r, at(own, r), bytes};
+                    }));
+  }
+
+ private:
+  static constexpr std::size_t largest_small = 16384;  // bytes
+  static constexpr std::size_t rounded(std::size_t count) { return (count + 15) / 16 * 16; }
+
+  /// Reduces `count` elements of each rank, one rank behind the other in `all`.
+  void add(const std::byte* all, std::byte* to, std::size_t count, const bool* takes_part) const {
+    switch (call_.type) {
+      case dtype::float32:
+        return add_as<float>(all, to, count, takes_part);
+      case dtype::float64:
+        return add_as<double>(all, to, count, takes_part);
+      case dtype::int32:
+        return add_as<std::int32_t>(all, to, count, takes_part);
+      default:
+        return add_as<std::int64_t>(all, to, count, takes_part);
+    }
+  }
+  template <class T>
+  void add_as(const std::byte* all, std::byte* to, std::size_t count,
+              const bool* takes_part) const {
+    std::vector<const T*> of(static_cast<std::size_t>(group_.size()));
+    for (std::size_t r = 0; r < of.size(); ++r)
+      if (takes_part[r]) of[r] = reinterpret_cast<const T*>(all) + r * count;
+    T* const sum = reinterpret_cast<T*>(to);
+    if constexpr (std::is_floating_point_v<T>)
+      if (call_.kind == engine::process_reduction::sum)
+        return tree_sum<T>({of.data(), nullptr, group_.size()}).add(0, count, sum);
+    bool is_first = true;
+    std::fill_n(sum, count, T(0));
+    for (const T* const one : of) {
+      if (one == nullptr) continue;
+      for (std::size_t k = 0; k < count; ++k)
+        sum[k] = is_first                                    ? one[k]
+                 : call_.kind == engine::process_reduction::sum ? math::wrapping_sum(sum[k], one[k])
+                                                             : larger(sum[k], one[k]);
+      is_first = false;
+    }
+  }
+  /// NaN is larger than any number, so that it is not lost.
+  template <class T>
+  static T larger(T a, T b) {
+    return a != a || a > b ? a : b;
+  }
+
+  Group& group_;
+  engine::reduction_call call_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

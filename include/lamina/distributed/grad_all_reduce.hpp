@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/grad_all_reduce.hpp - makes a training loop that several processes run
+// together. Fluid: transpiler.collective.GradAllReduce.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/check.hpp>
+#include <lamina/operators/collective/all_reduce/definition.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/operators/fill/definition.hpp>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+#include <lamina/plan/quotient.hpp>
+#include <lamina/plan/rows_behind.hpp>
+#include <lamina/program/program.hpp>
+#include <lamina/train/reads_minibatches.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+
+/// Calls f(variable) for the arguments of `count` slots, which start at index `at`.
+template <class F>
+constexpr void each_argument(const program_desc& p, const slot_desc* slot_list, int count, int at,
+                             const F& f) {
+  for (int s = 0; s < count; ++s)
+    for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
+      if (p.arguments[at] >= 0) f(p.arguments[at]);
+}
+/// The operand, with rows of this domain, of the mean or sum from which a cost is computed, in the
+/// block of the cost or around it; -1 if there is none.
+constexpr int rows_of_cost(const program_desc& p, int cost, int domain) {
+  int found = -1;
+  bool* const needed = new bool[static_cast<unsigned>(p.count.variables) + 1];
+  for (int v = 0; v < p.count.variables; ++v) needed[v] = v == cost;
+  for (int k = p.count.operators; k-- > 0 && found < 0;) {
+    const operator_desc& op = p.operators[k];
+    bool makes = false;
+    each_argument(p, op.schema->outputs, op.schema->output_count, op.outputs,
+                  [&](int v) { makes = makes || needed[v]; });
+    if (!makes) continue;
+    each_argument(p, op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+      if (p.variables[v].rows == domain && found < 0) found = v;
+      if (p.variables[v].rows == once::domain) needed[v] = true;
+    });
+  }
+  delete[] needed;
+  if (found < 0) return -1;
+  int block = p.variables[cost].block;
+  while (block >= 0 && block != p.variables[found].block) block = p.blocks[block].parent;
+  return block < 0 ? -1 : found;
+}
+
+/// Inserts the operators by which processes join their gradients.
+class all_reduce_writer {
+ public:
+  /// `p` is the program that `b` still equals. With `ranks` 0, processes count by their samples.
+  constexpr all_reduce_writer(program_builder& b, const program_desc& p, int ranks)
+      : b_(b), p_(p), ranks_(ranks), variables_(b.variables.count), operators_(b.operators.count) {}
+
+  constexpr void write() {
+    operator_desc* const old = new operator_desc[static_cast<unsigned>(operators_) + 1];
+    for (int k = 0; k < operators_; ++k) old[k] = b_.operators[k];
+    instead_ = new int[static_cast<unsigned>(variables_) + 1];
+    value_instead_ = new int[static_cast<unsigned>(variables_) + 1];
+    last_writer_ = new int[static_cast<unsigned>(variables_) + 1];
+    weight_ = new int[static_cast<unsigned>(b_.blocks.count) + 1];
+    for (int v = 0; v < variables_; ++v) instead_[v] = value_instead_[v] = last_writer_[v] = -1;
+    for (int i = 0; i < b_.blocks.count; ++i) weight_[i] = -1;
+    find_gradients(old);
+    b_.operators.count = 0;
+    const op_role role = b_.role;
+    const int block = b_.current_block;
+    for (int k = 0; k < operators_; ++k) copy(old[k], k);
+    b_.role = role;
+    b_.current_block = block;
+    delete[] old;
+    delete[] instead_;
+    delete[] value_instead_;
+    delete[] last_writer_;
+    delete[] weight_;
+  }
+
+ private:
+  static constexpr bool is_seed(const operator_desc& op) {
+    return op.role == op_role::loss_gradient;
+  }
+  /// Finds the last operator that writes a gradient which an update reads, and whether any
+  /// operator changes states.
+  constexpr void find_gradients(const operator_desc* old) {
+    for (int u = 0; u < operators_; ++u) {
+      const operator_desc& of = old[u];
+      if (of.schema->kind != operator_kind::update)
+        each(of.schema->outputs, of.schema->output_count, of.outputs, [&](int& v) {
+          has_states_ = has_states_ || b_.variables[v].kind == variable_kind::parameter;
+        });
+      if (old[u].schema->kind != operator_kind::update) continue;
+      const int gradient = b_.arguments[old[u].inputs + 1];
+      for (int k = u; k-- > 0 && last_writer_[gradient] < 0;) {
+        bool writes = false;
+        if (old[k].block == old[u].block)
+          each(old[k].schema->outputs, old[k].schema->output_count, old[k].outputs,
+               [&](int& v) { writes = writes || v == gradient; });
+        if (writes) last_writer_[gradient] = k;
+      }
+    }
+  }
+  template <class F>
+  constexpr void each(const slot_desc* slot_list, int count, int at, const F& f) {
+    for (int s = 0; s < count; ++s)
+      for (int n = slot_list[s].duplicable ? b_.arguments[at++] : 1; n > 0; --n, ++at)
+        if (b_.arguments[at] >= 0 && b_.arguments[at] < variables_) f(b_.arguments.items[at]);
+  }
+
+  constexpr void copy(const operator_desc& op, int k) {
+    b_.current_block = op.block;
+    if (is_seed(op)) join_cost(op);
+    each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int& v) {
+      if (instead_[v] >= 0)
+        v = instead_[v];
+      else if (value_instead_[v] >= 0 && op.role == op_role::forward)
+        v = value_instead_[v];
+    });
+    b_.operators.push(op);
+    if (is_seed(op)) return scale(b_.arguments[op.outputs]);
+    if (op.schema->kind == operator_kind::update) return;
+    each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int& v) {
+      if (last_writer_[v] == k) join_gradient(v);
+    });
+    note_states(op);
+  }
+
+  /// A variable of the shape of another one, or one number.
+  constexpr int like(int of, const char* suffix) {
+    const variable_desc d = b_.variables[of];
+    const int v =
+        b_.variables.push({-1, of, suffix, -1, d.dims, d.rank, d.rows, -1, b_.current_block, d.type,
+                           variable_kind::temporary, false, true});
+    return v;
+  }
+  constexpr int number(const char* key, dtype type) {
+    const int v =
+        b_.add_variable(b_.layer_name(key, {}), "", -1, b_.shape(1), 1, once::domain, type);
+    b_.variables[v].stop_gradient = true;
+    return v;
+  }
+  constexpr int ring() { return b_.attribute_list(0, false); }
+  constexpr int computed(const operator_schema& schema, int x, int y, int made) {
+    b_.add_operator(schema, {x, y}, {made}, b_.attribute_list(-1));
+    return made;
+  }
+  constexpr int summed(int x, const char* suffix) {
+    const int made = like(x, suffix);
+    b_.add_operator(schema_of<c_allreduce_sum_of_samples>(), {x}, {made}, ring());
+    return made;
+  }
+
+  /// Before the gradient of a cost begins: the weight of this process, and the cost of all.
+  constexpr void join_cost(const operator_desc& seed) {
+    const int cost = b_.variables[b_.arguments[seed.outputs]].of;
+    b_.role = op_role::forward;
+    find_weight(cost);
+    join_states();
+    if (ranks_ > 0) return;
+    b_.role = op_role::forward;
+    int part = cost;
+    if (scales_) part = computed(schema_of<elementwise_mul>(), cost, weight(), like(cost, "@PART"));
+    value_instead_[cost] = summed(part, "@ALLREDUCE");
+  }
+  constexpr int weight() const { return weight_[b_.current_block]; }
+  /// Computes the weight of this process in a cost. It is not needed where costs are added up,
+  /// unless the program changes states.
+  constexpr void find_weight(int cost) {
+    const dtype type = b_.variables[cost].type;
+    const parts_rule rule = parts_rule_of(p_, cost);
+    const quotient q = quotient_of(p_, cost);
+    const bool is_quotient = q && q.denominator >= 0;
+    int& found = weight_[b_.current_block];
+    scales_ = !rule.is_sum || is_quotient;
+    if (ranks_ > 0) {
+      found = constant(1.0 / ranks_, type);
+      return;
+    }
+    found = -1;
+    if (!scales_ && !has_states_) return;
+    int mine = q.denominator;
+    if (!is_quotient) {
+      // As many ones as the mean has rows.
+      const int from = rows_of_cost(p_, cost, rule.domain);
+      if (from < 0) return;
+      const int ones = b_.add_variable(b_.layer_name("part_rows", {}), ".tmp_", 0, b_.shape(-1, 1),
+                                       2, rule.domain, type);
+      b_.variables[ones].stop_gradient = true;
+      const int shape[] = {-1, 1};
+      const attribute_value extents = b_.integer_list(shape, 2);
+      b_.add_operator(schema_of<fill_constant_batch_size_like>(), {from}, {ones},
+                      b_.attribute_list(extents, static_cast<int>(type), 1.0, 0, 0));
+      mine = number("part_count", type);
+      const int none[] = {0};
+      const attribute_value dim = b_.integer_list(none, 1);
+      b_.add_operator(schema_of<reduce_sum>(), {ones}, {mine}, b_.attribute_list(dim, false, true));
+    }
+    int all = summed(mine, "@ALLREDUCE");
+    if (!is_quotient) {
+      const int least = like(mine, "@LIMIT");
+      b_.add_operator(schema_of<clip>(), {all}, {least}, b_.attribute_list(1.0, 3e38));
+      all = least;
+    }
+    found = computed(schema_of<elementwise_div>(), mine, all, number("part_weight", type));
+  }
+  constexpr int constant(double value, dtype type) {
+    const int made = number("part_weight", type);
+    const int one[] = {1};
+    const attribute_value shape = b_.integer_list(one, 1);
+    const int values = b_.attribute_list(shape, static_cast<int>(type), value, false);
+    const int at = b_.arguments.count;
+    b_.argument(made);
+    b_.operators.push(
+        {&schema_of<fill_constant>(), at, at, at + 1, values, b_.current_block, b_.role});
+    return made;
+  }
+
+  /// Behind the gradient of a cost with respect to itself: the weight of this process.
+  constexpr void scale(int seed) {
+    b_.role = op_role::backward;
+    if (ranks_ > 0) {
+      const int made = like(seed, "@SCALED");
+      b_.add_operator(schema_of<lamina::scale>(), {seed}, {made},
+                      b_.attribute_list(1.0 / ranks_, 0.0, true));
+      instead_[seed] = made;
+    } else if (scales_) {
+      instead_[seed] =
+          computed(schema_of<elementwise_mul>(), seed, weight(), like(seed, "@SCALED"));
+    }
+  }
+  constexpr void join_gradient(int gradient) {
+    b_.role = op_role::backward;
+    const variable_desc d = b_.variables[gradient];
+    const int made = b_.variables.push({-1, d.of, "@GRAD@ALLREDUCE_", 0, d.dims, d.rank, d.rows, -1,
+                                        b_.current_block, d.type, d.kind, false, true});
+    b_.add_operator(schema_of<c_allreduce_sum_of_samples>(), {gradient}, {made}, ring());
+    instead_[gradient] = made;
+  }
+
+  /// Notes the parameters that an operator changes and that no optimizer updates: moving
+  /// statistics, and variables in which the program stores values.
+  constexpr void note_states(const operator_desc& op) {
+    each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int& v) {
+      if (b_.variables[v].kind == variable_kind::parameter) states_.push(v);
+    });
+    if (weight() >= 0) join_states();
+  }
+  /// Replaces each of these by its mean over the processes:
+  /// max + sum of weight * (value - max), so that a value that is equal in all stays as it is.
+  constexpr void join_states() {
+    int kept = 0;
+    for (int i = 0; i < states_.count; ++i) {
+      const int v = states_[i];
+      if (weight() < 0) {
+        states_[kept++] = v;
+        continue;
+      }
+      b_.role = op_role::optimize;
+      const int most = like(v, "@MOST");
+      b_.add_operator(schema_of<c_allreduce_max_of_samples>(), {v}, {most}, ring());
+      const int less = computed(schema_of<elementwise_sub>(), v, most, like(v, "@LESS"));
+      const int part = computed(schema_of<elementwise_mul>(), less, weight(), like(v, "@PART"));
+      const int mean = computed(schema_of<elementwise_add>(), most, summed(part, "@ALLREDUCE"),
+                                like(v, "@MEAN"));
+      b_.add_operator(schema_of<assign_variable>(), {mean}, {v});
+    }
+    states_.count = kept;
+  }
+
+  program_builder& b_;
+  const program_desc& p_;
+  int ranks_, variables_, operators_;
+  int* instead_ = nullptr;        // by variable: what later operators read instead, or -1
+  int* value_instead_ = nullptr;  // the same for operators with the role `forward`
+  int* last_writer_ = nullptr;    // by gradient that an update reads: the operator, or -1
+  int* weight_ = nullptr;         // by block: the weight of the last cost, or -1
+  bool scales_ = false;           // whether the last cost is multiplied by the weight
+  bool has_states_ = false;
+  constexpr_vector<int> states_{};
+};
+
+template <program_type P, int Ranks>
+constexpr void all_reduce_gradients(program_builder& b) {
+  all_reduce_writer(b, P::desc, Ranks).write();
+}
+
+/// What keeps a program from being divided over processes.
+struct division_faults {
+  bool no_gradients = true, has_rows = false, cost = false, again = false;
+};
+constexpr division_faults division_faults_of(const program_desc& p, int ranks) {
+  division_faults f;
+  for (int k = 0; k < p.count.operators; ++k) {
+    const operator_desc& op = p.operators[k];
+    if (op.role == op_role::optimize && op.schema->kind == operator_kind::update) {
+      f.no_gradients = false;
+      f.has_rows = f.has_rows ||
+                   p.variables[p.arguments[op.inputs + 1]].kind == variable_kind::selected_rows;
+    }
+    f.again = f.again || (op.schema->facts.meets_processes && op.role == op_role::backward);
+    if (op.role != op_role::loss_gradient || ranks > 0) continue;
+    const int cost = p.variables[p.arguments[op.outputs]].of;
+    const parts_rule rule = parts_rule_of(p, cost);
+    const quotient q = quotient_of(p, cost);
+    const bool fits = (rule.fits && (!rule.mixes || rule.is_sum)) ||
+                      (q && q.denominator >= 0 && q.is_fixed && !q.of_means);
+    const bool counts =
+        (q && q.denominator >= 0) || rule.is_sum || rows_of_cost(p, cost, rule.domain) >= 0;
+    f.cost = f.cost || !fits || !counts || has_rows_met(p, cost);
+  }
+  return f;
+}
+
+}  // namespace detail
+
+/// A training program whose gradients are summed over processes.
+template <program_type P, int Ranks>
+struct grad_all_reduced : program_base<grad_all_reduced<P, Ranks>> {
+  using result = typename P::result;
+  /// The number of processes; 0: any.
+  static constexpr int ranks = Ranks;
+  static constexpr program_desc desc = changed<P::desc, &detail::all_reduce_gradients<P, Ranks>>();
+};
+
+namespace transform {
+
+/// A program with updates (`minimize`, or `transform::minimize`) for several processes that run it
+/// together, each on its part of every mini-batch: c_allreduce_sum behind the gradient of each
+/// parameter, before clips, decays and updates. The gradient of the cost is multiplied by the
+/// weight of the process: its number of the rows of which the cost is the mean, as part of those of
+/// all processes. What the program reads of the cost behind its updates is the cost of all
+/// processes. Moving statistics and values that the program stores become their means, with the
+/// same weights.
+///
+///   lamina::model model{lamina::transform::grad_all_reduce(training)};
+///   lamina::run(model, reader, {.world = &world});
+///
+/// With a number of processes, `grad_all_reduce<4>(training)`, each of them counts as 1 / 4, and
+/// the cost stays that of the process, as in Fluid's GradAllReduce.
+template <int Ranks = 0, program_type P>
+constexpr grad_all_reduced<P, Ranks> grad_all_reduce(P) {
+  constexpr detail::division_faults faults = detail::division_faults_of(P::desc, Ranks);
+  static_assert(check < !faults.no_gradients || is_faulty < P >>,
+                "lamina: grad_all_reduce: the program has updates, by minimize(cost)");
+  static_assert(check<!faults.again>,
+                "lamina: grad_all_reduce: the gradients of this program are summed over processes "
+                "already");
+  static_assert(check<!faults.has_rows>,
+                "lamina: grad_all_reduce: embeddings without is_sparse, whose gradients are not "
+                "rows");
+  static_assert(check<!faults.cost>,
+                "lamina: grad_all_reduce: a cost is a mean or a sum over rows of one kind, or a "
+                "quotient of two such sums");
+  static_assert(Ranks >= 0, "lamina: grad_all_reduce: a number of processes");
+  return {};
+}
+
+}  // namespace transform
+}  // namespace lamina::inline LAMINA_ABI

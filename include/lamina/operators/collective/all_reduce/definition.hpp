@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/collective/all_reduce/definition.hpp - sums and maxima over the processes that
+// run a program together.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Base of the reductions over processes. Out has the shape and type of X, which is float32,
+/// float64, int32 or int64, and has as many elements in all processes. No gradient flows through
+/// it. ring_id and use_calc_stream name a communicator and a stream of Fluid's; here all
+/// processes of the run take part. In a run of one process Out is X.
+struct all_reduction : operator_definition {
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"ring_id", attribute_type::integer, 0}, {"use_calc_stream", attribute_type::boolean, 0}}};
+  static constexpr bool knows_panels = true;
+  static constexpr bool meets_processes = true;
+  static constexpr bool is_max = false;
+  /// Whether a process without samples in the mini-batch adds nothing.
+  static constexpr bool of_samples = false;
+};
+
+/// Out = sum of X over all processes, in the order of a balanced binary tree over the ranks. Fluid:
+/// c_allreduce_sum.
+struct c_allreduce_sum : all_reduction {
+  static constexpr const char* type = "c_allreduce_sum";
+};
+
+/// Out = the largest X of all processes, by element. Fluid: c_allreduce_max.
+struct c_allreduce_max : all_reduction {
+  static constexpr const char* type = "c_allreduce_max";
+  static constexpr bool is_max = true;
+};
+
+/// c_allreduce_sum over the processes that have samples of the mini-batch: what others compute from
+/// no samples, such as NaN, does not count. transform::grad_all_reduce records it. Fluid:
+/// c_allreduce_sum.
+struct c_allreduce_sum_of_samples : c_allreduce_sum {
+  static constexpr const char* type = "c_allreduce_sum";
+  static constexpr bool of_samples = true;
+};
+
+/// c_allreduce_max over the processes that have samples of the mini-batch. Fluid: c_allreduce_max.
+struct c_allreduce_max_of_samples : c_allreduce_max {
+  static constexpr const char* type = "c_allreduce_max";
+  static constexpr bool of_samples = true;
+};
+
+using collective_all_reduce_operators =
+    operator_list<c_allreduce_sum, c_allreduce_max, c_allreduce_sum_of_samples,
+                  c_allreduce_max_of_samples>;
+
+}  // namespace lamina::inline LAMINA_ABI
