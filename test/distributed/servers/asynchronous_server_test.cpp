@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "distributed/servers/small_trainer.hpp"
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
@@ -26,58 +27,7 @@
 
 namespace {
 
-constexpr std::size_t dense = 160;  // floats
-constexpr int rows = 12, row_floats = 16, columns = 3;
-
-/// A dense parameter, a table and a statistic that no server updates. An update adds the gradient,
-/// and 1 to the accumulator.
-struct small_trainer {
-  lamina::engine::aligned_buffer memory{2 * dense + dense + 2 * rows * row_floats + 16};
-  float* const gradient = memory.data();
-  float* const value = gradient + dense;
-  float* const moment = value + dense;
-  float* const table = moment + dense;
-  float* const table_moment = table + rows * row_floats;
-  float* const statistic = table_moment + rows * row_floats;
-  float* gradients[3] = {gradient, nullptr, nullptr};
-  float* values[3] = {value, table, statistic};
-  float* accumulators[3] = {moment, table_moment, statistic};
-  std::size_t floats[3] = {dense, rows* row_floats, 16};
-  bool has_rows[3] = {false, true, false};
-  int wide[3] = {0, row_floats, 0};
-  std::int64_t steps = 0;
-  float last_factor = 0;
-  std::vector<float> last_scales;
-
-  lamina::trained_arrays arrays() {
-    return {gradients, values, floats, has_rows, 3, false, false, nullptr, 1, wide};
-  }
-  lamina::server_functions functions() {
-    return {this,
-            [](void* self, int, std::size_t first, std::size_t count, float* g) {
-              small_trainer& t = *static_cast<small_trainer*>(self);
-              for (std::size_t k = 0; k < count; ++k) {
-                t.value[first + k] += g[k];
-                t.moment[first + k] += 1;
-              }
-            },
-            [](void* self, int, int first, int, void* gradient_rows) {
-              small_trainer& t = *static_cast<small_trainer*>(self);
-              const auto& given = *static_cast<lamina::engine::cpu::selected_rows*>(gradient_rows);
-              for (int i = 0; i < given.size(); ++i)
-                for (int c = 0; c < columns; ++c) {
-                  t.table[(first + given.number(i)) * row_floats + c] += given.row(i)[c];
-                  t.table_moment[(first + given.number(i)) * row_floats + c] += 1;
-                }
-              return true;
-            },
-            [](void* self, const lamina::update_facts& told) {
-              small_trainer& t = *static_cast<small_trainer*>(self);
-              t.last_factor = told.rate_factor;
-              return t.steps++;
-            }};
-  }
-};
+using test::columns, test::dense, test::row_floats, test::rows, test::small_trainer;
 
 struct outcome {
   std::atomic<int> too_far{0}, torn{0}, wrong{0};
@@ -197,35 +147,4 @@ TEST_CASE("a trainer at the end of its pass does not hold up the others", "[thre
   CHECK(found.too_far == 0);
   CHECK(found.torn == 0);
   CHECK(found.wrong == 0);
-}
-
-TEST_CASE("a checkpoint within a pass needs the same mini-batches in all trainers", "[threads]") {
-  std::mutex mutex;
-  std::vector<std::string> faults;
-  test::in_ranks(2,
-                 [&](test::thread_group& w) {
-                   small_trainer mine;
-                   const auto shared = w.share(mine.arrays());
-                   lamina::worker_pool pool(1);
-                   shared->begin({}, mine.accumulators, 1);
-                   if (shared->is_server()) return shared->serve(mine.functions(), pool);
-                   try {
-                     shared->collect(mine.accumulators, 1);
-                   } catch (const lamina::error& e) {
-                     const std::lock_guard lock(mutex);
-                     faults.push_back(e.what());
-                   }
-                   try {
-                     shared->begin({}, mine.accumulators, 1);
-                   } catch (const lamina::error& e) {
-                     const std::lock_guard lock(mutex);
-                     faults.push_back(e.what());
-                   }
-                 },
-                 {.parameter_servers = 1, .staleness = 1});
-  REQUIRE(faults.size() == 4);
-  std::sort(faults.begin(), faults.end());
-  CHECK(faults[0].find("expected checkpoints at the ends of passes only") != std::string::npos);
-  CHECK(faults[2].find("expected a trainer to load its state before the first step") !=
-        std::string::npos);
 }

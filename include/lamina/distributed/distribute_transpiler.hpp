@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/distribute_transpiler.hpp - a training program in Fluid's operators as the
+// programs of several processes: one for all of them, or those of trainers and parameter servers.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/fluid_training.hpp>
+#include <lamina/program/operator_schema.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+
+/// Questions about the operators of a training program, and the makers of new ones.
+struct transpiled_operators {
+  static constexpr int rpc_role = 4;  // Fluid's OpRole.RPC
+
+  static attribute_message integer(const char* name, std::int64_t value,
+                                   attribute_type type = attribute_type::integer) {
+    attribute_message a;
+    a.name = name;
+    a.type = type;
+    a.integer = value;
+    return a;
+  }
+  static attribute_message real(const char* name, double value) {
+    attribute_message a;
+    a.name = name;
+    a.type = attribute_type::real;
+    a.real = static_cast<float>(value);
+    return a;
+  }
+  static attribute_message texts(const char* name, std::vector<std::string> values) {
+    attribute_message a;
+    a.name = name;
+    a.type = attribute_type::strings;
+    a.texts = std::move(values);
+    return a;
+  }
+  static attribute_message role(int value) { return integer("op_role", value); }
+  static operator_message made(const char* type, std::vector<slot_message> inputs,
+                               std::vector<slot_message> outputs,
+                               std::vector<attribute_message> attributes) {
+    operator_message op;
+    op.type = type;
+    op.inputs = std::move(inputs);
+    op.outputs = std::move(outputs);
+    op.attributes = std::move(attributes);
+    return op;
+  }
+  static operator_message scaled(const std::string& x, double factor, int op_role) {
+    return made("scale", {{"X", {x}}}, {{"Out", {x}}},
+                {real("scale", factor), real("bias", 0),
+                 integer("bias_after_scale", 1, attribute_type::boolean), role(op_role)});
+  }
+
+  static int role_of(const operator_message& op) {
+    const attribute_message* const a = op.attribute("op_role");
+    return a == nullptr ? 0 : static_cast<int>(a->integer);
+  }
+  static bool is_optimize(const operator_message& op) {
+    const int r = role_of(op);
+    return r == static_cast<int>(op_role::optimize) ||
+           r == static_cast<int>(op_role::learning_rate);
+  }
+  static bool is_update(const operator_message& op) {
+    return is_optimize(op) && !op.input("Param").empty() && !op.input("Grad").empty();
+  }
+  static bool has(const std::vector<slot_message>& all, std::string_view name) {
+    for (const slot_message& s : all)
+      if (std::find(s.arguments.begin(), s.arguments.end(), name) != s.arguments.end()) return true;
+    return false;
+  }
+  template <class F>
+  static void each(const std::vector<slot_message>& all, const F& f) {
+    for (const slot_message& s : all)
+      for (const std::string& name : s.arguments) f(name);
+  }
+  /// The gradient that the backward operators compute, from which an update's gradient is made by
+  /// clips and decays.
+  static std::string gradient_of(const block_message& block, const operator_message& update) {
+    std::set<std::string> wanted{update.input("Grad").front()};
+    std::string found;
+    for (std::size_t k = block.operators.size(); k-- > 0;) {
+      const operator_message& op = block.operators[k];
+      bool makes = false;
+      each(op.outputs, [&](const std::string& name) { makes = makes || wanted.count(name) != 0; });
+      if (!makes) continue;
+      if (is_optimize(op)) {
+        each(op.inputs, [&](const std::string& name) {
+          if (name.find("@GRAD") != name.npos) wanted.insert(name);
+        });
+        continue;
+      }
+      each(op.outputs, [&](const std::string& name) {
+        if (wanted.count(name) != 0) found = name;
+      });
+      const std::string own = update.input("Param").front() + "@GRAD";
+      if (found == own) break;
+    }
+    if (found.empty())
+      throw error(text() << "lamina: distribute_transpiler: expected an operator that makes the "
+                            "gradient of "
+                         << update.input("Param").front() << ", found none");
+    return found;
+  }
+};
+
+}  // namespace detail
+
+/// The training program of each of `ranks` processes, as Fluid's GradAllReduce makes it: the
+/// gradient of the cost is divided by the number of processes, and c_allreduce_sum adds up the
+/// gradient of each parameter in place, before clips, decays and updates. `rings` communicators
+/// take turns.
+inline training_messages all_reduced_messages(training_messages of, int ranks, int rings = 1) {
+  using ops = detail::transpiled_operators;
+  if (ranks < 1 || rings < 1)
+    throw error(text() << "lamina: all_reduced_messages: expected at least one process and one "
+                          "ring, found "
+                       << ranks << " and " << rings);
+  block_message& block = of.main.blocks.front();
+  constexpr int backward = static_cast<int>(op_role::backward);
+  std::vector<std::string> gradients;
+  for (const operator_message& op : block.operators)
+    if (ops::is_update(op)) gradients.push_back(ops::gradient_of(block, op));
+  if (gradients.empty())
+    throw error("lamina: all_reduced_messages: expected a program with updates, found none");
+  std::vector<operator_message> made;
+  const auto last_writer = [&](const std::string& name) {
+    std::size_t last = block.operators.size();
+    for (std::size_t k = 0; k < block.operators.size(); ++k)
+      if (!ops::is_optimize(block.operators[k]) && ops::has(block.operators[k].outputs, name))
+        last = k;
+    return last;
+  };
+  std::vector<std::size_t> last;
+  for (const std::string& g : gradients) last.push_back(last_writer(g));
+  // Fluid counts rings from the last gradient on.
+  std::vector<std::size_t> order(gradients.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return last[a] > last[b]; });
+  std::vector<int> ring(gradients.size());
+  for (std::size_t i = 0; i < order.size(); ++i) ring[order[i]] = static_cast<int>(i) % rings;
+  bool waited = false;
+  for (std::size_t k = 0; k < block.operators.size(); ++k) {
+    operator_message& op = block.operators[k];
+    if (!waited && ops::is_optimize(op)) {
+      for (int r = 0; r < rings; ++r)
+        made.push_back(ops::made("c_sync_comm_stream", {{"X", {gradients.back()}}},
+                                 {{"Out", {gradients.back()}}},
+                                 {ops::integer("ring_id", r), ops::role(backward)}));
+      waited = true;
+    }
+    const bool is_seed = ops::role_of(op) == static_cast<int>(op_role::loss_gradient);
+    const std::string seed = is_seed ? op.outputs.front().arguments.front() : "";
+    made.push_back(std::move(op));
+    if (is_seed) made.push_back(ops::scaled(seed, 1.0 / ranks, backward));
+    bool first = true;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (last[i] != k) continue;
+      if (first)
+        made.push_back(ops::made("c_sync_calc_stream", {{"X", {gradients[i]}}},
+                                 {{"Out", {gradients[i]}}}, {ops::role(backward)}));
+      first = false;
+      made.push_back(ops::made(
+          "c_allreduce_sum", {{"X", {gradients[i]}}}, {{"Out", {gradients[i]}}},
+          {ops::integer("ring_id", ring[i]),
+           ops::integer("use_calc_stream", 0, attribute_type::boolean), ops::role(backward)}));
+    }
+  }
+  block.operators = std::move(made);
+  return of;
+}
+
+/// Trainers and parameter servers of one training.
+struct transpiler_options {
+  std::vector<std::string> endpoints{};  // one per server, as "10.0.0.1:6174"
+  int trainers = 1;
+  bool sync_mode = true;  // servers wait for the gradients of all trainers
+};
+
+/// Divides a training program into those of trainers and parameter servers, as Fluid's
+/// DistributeTranspiler does with slice_var_up=False: whole parameters belong to the servers in
+/// turn. A trainer sends the gradient of each parameter to its server and receives the parameter. A
+/// server adds the gradients up, divides by the number of trainers in sync_mode, and runs clip,
+/// decay and update of each of its parameters in a block of its own.
+///
+///   const auto all = lamina::training_messages_of(net, optimizer);
+///   const lamina::distribute_transpiler t(all, {.endpoints = {"a:6174", "b:6174"}, .trainers =
+///   2}); write(lamina::to_proto(t.trainer_program(0)));
+///
+/// Source: Fluid 1.x, transpiler/distribute_transpiler.py. lamina exports these programs and does
+/// not run them; it trains with servers inside of the processes (docs: distributed).
+class distribute_transpiler {
+ public:
+  distribute_transpiler(training_messages of, transpiler_options options)
+      : of_(std::move(of)), options_(std::move(options)) {
+    if (options_.endpoints.empty() || options_.trainers < 1)
+      throw error(text() << "lamina: distribute_transpiler: expected at least one endpoint and one "
+                            "trainer, found "
+                         << options_.endpoints.size() << " and " << options_.trainers);
+    for (const std::string& e : options_.endpoints)
+      if (std::count(options_.endpoints.begin(), options_.endpoints.end(), e) != 1 ||
+          e.find(':') == e.npos)
+        throw error(text() << "lamina: distribute_transpiler: expected different endpoints, each "
+                              "an address and a port, found "
+                           << e);
+    for (std::size_t k = 0; k < main().operators.size(); ++k) {
+      const operator_message& op = main().operators[k];
+      if (!ops::is_update(op)) continue;
+      const std::string& param = op.input("Param").front();
+      served_.push_back(
+          {k, param, ops::gradient_of(main(), op), served_.size() % options_.endpoints.size(), {}});
+    }
+    if (served_.empty())
+      throw error("lamina: distribute_transpiler: expected a program with updates, found none");
+    find_rate();
+    for (served& s : served_) find_operators(s);
+  }
+
+  /// The program of a trainer: forward and backward, then send, send_barrier, recv, fetch_barrier.
+  program_message trainer_program(int trainer) const {
+    require_trainer(trainer);
+    program_message p = of_.main;
+    block_message& block = p.blocks.front();
+    std::vector<operator_message> kept;
+    std::set<std::string> used;
+    for (operator_message& op : block.operators)
+      if (!ops::is_optimize(op)) kept.push_back(std::move(op));
+    std::vector<std::string> sent;
+    for (const served& s : served_) {
+      const std::string name = sent_name(s, trainer);
+      for (operator_message& op : kept) rename(op, s.gradient, name);
+      for (variable_message& v : block.variables)
+        if (v.name == s.gradient) v.name = name;
+      sent.push_back(dummy(block));
+      kept.push_back(ops::made("send", {{"X", {name}}}, {{"Out", {sent.back()}}},
+                               {ops::texts("epmap", {endpoint(s)}), id(trainer), rpc(),
+                                ops::texts("op_role_var", {s.param, name})}));
+    }
+    if (options_.sync_mode) {
+      const std::string all = dummy(block);
+      kept.push_back(ops::made("send_barrier", {{"X", sent}}, {{"Out", {all}}},
+                               {ops::texts("endpoints", options_.endpoints), id(trainer), rpc()}));
+      sent = {all};
+    }
+    add_receives(kept, trainer, sent, options_.sync_mode);
+    if (options_.sync_mode) kept.push_back(fetch_barrier(block, trainer));
+    block.operators = std::move(kept);
+    forget_unused(block);
+    return p;
+  }
+  /// The startup program of a trainer: it receives all parameters from the servers.
+  program_message trainer_startup_program(int trainer) const {
+    require_trainer(trainer);
+    program_message p = of_.startup;
+    block_message& block = p.blocks.front();
+    std::vector<operator_message> kept;
+    for (operator_message& op : block.operators)
+      if (!is_of_server(op)) kept.push_back(std::move(op));
+    add_receives(kept, trainer, {}, options_.sync_mode);
+    kept.push_back(fetch_barrier(block, trainer));
+    block.operators = std::move(kept);
+    return p;
+  }
+  /// The program of a server: listen_and_serv, whose blocks update its parameters.
+  program_message server_program(const std::string& at) const {
+    const std::size_t number = number_of(at);
+    program_message p;
+    p.version = of_.main.version;
+    block_message& global = p.blocks.emplace_back();
+    std::vector<std::string> received, block_of;
+    attribute_message blocks;
+    blocks.name = "optimize_blocks";
+    blocks.type = attribute_type::blocks;
+    int rate_block = -1;
+    std::vector<block_message> made;
+    const auto begin = [&] {
+      block_message& b = made.emplace_back();
+      b.index = static_cast<int>(made.size());
+      b.parent = 0;
+      blocks.integers.push_back(b.index);
+      return b.index;
+    };
+    if (!rate_.empty()) {
+      rate_block = begin();
+      for (const std::size_t k : rate_) add(made.back(), global, main().operators[k]);
+    }
+    for (const served& s : served_) {
+      if (s.server != number) continue;
+      const int index = begin();
+      block_message& b = made.back();
+      const variable_message* const gradient = main().find(s.gradient);
+      std::vector<std::string> parts;
+      for (int t = 0; t < options_.trainers; ++t) {
+        const std::string name = sent_name(s, t);
+        if (options_.sync_mode || t == 0) parts.push_back(options_.sync_mode ? name : s.gradient);
+        if (options_.sync_mode) declare(global, *gradient, name, false);
+      }
+      declare(global, *gradient, s.gradient, false);
+      for (const std::string& part : parts) received.push_back(part);
+      block_of.push_back(s.gradient + ":" + std::to_string(index));
+      if (options_.sync_mode && options_.trainers > 1) {
+        constexpr int optimize = static_cast<int>(op_role::optimize);
+        b.operators.push_back(
+            ops::made("sum", {{"X", parts}}, {{"Out", {s.gradient}}}, {ops::role(optimize)}));
+        b.operators.push_back(ops::scaled(s.gradient, 1.0 / options_.trainers, optimize));
+      }
+      for (const std::size_t k : s.operators) add(b, global, main().operators[k]);
+    }
+    if (blocks.integers.empty() || received.empty())
+      throw error(text() << "lamina: distribute_transpiler: expected a parameter for each of "
+                         << options_.endpoints.size() << " servers, found " << served_.size());
+    global.operators.push_back(
+        ops::made("listen_and_serv", {{"X", received}}, {},
+                  {std::move(blocks), text_of("endpoint", at),
+                   ops::integer("pserver_id", static_cast<std::int64_t>(number)),
+                   ops::integer("Fanin", options_.trainers),
+                   ops::integer("distributed_mode", options_.sync_mode ? 0 : 1),
+                   ops::texts("grad_to_block_id", block_of),
+                   ops::integer("lr_decay_block_id", rate_block), rpc()}));
+    for (block_message& b : made) p.blocks.push_back(std::move(b));
+    return p;
+  }
+  /// The startup program of a server: first values of its parameters and of what updates them.
+  program_message server_startup_program(const std::string& at) const {
+    const program_message served = server_program(at);
+    const block_message& global = served.blocks.front();
+    program_message p = of_.startup;
+    block_message& block = p.blocks.front();
+    std::vector<operator_message> kept;
+    for (operator_message& op : block.operators) {
+      bool here = false;
+      ops::each(op.outputs,
+                [&](const std::string& name) { here = here || global.find(name) != nullptr; });
+      if (here) kept.push_back(std::move(op));
+    }
+    block.operators = std::move(kept);
+    forget_unused(block);
+    return p;
+  }
+
+ private:
+  using ops = detail::transpiled_operators;
+  struct served {
+    std::size_t update;
+    std::string param, gradient;
+    std::size_t server;
+    std::vector<std::size_t> operators;  // that its server runs, in their order
+  };
+
+  const block_message& main() const { return of_.main.blocks.front(); }
+  const std::string& endpoint(const served& s) const { return options_.endpoints[s.server]; }
+  static attribute_message rpc() { return ops::role(ops::rpc_role); }
+  static attribute_message id(int trainer) { return ops::integer("trainer_id", trainer); }
+  static attribute_message text_of(const char* name, const std::string& value) {
+    attribute_message a;
+    a.name = name;
+    a.type = attribute_type::string;
+    a.text = value;
+    return a;
+  }
+  void require_trainer(int trainer) const {
+    if (trainer < 0 || trainer >= options_.trainers)
+      throw error(text() << "lamina: distribute_transpiler: expected a trainer from 0 to "
+                         << options_.trainers - 1 << ", found " << trainer);
+  }
+  std::size_t number_of(const std::string& at) const {
+    const auto found = std::find(options_.endpoints.begin(), options_.endpoints.end(), at);
+    if (found == options_.endpoints.end())
+      throw error(text() << "lamina: distribute_transpiler: expected one of the endpoints, found "
+                         << at);
+    return static_cast<std::size_t>(found - options_.endpoints.begin());
+  }
+  /// The name under which a trainer sends a gradient.
+  std::string sent_name(const served& s, int trainer) const {
+    return options_.sync_mode && options_.trainers > 1
+               ? s.gradient + ".trainer_" + std::to_string(trainer)
+               : s.gradient;
+  }
+
+  /// Finds the operators that compute learning rates: they depend on no gradient and no parameter.
+  void find_rate() {
+    std::set<std::string> changing;
+    for (const served& s : served_) changing.insert(s.gradient), changing.insert(s.param);
+    for (std::size_t k = 0; k < main().operators.size(); ++k) {
+      const operator_message& op = main().operators[k];
+      if (!ops::is_optimize(op) || ops::is_update(op)) continue;
+      bool changes = false;
+      ops::each(op.inputs,
+                [&](const std::string& n) { changes = changes || changing.count(n) != 0; });
+      if (changes)
+        ops::each(op.outputs, [&](const std::string& n) { changing.insert(n); });
+      else if (!is_state_of_update(op))
+        rate_.push_back(k);
+    }
+  }
+  /// Whether an operator advances what one update reads, such as a power of beta.
+  bool is_state_of_update(const operator_message& op) const {
+    bool found = false;
+    ops::each(op.outputs, [&](const std::string& n) {
+      for (const served& s : served_)
+        for (const slot_message& slot : main().operators[s.update].inputs)
+          found = found || (slot.slot != "LearningRate" && ops::has({slot}, n));
+    });
+    return found;
+  }
+  /// Finds the operators of a parameter's update: those before it that it needs, and those behind
+  /// it that advance its states.
+  void find_operators(served& s) {
+    const std::vector<operator_message>& all = main().operators;
+    std::set<std::string> needed;
+    const std::set<std::size_t> rate(rate_.begin(), rate_.end());
+    std::vector<std::size_t> found;
+    ops::each(all[s.update].inputs, [&](const std::string& n) { needed.insert(n); });
+    const std::set<std::string> states = needed;
+    for (std::size_t k = s.update; k-- > 0;) {
+      if (!ops::is_optimize(all[k]) || rate.count(k) != 0 || ops::is_update(all[k])) continue;
+      bool makes = false;
+      ops::each(all[k].outputs,
+                [&](const std::string& n) { makes = makes || needed.count(n) != 0; });
+      if (!makes) continue;
+      found.push_back(k);
+      ops::each(all[k].inputs, [&](const std::string& n) { needed.insert(n); });
+    }
+    for (const served& other : served_)
+      if (other.param != s.param && needed.count(other.gradient) != 0)
+        throw error(text() << "lamina: distribute_transpiler: expected an update of " << s.param
+                           << " that reads its own gradient, found one that reads "
+                           << other.gradient << " too, as clip_by_global_norm does");
+    std::reverse(found.begin(), found.end());
+    found.push_back(s.update);
+    for (std::size_t k = s.update + 1; k < all.size(); ++k) {
+      if (!ops::is_optimize(all[k]) || rate.count(k) != 0 || ops::is_update(all[k])) continue;
+      bool advances = false, others = false;
+      ops::each(all[k].outputs,
+                [&](const std::string& n) { advances = advances || states.count(n) != 0; });
+      ops::each(all[k].inputs,
+                [&](const std::string& n) { others = others || states.count(n) == 0; });
+      if (advances && !others) found.push_back(k);
+    }
+    s.operators = std::move(found);
+  }
+
+  static void rename(operator_message& op, const std::string& from, const std::string& to) {
+    for (std::vector<slot_message>* const all : {&op.inputs, &op.outputs})
+      for (slot_message& s : *all)
+        for (std::string& name : s.arguments)
+          if (name == from) name = to;
+  }
+  static void declare(block_message& block, variable_message v, const std::string& name,
+                      bool persistable) {
+    if (block.find(name) != nullptr) return;
+    v.name = name;
+    v.persistable = persistable;
+    block.variables.push_back(std::move(v));
+  }
+  /// Copies an operator to a block of a server, and declares its variables in block 0.
+  void add(block_message& to, block_message& global, const operator_message& op) const {
+    for (const std::vector<slot_message>* const all : {&op.inputs, &op.outputs})
+      ops::each(*all, [&](const std::string& name) {
+        if (const variable_message* const v = main().find(name))
+          declare(global, *v, name, v->persistable);
+      });
+    to.operators.push_back(op);
+  }
+  /// A variable that only orders operators.
+  static std::string dummy(block_message& block) {
+    std::string name;
+    for (int n = 0; name.empty() || block.find(name) != nullptr; ++n)
+      name = "RPC_ORDER_" + std::to_string(n);
+    variable_message v;
+    v.name = name;
+    v.dims = {1};
+    v.stop_gradient = true;
+    block.variables.push_back(v);
+    return name;
+  }
+  void add_receives(std::vector<operator_message>& to, int trainer,
+                    const std::vector<std::string>& after, bool with_barrier) const {
+    for (const served& s : served_)
+      to.push_back(
+          ops::made("recv", {{"X", after}}, {{"Out", {s.param}}},
+                    {ops::texts("epmap", {endpoint(s)}), id(trainer),
+                     ops::integer("with_barrier", with_barrier ? 1 : 0, attribute_type::boolean),
+                     rpc(), ops::texts("op_role_var", {s.param, s.gradient})}));
+  }
+  operator_message fetch_barrier(block_message& block, int trainer) const {
+    return ops::made("fetch_barrier", {}, {{"Out", {dummy(block)}}},
+                     {ops::texts("endpoints", options_.endpoints), id(trainer), rpc()});
+  }
+  /// Whether a startup operator makes something that only servers have, or a parameter that a
+  /// trainer receives.
+  bool is_of_server(const operator_message& op) const {
+    bool found = false;
+    ops::each(op.outputs, [&](const std::string& name) {
+      for (const served& s : served_)
+        for (const std::size_t k : s.operators)
+          found = found || ops::has(main().operators[k].inputs, name);
+      for (const std::size_t k : rate_) found = found || ops::has(main().operators[k].inputs, name);
+    });
+    return found;
+  }
+  /// Removes the variables of a block that nothing in the program's first block names.
+  static void forget_unused(block_message& block) {
+    std::set<std::string> used;
+    for (const operator_message& op : block.operators)
+      for (const std::vector<slot_message>* const all : {&op.inputs, &op.outputs})
+        ops::each(*all, [&](const std::string& name) { used.insert(name); });
+    std::erase_if(block.variables, [&](const variable_message& v) {
+      return used.count(v.name) == 0 && !v.need_check_feed && v.has_tensor();
+    });
+  }
+
+  training_messages of_;
+  transpiler_options options_;
+  std::vector<served> served_;     // in the order of the updates
+  std::vector<std::size_t> rate_;  // operators that compute learning rates
+};
+
+}  // namespace lamina::inline LAMINA_ABI
