@@ -89,7 +89,6 @@ class failing_world final : public lamina::world {
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
     return std::make_unique<failing_arrays>(of_.share(of), hangs_);
   }
-  std::int64_t add_up(std::int64_t mine) override { return of_.add_up(mine); }
   void fail(std::string_view why) noexcept override { of_.fail(why); }
 
  private:
