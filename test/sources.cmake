@@ -31,6 +31,11 @@ lamina_source_test(docs.code_blocks_self_test docs/code_blocks.py --self-test)
 lamina_source_test(docs.operators interop/operator_table.py page)
 lamina_source_test(docs.operators_self_test interop/operator_table.py self-test)
 
+# Cells of C++ that an interpreter compiles one by one.
+lamina_source_test(interpreter.cells interpreter/cells.py ${_compile_flags})
+set_tests_properties(${LAMINA_TEST_PREFIX}interpreter.cells PROPERTIES SKIP_RETURN_CODE 77)
+lamina_source_test(interpreter.cells_self_test interpreter/cells.py --self-test)
+
 lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
                    -- ${_compile_flags})
 

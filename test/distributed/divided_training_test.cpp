@@ -63,7 +63,7 @@ struct folder {
   ~folder() { std::filesystem::remove_all(path); }
 };
 /// Runs f(world) in each rank and throws the first error of any; other ranks must fail too.
-void in_ranks(int ranks, const std::function<void(test::thread_group&)>& f) {
+void all_ranks(int ranks, const std::function<void(test::thread_group&)>& f) {
   std::mutex mutex;
   std::exception_ptr first;
   test::in_ranks(ranks, [&](test::thread_group& w) {
@@ -78,7 +78,7 @@ void in_ranks(int ranks, const std::function<void(test::thread_group&)>& f) {
 }
 std::string error_of(const std::function<void(test::thread_group&)>& f) {
   try {
-    in_ranks(2, f);
+    all_ranks(2, f);
   } catch (const lamina::error& e) {
     return e.what();
   }
@@ -94,11 +94,11 @@ TEST_CASE("ranks that divide a table train as one process, in several calls", "[
   const folder made;
   const std::string path = made.path / "model";
   const optimizer::adam adam{
-      .learning_rate = 0.01f, .regularization = optimizer::l2_decay(0.01f), .lazy_mode = true};
+      .learning_rate = 0.01f, .lazy_mode = true, .regularization = lamina::l2_decay(0.01f)};
   lamina::model one{net};
   adam.train(one, batches(), {.passes = 3, .threads = 4});
   for (const int ranks : {2, 4}) {
-    in_ranks(ranks, [&](test::thread_group& w) {
+    all_ranks(ranks, [&](test::thread_group& w) {
       lamina::model m{net, w};
       const auto options = [&](int passes) {
         return lamina::train_options{.passes = passes, .threads = 4 / ranks, .world = &w};
@@ -118,7 +118,7 @@ TEST_CASE("ranks evaluate together with the rows of all", "[threads]") {
   lamina::evaluator expected{one};
   const double cost = expected.test(batches()).cost;
   std::mutex mutex;
-  in_ranks(3, [&](test::thread_group& w) {
+  all_ranks(3, [&](test::thread_group& w) {
     lamina::model m{net, w};
     lamina::evaluator e{m};
     const double found = e.test(batches()).cost;
@@ -143,13 +143,13 @@ TEST_CASE("a trainer and its checkpoints go on with another number of ranks", "[
   };
   lamina::model one{net};
   adam.train(one, batches(), {.passes = 2, .threads = 4});
-  in_ranks(4, [&](test::thread_group& w) {
+  all_ranks(4, [&](test::thread_group& w) {
     lamina::model m{net, w};
     lamina::trainer t{m, adam, options(w)};
     t.pass(batches());
     t.save(saved);
   });
-  in_ranks(2, [&](test::thread_group& w) {
+  all_ranks(2, [&](test::thread_group& w) {
     lamina::model m{net, w};
     lamina::trainer t{m, adam, options(w)};
     t.load(saved);
@@ -167,7 +167,7 @@ TEST_CASE("a trainer and its checkpoints go on with another number of ranks", "[
   CHECK(same(one, alone));
 
   for (const int ranks : {4, 2, 1})
-    in_ranks(ranks, [&](test::thread_group& w) {
+    all_ranks(ranks, [&](test::thread_group& w) {
       lamina::model m{net, w};
       lamina::train_options given = options(w);
       given.passes = ranks == 4 ? 1 : 2;
@@ -218,14 +218,14 @@ TEST_CASE("what needs a whole table is refused where ranks divide it", "[threads
   CHECK(refused([](auto& m) { lamina::gradient_machine g{m}; }));
   CHECK(refused([](auto& m) { lamina::model other{net, lamina::share_parameters_of(m)}; }));
   std::mutex mutex;
-  in_ranks(2, [&](auto& w) {
+  all_ranks(2, [&](auto& w) {
     lamina::model m{net, w, 7};
     const lamina::model whole{net, 7};
     const std::lock_guard lock(mutex);
     CHECK(m.template parameter<"logits.w_0">() == whole.parameter<"logits.w_0">());
   });
   // In one process a table is whole, whatever reads it.
-  in_ranks(1, [](auto& w) {
+  all_ranks(1, [](auto& w) {
     lamina::model m{read_twice, w};
     CHECK(m.template parameter<"table">().size() == 200);
   });

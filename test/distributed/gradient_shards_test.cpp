@@ -57,7 +57,7 @@ void check_owners(int ranks, const sizes& floats, const std::vector<gradient_tim
 TEST_CASE("each float has one owner, and ranks share each bucket") {
   for (const int ranks : {1, 2, 3, 5})
     for (const bool whole : {false, true})
-      for (const std::size_t bytes : {0, 64, 1024, 1 << 20}) {
+      for (const std::size_t bytes : sizes{0, 64, 1024, 1048576}) {
         check_owners(ranks, {64, 16, 0, 160, 16}, {}, bytes, whole);
         check_owners(ranks, {64, 16, 0, 160, 16}, {{5, 6}, {4, 4}, {-1, 9}, {2, 8}, {2, 1}}, bytes,
                      whole);

@@ -5,6 +5,7 @@
 
 #include "distributed/nets.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,16 @@ constexpr auto lstm = lamina::program([](lamina::block& main) {
   auto gates = layer::fc<48>(layer::embedding<30, 9>(words));
   auto hidden = std::get<0>(layer::dynamic_lstm<48>(gates));
   auto logits = layer::fc<3>(layer::sequence_pool(hidden, {.type = lamina::pooling_type::max}));
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
+/// A table that each process has whole, as parameter servers need it.
+constexpr auto rows = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto found = layer::embedding<200, 10>(words, {.padding_idx = 3, .is_sparse = true});
+  auto logits = layer::fc<3>(layer::sequence_pool(found));
   return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
                     layer::accuracy(logits, label, {.name = "metric"})};
 });
@@ -156,6 +167,20 @@ auto images(std::uint32_t classes) {
     all.push_back(s);
   }
   return all;
+}
+/// Samples whose label is the largest of the first five numbers.
+auto ruled(int part, int parts) {
+  auto all = images<20>(5);
+  decltype(all) mine;
+  numbers draw(6);
+  for (int i = 0; i < 600; ++i) {
+    auto s = all[0];
+    auto& x = std::get<0>(s);
+    for (float& f : x) f = draw.real();
+    std::get<1>(s) = std::max_element(x.begin(), x.begin() + 5) - x.begin();
+    if (i % parts == part) mine.push_back(s);
+  }
+  return mine;
 }
 auto texts(std::uint32_t words) {
   std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> all;
@@ -262,7 +287,7 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
     return train(net, samples, optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true}, options);
   if (opt == "clipped")
     return train(net, samples,
-                 optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.3f)},
+                 optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.05f)},
                  options);
   throw lamina::error("lamina: test: no optimizer of this name");
 }
@@ -272,17 +297,20 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
 namespace test {
 
 std::vector<std::string> net_names() {
-  return {"dense", "conv", "lstm", "sparse", "crf", "loop", "table", "wrong", "program", "leaves"};
+  return {"dense", "conv",  "lstm",  "sparse",  "rows",  "crf",
+          "loop",  "table", "wrong", "program", "leaves"};
 }
 std::vector<std::string> optimizer_names() {
   return {"sgd", "momentum", "adam", "clipped", "lazy"};
 }
 
 trained_net train_net(std::string_view net, std::string_view opt,
-                      const lamina::train_options& options) {
+                      const lamina::train_options& options, int part, int parts) {
+  if (net == "rule") return with(opt, dense, ruled(part, parts), options);
   if (net == "dense") return with(opt, dense, images<20>(5), options);
   if (net == "conv") return with(opt, conv, images<64>(2), options);
   if (net == "lstm") return with(opt, lstm, texts(30), options);
+  if (net == "rows") return with(opt, rows, texts(200), options);
   if (net == "loop") return with(opt, loop, texts(30), options);
   if (net == "program")
     return run(lamina::transform::grad_all_reduce(training_loop<false>), images<20>(5), options);

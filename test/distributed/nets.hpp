@@ -26,8 +26,9 @@ std::vector<std::string> net_names();
 std::vector<std::string> optimizer_names();
 
 /// Trains a net by name with an optimizer by name (the net "table" with a lazy adam, whatever the
-/// name). Throws lamina::error for unknown names.
+/// name). "rule" is the dense net on labels that it can learn; with `parts` above 1, on every so
+/// manieth sample from number `part` on. Throws lamina::error for unknown names.
 trained_net train_net(std::string_view net, std::string_view optimizer,
-                      const lamina::train_options& options);
+                      const lamina::train_options& options, int part = 0, int parts = 1);
 
 }  // namespace test

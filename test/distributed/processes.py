@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains nets in several processes of this machine and compares, kills, stops and resumes them.
 
- bits     R processes of T threads reach the bits of one process of R x T threads
+ bits     R processes of T threads reach the bits of one process of R x T threads, with small
+          buckets and large ones
+ hosts    so do processes of two hosts, which are network namespaces; without the right to make
+          them, processes that talk over the loopback device
  errors   an error, a difference or a silence in one process ends all, with one message
  kills    a training whose processes are killed at random times goes on from its checkpoints and
           reaches the bits of an undisturbed one; the others end within seconds
@@ -10,6 +13,8 @@
  programs a training loop that is a program reaches the numbers of one process; one that a process
           leaves alone ends all
  resume   a checkpoint of four processes goes on with one, two, three or four
+ servers  trainers with parameter servers reach the bits of as many without; errors and checkpoints
+ async    trainers that are some steps apart learn as well; checkpoints, errors, kills
 
 usage: processes.py PROGRAM --mpirun MPIRUN [--kills N] [--seed N] WHAT
 """
@@ -24,9 +29,13 @@ import sys
 import tempfile
 import time
 
+import hosts as two_hosts
+
 NETS = ["dense", "conv", "lstm", "sparse", "crf", "loop"]
 OPTIMIZERS = ["sgd", "momentum", "adam", "clipped"]
 ALL = [f"{net}/{optimizer}" for net in NETS for optimizer in OPTIMIZERS] + ["sparse/lazy"]
+# Those whose tables each process has whole.
+WHOLE = [net.replace("sparse/", "rows/") for net in ALL if net != "sparse/lazy"]
 TABLE = 1000000 * 16 * 4  # bytes of the net "table"
 ENDS_WITHIN = 60  # seconds after a process was killed or has failed: longer is a hang
 LONGEST = 120  # seconds for any run: what takes longer hangs
@@ -49,17 +58,22 @@ class launcher:
     def __init__(self, program, mpirun):
         self.program, self.mpirun = program, mpirun
 
-    def command(self, ranks, *arguments):
+    def command(self, ranks, arguments, pair):
         alone = [self.program, *arguments]
+        if pair is not None:
+            return pair.launch(self.mpirun, *alone)
         return alone if ranks == 0 else [self.mpirun, "-n", str(ranks), *alone]
 
-    def start(self, ranks, *arguments):
-        return subprocess.Popen(self.command(ranks, *arguments), env=environment(), text=True,
+    def start(self, ranks, *arguments, pair=None, loopback=False):
+        environ = environment()
+        if pair is not None or loopback:
+            environ.update(two_hosts.environment(two_hosts.LINK if pair else "lo"))
+        return subprocess.Popen(self.command(ranks, arguments, pair), env=environ, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 start_new_session=True)
 
-    def run(self, ranks, *arguments):
-        with self.start(ranks, *arguments) as process:
+    def run(self, ranks, *arguments, **where):
+        with self.start(ranks, *arguments, **where) as process:
             try:
                 out, err = process.communicate(timeout=LONGEST)
             except subprocess.TimeoutExpired:
@@ -68,8 +82,8 @@ class launcher:
                               f" {LONGEST} s")
         return process.returncode, out, err
 
-    def results(self, ranks, *arguments):
-        code, out, err = self.run(ranks, *arguments)
+    def results(self, ranks, *arguments, **where):
+        code, out, err = self.run(ranks, *arguments, **where)
         if code != 0:
             raise failure(f"{ranks} processes, {' '.join(arguments)}: exit code {code}\n{err}")
         return out.splitlines()
@@ -83,9 +97,9 @@ def numbers_differ(a, b):
 
 
 def bits(launch, _):
-    for ranks, threads in ((2, 2), (4, 1), (3, 1), (2, 1)):
+    for ranks, threads, bucket in ((2, 2, 256), (4, 1, 1 << 18), (3, 1, 512), (2, 1, 0)):
         expected = launch.results(0, f"threads={ranks * threads}", *ALL)
-        found = launch.results(ranks, f"threads={threads}", *ALL)
+        found = launch.results(ranks, f"threads={threads}", f"bucket={bucket}", *ALL)
         if len(expected) != len(ALL) or len(found) != len(ALL):
             raise failure(f"expected {len(ALL)} lines, found {len(expected)} and {len(found)}")
         for a, b in zip(expected, found):
@@ -95,10 +109,56 @@ def bits(launch, _):
             raise failure("the nets do not differ: do they train?")
 
 
+def hosts(launch, _):
+    nets = ["dense/adam", "conv/momentum", "lstm/clipped", "sparse/sgd"]
+    try:
+        with two_hosts.hosts() as pair:
+            compare_hosts(launch, nets, pair)
+            kill_on_host(launch, pair)
+    except two_hosts.unavailable as e:
+        print(f"NOTE: no two hosts here ({e}); the same over the loopback device", file=sys.stderr)
+        compare_hosts(launch, nets, None)
+
+
+def compare_hosts(launch, nets, pair):
+    before = pair.sent() if pair else None
+    for threads, bucket in ((1, 512), (2, 1 << 18)):
+        expected = launch.results(0, f"threads={2 * threads}", *nets)
+        found = launch.results(2, f"threads={threads}", f"bucket={bucket}", *nets, pair=pair,
+                               loopback=pair is None)
+        if len(found) != len(nets) or any(map(numbers_differ, expected, found)):
+            raise failure(f"2 hosts x {threads}: expected {expected}, found {found}")
+    if pair and any(b - a < 100000 for a, b in zip(before, pair.sent())):
+        raise failure(f"the link had {before}, then {pair.sent()} bytes: do the hosts talk?")
+
+
+def kill_on_host(launch, pair):
+    """A process on the other host is killed in the middle of its training."""
+    process = launch.start(2, "dense/adam", "passes=100000", "bucket=512", pair=pair)
+    deadline = time.monotonic() + LONGEST
+    while not (victims := [pid for pid in pair.processes(1) if is_training(pid)]):
+        if time.monotonic() > deadline:
+            raise failure("found no training process on the second host")
+        time.sleep(0.02)
+    time.sleep(0.5)
+    os.kill(victims[0], signal.SIGKILL)
+    try:
+        process.communicate(timeout=ENDS_WITHIN)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise failure(f"no end within {ENDS_WITHIN} s after a process of a host was killed")
+    if process.returncode == 0:
+        raise failure("a training whose process was killed ended with exit code 0")
+
+
 def errors(launch, _):
     in_step = r"\(mini-batch \d+ of pass 0, sample \d+\)"
     for ranks, arguments, expected in (
             (3, ["fail=1"], r"lamina: test: the disk is full.*\(in rank 1 on \S+\)"),
+            (3, ["break=1", "bucket=512"], r"lamina: test: a group fails.*\(in rank 1 on \S+\)"),
+            (2, ["break=0", "threads=2"], r"lamina: test: a group fails.*\(in rank 0 on \S+\)"),
+            (2, ["hang=1", "patience=2", "bucket=512"],
+             r"expected a word from rank 1 on \S+ within 2 s, found silence"),
             (2, ["fail=0"], r"lamina: test: the disk is full.*\(in rank 0 on \S+\)"),
             (3, ["differ=2"], r"expected the same seed in each process, found 0 in rank 0 and 1 in"
                               r" rank 2"),
@@ -132,14 +192,16 @@ def children(process):
             except OSError:
                 continue
             pending += below
-            for child in below:
-                try:
-                    command = pathlib.Path(f"/proc/{child}/cmdline").read_bytes()
-                except OSError:
-                    continue
-                if command.split(b"\0")[0].endswith(os.path.basename(launch_name).encode()):
-                    found.append(child)
+            found += filter(is_training, below)
     return found
+
+
+def is_training(pid):
+    try:
+        command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return command.split(b"\0")[0].endswith(os.path.basename(launch_name).encode())
 
 
 def kills(launch, options):
@@ -209,6 +271,122 @@ def memory(launch, _):
                           f" each, found {bytes_of}")
 
 
+def expect_failure(launch, ranks, arguments, expected):
+    begin = time.monotonic()
+    code, out, err = launch.run(ranks, *arguments)
+    if code == 0 or out:
+        raise failure(f"{arguments}: expected a failure, found code {code} and '{out}'")
+    if not re.search(expected, err):
+        raise failure(f"{arguments}: expected {expected}, found\n{err}")
+    if time.monotonic() - begin > ENDS_WITHIN:
+        raise failure(f"{arguments}: ended after {time.monotonic() - begin:.1f} s")
+
+
+def servers(launch, _):
+    for trainers, count, threads, nets in (
+            (2, 1, 2, WHOLE), (3, 2, 1, ["dense/adam", "conv/momentum"]),
+            (1, 2, 1, ["rows/adam", "crf/clipped"])):
+        options = [f"threads={threads}", f"servers={count}"]
+        expected = launch.results(0, f"threads={trainers * threads}", *nets)
+        found = launch.results(trainers + count, *options, *nets)
+        if len(expected) != len(nets) or len(found) != len(nets):
+            raise failure(f"expected {len(nets)} lines, found {len(expected)} and {len(found)}")
+        for a, b in zip(expected, found):
+            if numbers_differ(a, b):
+                raise failure(f"{trainers} + {count} x {threads}: expected {a}, found {b}")
+    # The servers have all parameters at the end, also those that they do not update.
+    for name in ("conv/adam", "rows/momentum", "dense/clipped"):
+        lines = [launch.results(4, "servers=2", f"say={rank}", name)[0].split() for rank in (0, 3)]
+        if lines[0][1] != lines[1][1] or lines[0][4] != lines[1][4]:
+            raise failure(f"a server ends with other parameters: {lines}")
+    with tempfile.TemporaryDirectory() as folder:
+        # A checkpoint has the state that the servers hold.
+        launch.results(3, "conv/adam", "servers=1", "passes=2", f"checkpoint={folder}")
+        line = launch.results(3, "conv/adam", "servers=1", "passes=4", f"checkpoint={folder}")[0]
+        whole = launch.results(2, "conv/adam", "passes=4")[0]
+        if line.split()[1] != whole.split()[1]:
+            raise failure(f"resumed with a server: expected {whole}, found {line}")
+    for ranks, arguments, expected in (
+            (3, ["servers=1", "fail=1"], r"the disk is full.*\(in rank 1 on \S+\)"),
+            (3, ["servers=1", "differ=2"], r"expected the same seed in each process, found 0 in"
+                                           r" rank 0 and 1 in rank 2"),
+            (3, ["servers=1", "stop=1", "patience=2"], r"expected a word from .*within \d s"),
+            (2, ["servers=2"], r"expected 2 parameter servers and 1 or more trainers, found 2"),
+            (2, ["staleness=1"], r"expected parameter servers with a staleness of 1, found none")):
+        expect_failure(launch, ranks, [*arguments, "dense/adam"], expected)
+    # One of several processes with other roles, and another number than the launcher's.
+    told = {**environment(), "LAMINA_PARAMETER_SERVERS": "2"}
+    other = subprocess.run(launch.command(4, ["servers=1", "dense/sgd"], None), text=True,
+                           capture_output=True, env=told, timeout=LONGEST)
+    if other.returncode == 0 or "expected 2 parameter servers, as the launcher" not in other.stderr:
+        raise failure(f"another number of servers: {other.returncode}, {other.stderr}")
+    kill_each(launch, 3, "servers=1")
+
+
+def kill_each(launch, ranks, *arguments):
+    """Kills one process, whichever it is, of a training: it ends the others."""
+    for victim in range(ranks):
+        process = launch.start(ranks, "dense/adam", "passes=100000", *arguments)
+        try:
+            end = time.monotonic() + LONGEST
+            while len(children(process)) != ranks and time.monotonic() < end:
+                time.sleep(0.1)
+            time.sleep(0.5)
+            victims = sorted(children(process))
+            if len(victims) != ranks:
+                raise failure(f"expected {ranks} processes, found {len(victims)}")
+            os.kill(victims[victim], signal.SIGKILL)
+            process.communicate(timeout=ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise failure("a killed process does not end the others")
+        if process.returncode == 0:
+            raise failure("a killed process is no failure")
+
+
+def async_(launch, _):
+    steady = ["staleness=4", "servers=2"]
+    for optimizer in ("sgd", "momentum", "adam", "clipped"):
+        name, passes = f"rule/{optimizer}", "passes=20"
+        expected = launch.results(2, name, passes)[0].split()
+        for more in ([], ["share=1"]):
+            found = launch.results(5, name, passes, *steady, *more)[0].split()
+            # Metric: the accuracy over the last pass, with dropout.
+            if float(found[3]) < float(expected[3]) - 0.08:
+                raise failure(f"{name} {more}: expected an accuracy near {expected[3]}, found"
+                              f" {found[3]}")
+            # The last mini-batch has samples for two of three trainers.
+            updates = 20 * (3 * 8 if more else 3 * 23 + 2)
+            if int(found[4]) != updates:
+                raise failure(f"{name} {more}: expected {updates} updates, found {found[4]}")
+    for name in ("rows/adam", "rows/sgd", "conv/momentum", "lstm/adam", "crf/clipped"):
+        first = launch.results(5, name, "passes=1", *steady)[0].split()
+        last = launch.results(5, name, "passes=12", *steady)[0].split()
+        if not float(last[2]) < float(first[2]):
+            raise failure(f"{name}: expected a cost below {first[2]}, found {last[2]}")
+    with tempfile.TemporaryDirectory() as folder:
+        # A server ends with the parameters of the trainers, as their last checkpoint has them.
+        run = ["conv/adam", *steady, f"checkpoint={folder}"]
+        first = launch.results(4, *run, "passes=2")[0].split()
+        again = [launch.results(4, *run, "passes=2", f"say={rank}")[0].split() for rank in (0, 3)]
+        if not first[1] == again[0][1] == again[1][1]:
+            raise failure(f"a finished training changes: {first}, {again}")
+        last = launch.results(4, *run, "passes=4")[0].split()
+        if int(first[4]) != 16 or int(last[4]) != 32:
+            raise failure(f"expected 16 and 32 updates, found {first[4]} and {last[4]}")
+    with tempfile.TemporaryDirectory() as folder:
+        run = ["rule/adam", *steady, "share=1", f"checkpoint={folder}"]
+        launch.results(4, *run, "passes=1")
+        last = launch.results(4, *run, "passes=3")[0].split()
+        if int(last[4]) != 3 * 2 * 12:
+            raise failure(f"shares: expected {3 * 2 * 12} updates, found {last[4]}")
+    expect_failure(launch, 4, [*steady, "fail=1", "rule/adam"],
+                   r"the disk is full.*\(in rank 1 on \S+\)")
+    expect_failure(launch, 4, [*steady, "stop=1", "patience=2", "rule/adam"],
+                   r"expected a word from .*rank 1 on .*within 2 s")
+    kill_each(launch, 4, *steady)
+
+
 def programs(launch, _):
     alone = launch.results(0, "program/adam")[0].split()
     for ranks in (2, 3, 4):
@@ -229,10 +407,12 @@ if __name__ == "__main__":
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("what", choices=["bits", "errors", "kills", "memory", "programs", "resume"])
+    parser.add_argument("what", choices=["bits", "hosts", "errors", "kills", "memory", "programs",
+                                         "resume", "servers", "async"])
     options = parser.parse_args()
     launch_name = options.program
     try:
-        globals()[options.what](launcher(options.program, options.mpirun), options)
+        what = {"async": async_}.get(options.what, globals().get(options.what))
+        what(launcher(options.program, options.mpirun), options)
     except failure as e:
         sys.exit(f"{options.what}: {e}")

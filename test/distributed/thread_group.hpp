@@ -2,6 +2,7 @@
 // test/distributed/thread_group.hpp - the threads of one process as ranks, for tests without MPI.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/roles.hpp>
+#include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
 namespace test {
@@ -33,6 +36,19 @@ class mailbox {
     const std::lock_guard lock(mutex_);
     messages_[{from, to, channel}].emplace_back(first, first + bytes);
     arrived_.notify_all();
+  }
+  void post(int from, int to, std::shared_ptr<const lamina::distributed::letter> what) {
+    const std::lock_guard lock(mutex_);
+    letters_[to].emplace_back(from, std::move(what));
+    arrived_.notify_all();
+  }
+  std::pair<int, std::shared_ptr<const lamina::distributed::letter>> take_letter(int to) {
+    std::unique_lock lock(mutex_);
+    auto& waiting = letters_[to];
+    arrived_.wait(lock, [&] { return !waiting.empty(); });
+    auto first = std::move(waiting.front());
+    waiting.pop_front();
+    return first;
   }
   std::vector<std::byte> receive(int from, int to) {
     std::vector<std::byte> found;
@@ -57,16 +73,20 @@ class mailbox {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> messages_;
+  std::map<int, std::deque<std::pair<int, std::shared_ptr<const lamina::distributed::letter>>>>
+      letters_;
 };
 
 class thread_group final : public lamina::distributed::process_group {
  public:
   thread_group(mailbox& mail, int rank, int size,
                const lamina::distributed::session_options& options = {})
-      : process_group(rank, size, options), mail_(mail) {}
+      : process_group(rank, size, options), mail_(mail) {
+    roles_ = lamina::distributed::roles_of(options, size);
+  }
 
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
-    return std::make_unique<lamina::distributed::exchanged_arrays>(*this, of);
+    return lamina::distributed::share_arrays(*this, of);
   }
   std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
                                                  std::uint64_t seed) override {
@@ -84,6 +104,15 @@ class thread_group final : public lamina::distributed::process_group {
       mail_.send(rank_, m.peer, m.data, m.bytes);
     }
     for (const message& m : receives) take(m.peer, m.data, m.bytes);
+  }
+  void post(int to, std::shared_ptr<const lamina::distributed::letter> what) override {
+    mail_.post(rank_, to, std::move(what));
+  }
+  int receive(lamina::distributed::letter& to, std::span<const int>, int) override {
+    const auto [from, what] = mail_.take_letter(rank_);
+    to.resize(what->size());
+    std::memcpy(to.data(), what->data(), what->size());
+    return from;
   }
   int start(int channel, std::span<const message> sends,
             std::span<const message> receives) override {
@@ -109,6 +138,7 @@ class thread_group final : public lamina::distributed::process_group {
   void wait_awhile() override { std::this_thread::yield(); }
   void drop() noexcept override { started_.clear(); }
   void fail(std::string_view) noexcept override {}
+  std::unique_ptr<lamina::device_sums> share_device(int, void*) override;
 
   std::size_t sent = 0;  // bytes in exchanges
   // Exchanges that went on while the caller computed, and the messages that they received.
@@ -128,6 +158,37 @@ class thread_group final : public lamina::distributed::process_group {
   mailbox& mail_;
   std::vector<started> started_;
 };
+
+/// Sums over ranks whose devices have the memory of this process.
+class thread_sums final : public lamina::device_sums {
+ public:
+  explicit thread_sums(thread_group& group) : group_(group) {}
+
+  void begin() override {}
+  void end() override {}
+  void add_up(float* data, std::size_t count, float weight) override {
+    std::vector<float> mine(data, data + count);
+    for (float& x : mine) x = weight == 0 ? 0 : weight * x;
+    const std::vector<float> all = gather(mine);
+    std::fill_n(data, count, 0.0f);
+    for (std::size_t k = 0; k < all.size(); ++k) data[k % count] += all[k];
+  }
+  void spread(float* data, std::size_t count) override {
+    const std::vector<float> all = gather(std::vector<float>(data, data + count));
+    std::copy_n(all.begin(), count, data);
+  }
+
+ private:
+  std::vector<float> gather(const std::vector<float>& mine) {
+    std::vector<float> all(mine.size() * static_cast<std::size_t>(group_.size()));
+    group_.gather(mine.data(), mine.size() * sizeof(float), all.data());
+    return all;
+  }
+  thread_group& group_;
+};
+inline std::unique_ptr<lamina::device_sums> thread_group::share_device(int, void*) {
+  return std::make_unique<thread_sums>(*this);
+}
 
 /// Runs f(world) for each rank, in threads of their own.
 inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // train_nets [OPTION=VALUE]... NET/OPTIMIZER... - trains nets with all processes that the launcher
-// started and prints what rank 0 has reached, one line each. Options: threads, passes, seed, pause
-// (milliseconds in each mini-batch), checkpoint (a directory, from which it goes on), patience
-// (seconds), memory (each rank reports the bytes that it took), fail (a rank that throws in its
-// third mini-batch), stop (a rank that does nothing more there), differ (a rank with another seed).
-// Exit code 0, or 1 with a message.
+// started and prints what one rank has reached, one line each. Options: threads, passes, seed,
+// pause (milliseconds in each mini-batch), checkpoint (a directory, from which it goes on),
+// patience (seconds), memory (each rank reports the bytes that it took), fail (a rank that throws
+// in its third mini-batch), stop (a rank that does nothing more there), break and hang (the same in
+// the middle of a backward pass), differ (a rank with another seed), bucket (bytes), say (the rank
+// that prints, 0 unless told), servers and staleness (options of the session), share (each trainer
+// reads its share). Exit code 0, or 1 with a message.
 
 #include <chrono>
 #include <cstdio>
@@ -16,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "distributed/failing_world.hpp"
 #include "distributed/nets.hpp"
 
 #include <lamina/core/error.hpp>
@@ -40,7 +43,14 @@ int main(int argc, char** argv) {
       return found == given.end() ? otherwise : std::atoi(found->second.c_str());
     };
     lamina::distributed::session world{
-        argc, argv, {.patience = static_cast<double>(number("patience", 600))}};
+        argc,
+        argv,
+        {.patience = static_cast<double>(number("patience", 600)),
+         .bucket_bytes = static_cast<std::size_t>(number("bucket", 1 << 18)),
+         .parameter_servers = number("servers", -1),
+         .staleness = number("staleness", 0)}};
+    test::failing_world failing(world, given.contains("hang"));
+    const bool fails = number("break", -1) == world.rank() || number("hang", -1) == world.rank();
     int batches = 0;
     const auto handler = [&](const lamina::event& e) {
       if (e.kind != lamina::event_kind::begin_iteration) return;
@@ -57,17 +67,22 @@ int main(int argc, char** argv) {
                                     .on_event = handler,
                                     .seed = static_cast<std::uint64_t>(number("seed", 0)),
                                     .world = &world};
+      if (fails) options.world = &failing;
+      options.reads_shard = given.contains("share");
       if (number("differ", -1) == world.rank()) ++options.seed;
       if (given.contains("checkpoint")) {
         options.checkpoint.directory = given["checkpoint"];
-        options.checkpoint.every_batches = 2;
+        options.checkpoint.every_batches = given.contains("share") ? 0 : 2;
         options.checkpoint.resume = true;
       }
       const test::trained_net r =
-          test::train_net(name.substr(0, slash), name.substr(slash + 1), options);
+          given.contains("share") && !world.is_parameter_server()
+              ? test::train_net(name.substr(0, slash), name.substr(slash + 1), options,
+                                world.rank(), world.trainers())
+              : test::train_net(name.substr(0, slash), name.substr(slash + 1), options);
       if (given.contains("memory"))
         std::fprintf(stderr, "rank %d: %zu bytes\n", world.rank(), r.bytes);
-      if (world.rank() == 0)
+      if (world.rank() == number("say", 0))
         std::printf("%s %016llx %.9g %.9g %lld\n", name.c_str(),
                     static_cast<unsigned long long>(r.parameters), r.cost, r.metric,
                     static_cast<long long>(r.steps));

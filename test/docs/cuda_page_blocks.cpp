@@ -2,6 +2,12 @@
 // The ```cpp blocks of docs/cuda.md, as page_blocks.cpp has those of the other pages. Needs CUDA's
 // headers.
 #include <lamina/lamina.cuh>
+#if __has_include(<nccl.h>) && __has_include(<mpi.h>)
+#if !defined(LAMINA_HAS_MPI)
+#define LAMINA_HAS_MPI
+#endif
+#include <lamina/distributed/nccl_session.hpp>
+#endif
 
 namespace layer = lamina::layer;
 
@@ -36,3 +42,19 @@ void run() {
 void with_tensor_cores() {
 #include "cuda_3.inc"
 }
+
+#if __has_include(<nccl.h>) && __has_include(<mpi.h>)
+namespace processes {
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 64>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(image), label));
+});
+void train(int argc, char** argv, int device) {
+  lamina::model model{net};
+  lamina::optimizer::adam adam;
+  auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
+#include "distributed_5.inc"
+}
+}  // namespace processes
+#endif

@@ -77,7 +77,7 @@ FAMILIES = [
      "collective/all_reduce stop_gradient"),
     ("Any operator",
      "Programs that are made from files ([interop](interop.md#a-saved-model-as-c)) have these for "
-     "operators that no other layer records as they stand.", "record record_block"),
+     "operators that no other layer records as they stand.", "record record_block record_rows"),
 ]
 # What the layers are made of, and lists.
 PARTS = set("activation elementwise/binary/arithmetic control/block control/block/hoist_inputs "

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -563,5 +564,8 @@ constexpr auto training = lamina::program([](lamina::block& main) {
 }  // namespace loops
 namespace launched {
 #include "cluster_1.inc"
+}
+namespace with_servers {
+#include "distributed_4.inc"
 }
 }  // namespace several_processes

@@ -26,15 +26,14 @@ def results(text):
     return [tuple(line.split("\t")) for line in text.splitlines() if "\t" in line]
 
 
-def compiled(cases):
-    """Compiles native.cpp; returns the program."""
+def compile_program(source):
+    """Compiles a file with the compiler of the variable CXX; returns the program."""
     compiler = os.environ.get("CXX", "c++")
     flags = ["-std=c++20", "-O0", "-march=native", f"-I{ROOT / 'include'}", f"-I{ROOT / 'test'}"]
     if "clang" not in pathlib.Path(compiler).name:
         flags.append("-ftoplevel-reorder")
-    program = cases / "native.program"
-    subprocess.run([compiler, *flags, cases / "native.cpp", "-o", program, "-lpthread"],
-                   check=True)
+    program = source.with_suffix(".program")
+    subprocess.run([compiler, *flags, source, "-o", program, "-lpthread"], check=True)
     return program
 
 
@@ -48,7 +47,8 @@ def main():
     subprocess.run([arguments.cases, "native", arguments.folder], check=True)
     made = results((arguments.folder / "native.tsv").read_text())
     found = arguments.folder / "native.found"
-    subprocess.run([compiled(arguments.folder), arguments.folder, found], check=True,
+    program = compile_program(arguments.folder / "native.cpp")
+    subprocess.run([program, arguments.folder, found], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # cases may print
     ran = dict(results(found.read_text()))
     known = known_differences("native_differences.txt")

@@ -13,11 +13,11 @@
 namespace interop {
 namespace {
 
-// A header without what a file has once.
+// A header without what a file has once: its functions, and its program.
 std::string body_of(std::string source) {
-  const std::size_t begin = source.find("inline constexpr auto");
-  source.erase(0, begin);
-  return source.erase(0, std::string_view("inline ").size());
+  const std::string_view program = "inline constexpr auto ";
+  source.erase(0, (std::min)(source.find(program), source.find("// Called ")));
+  return source.replace(source.find(program), program.size(), "constexpr auto ");
 }
 
 }  // namespace
@@ -60,7 +60,9 @@ int write_native_cases(const std::string& folder) {
   lamina::write_file(folder + "/native.cpp",
                      "#include <array>\n#include <cstdio>\n#include <limits>\n\n"
                      "#include <interop/native_check.hpp>\n\n"
-                     "#include <lamina/layers/layers.hpp>\n\n" +
+                     "#include <lamina/layers/layers.hpp>\n"
+                     "#include <lamina/program/composed_name.hpp>\n"
+                     "#include <lamina/program/indexed.hpp>\n\n" +
                          programs + "const interop::native_case cases[] = {\n" + table +
                          "};\n\n"
                          "int main(int, char** argv) {\n"

@@ -33,8 +33,8 @@ inline std::string difference(const std::string& folder, const native_case& made
   std::vector<std::string> fetches, parameters;
   for (int i = 0; i < p.count.outputs; ++i)
     fetches.push_back(lamina::variable_name(p, p.outputs[i]));
-  for (int i = 0; i < p.count.parameters; ++i)
-    parameters.push_back(lamina::variable_name(p, p.parameters[i].variable));
+  for (int v = 0; v < p.count.variables; ++v)  // counters of metrics too
+    if (p.variables[v].persistable) parameters.push_back(lamina::variable_name(p, v));
   const auto run = [&](const lamina::program_view& q, const std::vector<std::string>& names,
                        const std::vector<std::string>& results) {
     lamina::scope variables;

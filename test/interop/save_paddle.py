@@ -34,11 +34,17 @@ def varint(value):
     return bytes(out + bytes([value]))
 
 
-def stream(array):
+def stream(value):
+    """The bytes of an array, or of an array and the lengths of its sequences."""
+    array, lengths = value if isinstance(value, tuple) else (value, None)
     array = numpy.ascontiguousarray(array)
     desc = b"\x08" + varint(NUMBERS[array.dtype.name]) + b"".join(b"\x10" + varint(d)
                                                                   for d in array.shape)
-    return struct.pack("<IQIi", 0, 0, 0, len(desc)) + desc + array.tobytes()
+    lod = struct.pack("<IQ", 0, 0)
+    if lengths is not None:
+        offsets = numpy.concatenate([[0], numpy.cumsum(lengths)]).astype("uint64")
+        lod = struct.pack("<IQQ", 0, 1, offsets.nbytes) + offsets.tobytes()
+    return lod + struct.pack("<Ii", 0, len(desc)) + desc + array.tobytes()
 
 
 def write(folder, values):

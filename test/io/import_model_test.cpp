@@ -43,6 +43,19 @@ TEST_CASE("import model: what cannot be imported changes no file") {
   CHECK_THROWS_WITH(lamina::import_model(at + "/m", header, {.name = "no name"}),
                     Contains("expected a C++ name for the program, found 'no name'"));
   CHECK(lamina::read_file(weights) == values);
+  // Neither is written where one of them cannot be.
+  for (const char* refused : {"/no/net.hpp", "/m"})
+    CHECK_THROWS_WITH(lamina::import_model(at + "/m", at + refused, {.weights = weights}),
+                      Contains(at + refused + ": cannot be written: "));
+  CHECK_THROWS_WITH(lamina::import_model(at + "/m", header, {.weights = at + "/no/w"}),
+                    Contains(at + "/no/w"));
+  CHECK(lamina::read_file(header) == source);
+  CHECK(lamina::read_file(weights) == values);
   lamina::write_file(at + "/m/y.b_0", "x");
   fails("y.b_0");
+  lamina::remove_file(at + "/m/y.b_0");
+  fails("y.b_0");
+  int files = 0;  // nothing half-written is left
+  lamina::for_each_name(at, [&](std::string_view name) { files += name[0] != '.' ? 1 : 0; });
+  CHECK(files == 3);
 }

@@ -15,6 +15,7 @@
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/bucket_exchange.hpp>
+#include <lamina/distributed/bucket_memory.hpp>
 #include <lamina/distributed/gradient_shards.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/rows_exchange.hpp>
@@ -166,11 +167,12 @@ class exchanged_arrays final : public shared_arrays {
   }
 
   LAMINA_COLD void bring_totals() override {
-    float* const* const gradients = exchange_.all().gradients.data();
-    for (int b = 0; b < exchange_.buckets(); ++b)
-      for (std::size_t k = 0; k < exchange_.mine(b).ranges.size(); ++k) {
-        const gradient_shards::range& a = exchange_.mine(b).ranges[k];
-        std::memcpy(gradients[a.array] + a.first, exchange_.total(b, k), a.size() * sizeof(float));
+    bucket_memory& memory = exchange_.memory();
+    float* const* const gradients = memory.arrays().gradients.data();
+    for (int b = 0; b < memory.buckets(); ++b)
+      for (std::size_t k = 0; k < memory.mine(b).ranges.size(); ++k) {
+        const gradient_shards::range& a = memory.mine(b).ranges[k];
+        std::memcpy(gradients[a.array] + a.first, memory.total(b, k), a.size() * sizeof(float));
       }
     exchange_.end();
     exchange_.collect(gradients);
@@ -205,7 +207,7 @@ class exchanged_arrays final : public shared_arrays {
       sizes.push_back(of.gradients[i] != nullptr ? of.floats[i] : 0);
     return sizes;
   }
-  static bucket_exchange::arrays arrays_of(const trained_arrays& of) {
+  static bucket_arrays arrays_of(const trained_arrays& of) {
     return {{of.gradients, of.gradients + of.threads * of.count},
             {of.values, of.values + of.count},
             of.count,

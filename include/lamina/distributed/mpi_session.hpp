@@ -32,9 +32,13 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/launched_processes.hpp>
+#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/mpi_letters.hpp>
+#include <lamina/distributed/mpi_requests.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/session_options.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
@@ -51,7 +55,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 ///
 /// Only one thread may use a session. If a rank fails, the others stop with its message. If a rank
 /// sends nothing for `patience` seconds, the others stop with an error that names it.
-class mpi_session final : public process_group {
+class mpi_session : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
       : process_group(0, 1, options), options_(options), unwinding_(std::uncaught_exceptions()) {
@@ -78,6 +82,7 @@ class mpi_session final : public process_group {
     MPI_Get_processor_name(name, &length);
     hosts_.resize(static_cast<std::size_t>(size_) * sizeof name);
     MPI_Allgather(name, sizeof name, MPI_CHAR, hosts_.data(), sizeof name, MPI_CHAR, comm_);
+    roles_ = agreed_roles(*this, options_);
   }
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
@@ -95,6 +100,7 @@ class mpi_session final : public process_group {
       std::fprintf(stderr, "%s\n", reason_.c_str());
       end();
     }
+    if (!has_failed_) end_letters();
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) MPI_Finalize();
   }
@@ -105,10 +111,14 @@ class mpi_session final : public process_group {
   }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
-    return std::make_unique<exchanged_arrays>(*this, of);
+    return share_arrays(*this, of);
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
                                          std::uint64_t seed) override {
+    if (parameter_servers() > 0)
+      throw error(text() << "lamina: model: expected no parameter servers where processes divide "
+                            "tables, found "
+                         << parameter_servers());
     return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
   }
 
@@ -129,8 +139,35 @@ class mpi_session final : public process_group {
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
     require_running();
-    post(now_, tag_data, sends, receives);
+    require(now_.post(comm_, tag_data, sends, receives));
     finish_now();
+  }
+
+  LAMINA_COLD void post(int to, std::shared_ptr<const letter> what) override {
+    require_running();
+    require(letters_.post(comm_, to, std::move(what)));
+  }
+  LAMINA_COLD int receive(letter& to, std::span<const int> awaited, int patiences) override {
+    require_running();
+    awaited_ = awaited;
+    patiences_ = patiences;
+    std::size_t bytes = 0;
+    int from = -1;
+    for (waits_ = 0;; wait_awhile()) {
+      require(letters_.probe(comm_, from, bytes));
+      if (from >= 0) break;
+    }
+    awaited_ = {};
+    patiences_ = 1;
+    // A piece below the largest one ends the letter.
+    for (std::size_t at = 0;; at += bytes) {
+      if (at > 0) require(letters_.probe_next(comm_, from, bytes));
+      to.resize(at + bytes);
+      const message piece{from, to.data() + at, bytes};
+      require(now_.post(comm_, mpi_letters::tag, {}, {&piece, 1}));
+      finish_now();
+      if (bytes < mpi_letters::largest_piece) return from;
+    }
   }
 
   int start(int channel, std::span<const message> sends,
@@ -139,7 +176,7 @@ class mpi_session final : public process_group {
     std::size_t n = 0;
     while (n < started_.size() && started_[n].is_open) ++n;
     if (n == started_.size()) started_.emplace_back();
-    post(started_[n], tag_channel + channel, sends, receives);
+    require(started_[n].post(comm_, tag_channel + channel, sends, receives));
     return static_cast<int>(n);
   }
   bool poll(int number) override {
@@ -150,11 +187,12 @@ class mpi_session final : public process_group {
   void wait_awhile() override {
     ++waits_;
     if (waits_ % 64 == 0) std::this_thread::yield();
-    if (waits_ % 1024 != 0) return;
+    if (waits_ % 256 != 0) return;
     hear_failure();
     const auto now = clock::now();
-    if (waits_ == 1024) waits_since_ = now;
-    if (std::chrono::duration<double>(now - waits_since_).count() > options_.patience) lose();
+    if (waits_ == 256) waits_since_ = now;
+    if (std::chrono::duration<double>(now - waits_since_).count() > patiences_ * options_.patience)
+      lose();
   }
   void drop() noexcept override { cancel(); }
 
@@ -179,47 +217,16 @@ class mpi_session final : public process_group {
   using clock = std::chrono::steady_clock;
   static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3, tag_channel = 4;
   static constexpr int exit_again = 75;  // EX_TEMPFAIL: another try may succeed
-  static constexpr std::size_t largest_piece = std::size_t{1} << 30, longest_reason = 4000;
+  static constexpr std::size_t longest_reason = 4000;
+  using requests = mpi_requests;
 
   static int length(std::size_t bytes) { return static_cast<int>(bytes); }
-  /// The requests of an exchange; those of receives come first.
-  struct requests {
-    std::vector<MPI_Request> all;
-    std::vector<int> peers;  // by receive
-    bool is_open = false;
-
-    MPI_Request* next() {
-      all.push_back(MPI_REQUEST_NULL);
-      return &all.back();
-    }
-  };
-  void post(requests& to, int tag, std::span<const message> sends,
-            std::span<const message> receives) {
-    to.all.clear();
-    to.peers.clear();
-    to.is_open = true;
-    for (const message& m : receives)
-      pieces(m, [&](std::byte* at, std::size_t bytes) {
-        to.peers.push_back(m.peer);
-        require(MPI_Irecv(at, length(bytes), MPI_BYTE, m.peer, tag, comm_, to.next()));
-      });
-    for (const message& m : sends)
-      pieces(m, [&](std::byte* at, std::size_t bytes) {
-        require(MPI_Isend(at, length(bytes), MPI_BYTE, m.peer, tag, comm_, to.next()));
-      });
-  }
   bool is_done(requests& of) {
     int done = 0;
     require(
         MPI_Testall(static_cast<int>(of.all.size()), of.all.data(), &done, MPI_STATUSES_IGNORE));
     if (done != 0) of.is_open = false;
     return done != 0;
-  }
-  template <class F>
-  static void pieces(const message& m, F&& f) {
-    std::byte* const data = static_cast<std::byte*>(m.data);
-    for (std::size_t at = 0; at < m.bytes; at += largest_piece)
-      f(data + at, (std::min)(largest_piece, m.bytes - at));
   }
   void require(int code) const {
     if (code == MPI_SUCCESS) return;
@@ -308,20 +315,32 @@ class mpi_session final : public process_group {
   /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
   [[noreturn]] LAMINA_COLD void lose() {
     std::string who;
-    each_open([&](MPI_Request&, int peer) {
+    const auto add = [&](int peer) {
       if (peer < 0) return;
       const std::string name = text() << "rank " << peer << " on " << host(peer);
       if (who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
-    });
+    };
+    for (const int peer : awaited_) add(peer);
+    each_open([&](MPI_Request&, int peer) { add(peer); });
     reason_ = (text() << "lamina: distributed: expected a word from "
                       << (who.empty() ? std::string("every rank") : who) << " within ")
-                  .print("%g", options_.patience)
+                  .print("%g", patiences_ * options_.patience)
               << " s, found silence (seen by rank " << rank_ << " on " << host(rank_) << ")";
     fail(reason_);
     cancel();
     throw error(reason_);
   }
 
+  /// Waits until all letters have arrived.
+  LAMINA_COLD void end_letters() {
+    try {
+      for (waits_ = 0; !letters_.have_arrived(); wait_awhile()) {
+      }
+    } catch (const error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      if (!all_leave()) end();
+    }
+  }
   /// After a failure: whether all ranks leave within three seconds, so that MPI can end in order.
   LAMINA_COLD bool all_leave() {
     std::vector<MPI_Request> said;
@@ -358,6 +377,9 @@ class mpi_session final : public process_group {
   std::uint64_t waits_ = 0;        // since something was done
   clock::time_point waits_since_{};
   std::vector<std::byte> gathered_;
+  mpi_letters letters_;
+  std::span<const int> awaited_;  // whose letters receive() waits for, and how long
+  int patiences_ = 1;
   std::string farewell_;  // what this rank tells the others
   std::string reason_;    // why the training ends
 };

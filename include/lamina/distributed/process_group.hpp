@@ -6,19 +6,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <lamina/distributed/array_reduction.hpp>
+#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A world whose processes exchange bytes. All of them must call gather() and exchange() equally
-/// often and in the same order. These functions throw lamina::error if another rank has failed,
-/// with that rank's message, or if it sends nothing for too long.
+/// A world whose processes exchange bytes. All of them must call gather() equally often and in the
+/// same order, and two that exchange() messages must do so too. These functions throw
+/// lamina::error if another rank has failed, with that rank's message, or if it sends nothing for
+/// too long.
 class process_group : public world {
  public:
   /// Bytes to or from another rank.
@@ -32,8 +36,19 @@ class process_group : public world {
   /// bytes) of `all` are those of rank r. `mine` may lie within `all`.
   void gather(const void* mine, std::size_t bytes, void* all) override = 0;
   LAMINA_COLD std::int64_t add_up(std::int64_t mine) override {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
-    gather(&mine, sizeof mine, all.data());
+    std::vector<std::int64_t> all(static_cast<std::size_t>(trainers()));
+    if (parameter_servers() == 0) {
+      gather(&mine, sizeof mine, all.data());
+    } else {
+      all[static_cast<std::size_t>(rank_)] = mine;
+      std::vector<message> sends, receives;
+      for (int r = 0; r < trainers(); ++r) {
+        if (r == rank_) continue;
+        sends.push_back({r, &mine, sizeof mine});
+        receives.push_back({r, &all[static_cast<std::size_t>(r)], sizeof mine});
+      }
+      exchange(sends, receives);
+    }
     std::int64_t sum = 0;
     for (const std::int64_t one : all) sum += one;
     return sum;
@@ -44,6 +59,19 @@ class process_group : public world {
   /// Sends and receives; returns when all is done. Between two ranks, messages arrive in the order
   /// in which they were sent, and have the sizes that the receiver expects.
   virtual void exchange(std::span<const message> sends, std::span<const message> receives) = 0;
+  /// Sends a letter and returns at once. The group keeps it until it has arrived.
+  virtual void post(int to, std::shared_ptr<const letter> what) = 0;
+  /// Waits for a letter of any rank, stores it in `to`, and returns the rank. Between two ranks,
+  /// letters arrive in the order in which they were sent. `awaited` are the ranks that an error
+  /// names if no letter comes for `patiences` times as long as other messages may take.
+  virtual int receive(letter& to, std::span<const int> awaited, int patiences = 1) = 0;
+
+  const process_roles& roles() const { return roles_; }
+  /// The role of this process.
+  process_role role() const { return roles_.of(rank_); }
+  bool is_parameter_server() const { return role() == process_role::parameter_server; }
+  int trainers() const final { return roles_.trainers; }
+  int parameter_servers() const { return roles_.parameter_servers; }
 
   /// Starts to send and to receive, and returns the number of this exchange; the caller computes
   /// on. The memory of the messages must stay until poll() returns true or drop() returns. On each
@@ -67,7 +95,8 @@ class process_group : public world {
 
  protected:
   process_group(int rank, int size, const session_options& options = {})
-      : world(rank, size), bucket_bytes_(options.bucket_bytes) {}
+      : world(rank, size), roles_{size}, bucket_bytes_(options.bucket_bytes) {}
+  process_roles roles_;
 
  private:
   std::size_t bucket_bytes_;

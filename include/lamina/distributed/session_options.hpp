@@ -18,6 +18,14 @@ struct session_options {
   // Bytes of a bucket of gradients, which processes exchange while they compute other gradients. 0:
   // they exchange all gradients behind the last one. It must be the same in all processes.
   std::size_t bucket_bytes = usual_bucket_bytes;
+  // The number of processes that hold parameters instead of training: those with the highest ranks.
+  // -1: as many as the launcher says in LAMINA_PARAMETER_SERVERS, 0 if it says nothing. Fluid:
+  // pservers.
+  int parameter_servers = -1;
+  // How many steps a trainer may be ahead of the slowest one, with parameter servers. 0: all
+  // trainers make each step together, which Fluid calls sync_mode. Above 0: a server applies the
+  // gradients of each trainer as they arrive.
+  int staleness = 0;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

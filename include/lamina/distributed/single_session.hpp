@@ -18,7 +18,9 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/launched_processes.hpp>
+#include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
@@ -37,6 +39,7 @@ class single_session final : public process_group {
                             "(lamina_mpi(target) of CMake, or mpicxx -DLAMINA_HAS_MPI) under a "
                             "launcher of "
                          << n << " processes, found one without");
+    roles_ = roles_of(options, 1);
   }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
@@ -50,6 +53,8 @@ class single_session final : public process_group {
     std::memmove(all, mine, bytes);
   }
   void exchange(std::span<const message>, std::span<const message>) override {}
+  void post(int, std::shared_ptr<const letter>) override {}
+  int receive(letter&, std::span<const int>, int) override { return 0; }
   int start(int, std::span<const message>, std::span<const message>) override { return 0; }
   bool poll(int) override { return true; }
   void wait_awhile() override {}

@@ -5,9 +5,11 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cerrno>
 #include <cstddef>
 #include <string>
 
+#include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/native/native_source.hpp>
@@ -23,14 +25,11 @@ struct import_options {
                              // .safetensors
 };
 
-/// Reads a directory that save_inference_model of lamina or PaddlePaddle wrote, and writes its
-/// program as a C++ header (native_source) and its parameters as safetensors. A program that
-/// includes the header has the net as if it had been written by hand:
-/// `lamina::model m{net}; lamina::load_safetensors("net.safetensors", m);`. Both are complete or
-/// not changed. Throws format_error for damaged files and for programs that native_source refuses.
-inline void import_model(const file_path& directory, const file_path& header,
+/// Writes a program that was read, with its parameters, as a C++ header (native_source) and a file
+/// of safetensors. Both are complete or not changed. Throws format_error for programs that
+/// native_source refuses.
+inline void import_model(const inference_model& read, const file_path& header,
                          const import_options& options = {}) {
-  const inference_model read = load_inference_model(directory, options.files);
   std::string weights = options.weights;
   if (weights.empty()) {
     weights = header.string();
@@ -41,8 +40,25 @@ inline void import_model(const file_path& directory, const file_path& header,
   }
   const std::string file = weights.substr(weights.rfind('/') + 1);
   const std::string source = native_source(read.program, {.name = options.name, .weights = file});
+  written_file text_file(header.string());
+  const auto require = [&](bool done) {
+    if (!done)
+      throw error("lamina: " + header.string() + ": cannot be written: " + reason_of(errno));
+  };
+  // The header is on the disk before the parameters are written, and is renamed after.
+  require(text_file.open() && text_file.write(source.data(), source.size()));
   save_safetensors(weights, *read.variables);
-  write_file(header.string(), source);
+  require(text_file.keep());
+}
+
+/// Reads a directory that save_inference_model of lamina or PaddlePaddle wrote, and writes its
+/// program as a C++ header and its parameters as safetensors. A program that includes the header
+/// has the net as if it had been written by hand:
+/// `lamina::model m{net}; lamina::load_safetensors("net.safetensors", m);`. Throws format_error for
+/// damaged files, too.
+inline void import_model(const file_path& directory, const file_path& header,
+                         const import_options& options = {}) {
+  import_model(load_inference_model(directory, options.files), header, options);
 }
 
 }  // namespace lamina::inline LAMINA_ABI

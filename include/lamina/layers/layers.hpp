@@ -126,6 +126,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/record.hpp>
 #include <lamina/layers/record_block.hpp>
+#include <lamina/layers/record_rows.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/residual.hpp>
 #include <lamina/layers/row_ids.hpp>

@@ -338,8 +338,10 @@ class any_model {
   /// Takes a model over: `any_model a{std::move(m)}`. To keep sharing its parameters, make another
   /// one with share_parameters_of.
   template <program_type P>
-  any_model(model<P> m)  // NOLINT: a model converts
+  any_model(model<P>&& m)  // NOLINT: a model converts
       : model_(std::make_shared<detail::any_model_of<P>>(std::move(m))) {}
+  template <program_type P>
+  any_model(const model<P>&) = delete;  // it takes a model over: std::move(m)
 
   any_model(const any_model&) = default;  // no moves, which would leave a model without a program
   any_model& operator=(const any_model&) = default;

@@ -107,13 +107,11 @@ struct custom {
   requires(std::is_empty_v<F>&& std::is_default_constructible_v<F>&&
                std::is_invocable_r_v<double, const F&, std::int64_t>) constexpr custom(F)  // NOLINT
       : rate([](std::int64_t step) { return static_cast<double>(F{}(step)); }) {}
-  /// Explains any other function.
+  /// Refuses any other function.
+  // clang-format off
   template <class F>
-  explicit custom(F) {
-    static_assert(check<never<F>, gets_type<F>>,
-                  "lamina: schedule: expected a function without captures that takes the step, a "
-                  "std::int64_t, and returns a rate");
-  }
+  explicit custom(F) = delete;  // expected a function of the step, a std::int64_t, without captures
+  // clang-format on
   double at(std::int64_t step) const { return checked(rate(step)); }
   /// Throws lamina::error for a rate that is negative, NaN or not a finite float.
   static constexpr double checked(double value) {

@@ -23,11 +23,11 @@ struct bucket_part {
 };
 
 /// Divides gradients into buckets of at most `most` floats, in the order in which they are
-/// complete. Calls emit(bucket_part) for each part, bucket by bucket. A gradient that does not fit
-/// in the rest of a bucket begins the next one; a larger gradient is divided evenly over several,
-/// unless `whole` says that it must stay in one piece. `floats` has the size of each gradient, a
-/// multiple of alignment_floats, and 0 for parameters without one; `order` is memory for `count`
-/// numbers.
+/// complete. Calls emit(bucket_part) for each part, bucket by bucket. A gradient begins the next
+/// bucket if it does not fit in the rest of the last one, or is complete later and would make more
+/// than an eighth of a bucket wait. A larger gradient is divided evenly over several, unless
+/// `whole` says that it must stay in one piece. `floats` has the size of each gradient, a multiple
+/// of alignment_floats, and 0 for parameters without one; `order` is memory for `count` numbers.
 template <class Emit>
 constexpr void each_bucket_part(const gradient_times* times, const std::size_t* floats, int count,
                                 std::size_t most, bool whole, int* order, Emit&& emit) {
@@ -39,12 +39,14 @@ constexpr void each_bucket_part(const gradient_times* times, const std::size_t* 
       order[at] = order[at - 1];
     order[at] = i;
   }
-  int bucket = -1;
+  int bucket = -1, complete = -1;
   std::size_t filled = 0;
   for (int k = 0; k < used; ++k) {
     const int i = order[k];
     const std::size_t n = floats[i], lines = n / alignment_floats;
-    if (bucket < 0 || filled + n > most) ++bucket, filled = 0;
+    const bool delays = times[i].complete != complete && filled > most / 8;
+    if (bucket < 0 || filled + n > most || delays) ++bucket, filled = 0;
+    complete = times[i].complete;
     std::size_t pieces = whole ? 1 : (n + most - 1) / most;
     if (pieces > lines) pieces = lines;
     for (std::size_t p = 0; p < pieces; ++p) {

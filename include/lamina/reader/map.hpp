@@ -82,7 +82,12 @@ requires(detail::are_no_readers<map_options, R...>) auto map(F, const R&...) {
   static_assert(check<never<R...>, gets_type<std::remove_cvref_t<R>...>>,
                 "lamina: reader: map, compose and chain: expected readers, copyable ranges or "
                 "callables that return one");
-  return &detail::no_elements<int>;
+  if constexpr (sizeof...(R) == 1) {  // behind a pipe
+    auto make = []<class Source>(std::shared_ptr<Source>) { return &detail::no_elements<int>; };
+    return adaptor<decltype(make)>(std::move(make));
+  } else {
+    return &detail::no_elements<int>;
+  }
 }
 
 /// `reader | map(f)` yields f of each element; `map(f, {.seed = 7})` changes the seed of its random

@@ -61,7 +61,8 @@ inline auto shard(element_count count, element_count index, element_count block 
   return adaptor<decltype(make)>(std::move(make));
 }
 
-/// The share of this process, for training with `.world = &world, .reads_shard = true`. With B as
+/// The share of this process among those that train, for training with `.world = &world,
+/// .reads_shard = true`. A parameter server, which reads nothing, may call it too. With B as
 /// `block`, `reader | shard(world, B) | batch(B)` of R processes has the samples of
 /// `reader | batch(R * B)` in one process, mini-batch by mini-batch.
 template <class World>
@@ -70,7 +71,10 @@ requires requires(const World& w) {
   { w.size() } -> std::same_as<int>;
 }
 auto shard(const World& world, element_count block = 1) {
-  return shard(world.size(), world.rank(), block);
+  if constexpr (requires { world.trainers(); })
+    return shard(world.trainers(), world.rank() < world.trainers() ? world.rank() : 0, block);
+  else
+    return shard(world.size(), world.rank(), block);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::reader

@@ -80,7 +80,7 @@ class deferred_updates {
   void run(std::int64_t step, const Rows& rows_of, float* const* values,
            float* const* accumulators) {
     std::vector<float> scale(static_cast<std::size_t>(parameters), 1.0f);
-    find_scales(rows_of, scale);
+    if (state_.limits_norms()) find_scales(rows_of, scale);
     float* const staged = reinterpret_cast<float*>(staged_.data());
     const auto scalars = state_.scalars(step);
     for (int i = 0; i < parameters; ++i) {

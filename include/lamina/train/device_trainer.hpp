@@ -7,16 +7,22 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include <lamina/core/error.hpp>
 #include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/training_program.hpp>
+#include <lamina/plan/external_buffers.hpp>
 #include <lamina/train/deferred_updates.hpp>
 #include <lamina/train/device_trainer_base.hpp>
+#include <lamina/train/program_checksum.hpp>
+#include <lamina/train/shared_device.hpp>
 #include <lamina/train/update_constants.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -35,13 +41,33 @@ class device_trainer : public device_trainer_base<P, Opt> {
   LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0,
                              training_memory* kept = nullptr)
       : base(opt, m, seed, kept),
+        backend_(b),
         parameters_(b, parameters_in<P>(), 1),
-        states_(b, parameters_in<P>(), states),
-        updates_(state_.limits_norms() ? std::make_unique<updates>(b, state_) : nullptr),
-        machine_(b, {parameters_.pointers(), updates_ == nullptr ? nullptr : updates_->gradients(),
-                     states_.pointers(), updates_ != nullptr}) {
-    detail::initialise_state<P>(machine_);
+        states_(b, parameters_in<P>(), states) {
+    make_machine(state_.limits_norms());
     send();
+  }
+
+  /// Makes each step one of all processes of a distributed training, which have a device each: this
+  /// one computes the gradients of its part of the mini-batch, the devices add them up, and each
+  /// updates all parameters.
+  LAMINA_COLD void join_world(world& w, bool reads_shard) {
+    if (w.size() == 1) return;
+    if (w.trainers() < w.size())
+      throw error(
+          "lamina: train: expected the CPU as place with parameter servers, found a device");
+    for (int i = 0; i < parameters; ++i)
+      if (updates::has_rows(i))
+        throw error(
+            "lamina: train: expected tables without is_sparse on the devices of several processes, "
+            "found one with it");
+    shared_ = std::make_unique<shared_type>(w, backend_, reads_shard);
+    make_machine(true);
+  }
+  /// In a distributed training, throws lamina::error unless all processes read the same samples, or
+  /// each its own, as the checksum of a mini-batch says.
+  LAMINA_COLD void require_samples(std::uint64_t checksum) {
+    if (shared_ != nullptr) shared_->require_samples(checksum);
   }
 
   /// Runs one mini-batch and returns the cost before the update. If a step fails before any update,
@@ -51,27 +77,28 @@ class device_trainer : public device_trainer_base<P, Opt> {
     this->require_whole();
     detail::require_known_norms(optimizer::traits<Opt>::clip(state_.optimizer()),
                                 updates_ != nullptr);
-    batch.feed_to(machine_);
+    if (shared_ != nullptr) return shared_step(batch);
+    batch.feed_to(*machine_);
     constexpr auto& where = detail::update_constants_of<training>;
     const auto scalars = state_.scalars(steps_);
     for (int i = 0; i < parameters && updates_ == nullptr; ++i)
       if (where.first[i] >= 0)
-        state_.set_numbers(i, scalars, machine_.constants() + where.first[i]);
+        state_.set_numbers(i, scalars, machine_->constants() + where.first[i]);
     const torn_step guard{this};
-    machine_.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-    if (updates_ != nullptr)
-      updates_->run(
-          steps_, [&](int i) { return machine_.gradient_rows(i); }, parameters_.pointers(),
-          states_.pointers());
+    machine_->run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+    if (updates_ != nullptr) update();
     ++steps_;
-    return static_cast<float>(detail::number_in<P, P::desc.cost>(machine_));
+    return static_cast<float>(detail::number_in<P, P::desc.cost>(*machine_));
   }
   /// Begins a pass: counts of metrics that cover a pass start from zero.
-  void begin_pass() { metrics::begin_pass(machine_); }
+  void begin_pass() { metrics::begin_pass(*machine_); }
   /// The sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
-    metrics::add(sum, machine_, i);
+    if (shared_ != nullptr)
+      shared_->add(sum, *machine_, i);
+    else
+      metrics::add(sum, *machine_, i);
     return sum;
   }
   /// A metric of the last step: mean over its samples.
@@ -80,7 +107,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
   /// Variable V of the last step, copied from the device.
   template <int V>
   auto activation() {
-    return activation_view<training, V>(machine_);
+    return activation_view<training, V>(*machine_);
   }
 
   /// Copies parameters and accumulators to the model, and back from it.
@@ -97,6 +124,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
 
  private:
   using updates = deferred_updates<P, Opt, Backend>;
+  using shared_type = shared_device<P, training, Backend>;
 
   /// Guards a step in progress: the step is counted only when it completes.
   struct torn_step {
@@ -105,13 +133,47 @@ class device_trainer : public device_trainer_base<P, Opt> {
     ~torn_step() {
       if (of->steps_ == before)
         of->torn_ = of->updates_ != nullptr ? of->updates_->may_have_updated()
-                                            : of->machine_.may_have_updated();
+                                            : of->machine_->may_have_updated();
     }
   };
 
+  /// Makes the machine that computes gradients; `deferred` says that updates come after all of
+  /// them.
+  LAMINA_COLD void make_machine(bool deferred) {
+    machine_.reset();
+    if (deferred && updates_ == nullptr) updates_ = std::make_unique<updates>(backend_, state_);
+    machine_.emplace(backend_, external_buffers{parameters_.pointers(),
+                                                deferred ? updates_->gradients() : nullptr,
+                                                states_.pointers(), deferred});
+    detail::initialise_state<P>(*machine_);
+  }
+  void update() {
+    updates_->run(
+        steps_, [this](int i) { return machine_->gradient_rows(i); }, parameters_.pointers(),
+        states_.pointers());
+  }
+  /// One step of all processes.
+  LAMINA_COLD float shared_step(const batch_view<P>& batch) {
+    if (!begun_) {
+      shared_->begin({program_checksum<P>, state_.checksum(), seed_, steps_, 1},
+                     parameters_.pointers(), states_.pointers(), states);
+      begun_ = true;
+    }
+    const torn_step guard{this};
+    const float cost = shared_->run(*machine_, batch, seed_, static_cast<std::uint64_t>(steps_));
+    shared_->average_statistics(parameters_);
+    shared_->add_up(updates_->gradients(), &updates::is_updated);
+    update();
+    ++steps_;
+    return cost;
+  }
+
+  Backend& backend_;
   device_arrays<Backend> parameters_, states_;
-  std::unique_ptr<updates> updates_;  // null if updates are fused with the gradients
-  engine::cuda::machine<training, Backend> machine_;
+  std::unique_ptr<updates> updates_;     // null if updates are fused with the gradients
+  std::unique_ptr<shared_type> shared_;  // null in a training of one process
+  bool begun_ = false;                   // the processes have compared their facts
+  std::optional<engine::cuda::machine<training, Backend>> machine_;
 };
 
 namespace detail {

@@ -133,23 +133,10 @@ class gradient_parts {
     if (shared_ != nullptr)
       shared_->gather_facts(facts_.data(), sizeof(part_facts<P>),
                             static_cast<int>(machines_.size()), shares_ ? 0 : batch.size());
-    real weighed = 0;
-    for (const part_facts<P>& f : facts_) weighed += f.weight;
-    divisor_ = static_cast<double>(weighed);
-    for (part_facts<P>& f : facts_) f.weight /= (std::max)(real(1), weighed);
-    average_statistics();
-    if constexpr (part_weight::is_quotient)
-      sums_ = detail::weigh_quotients<P, Training>(facts_);
-    else if constexpr (part_weight::is_sum)
-      for (part_facts<P>& f : facts_) f.weight = f.weight > 0 ? real(1) : real(0);
-    if constexpr (any_rows) reserve_rows();
-    if constexpr (part_weight::is_quotient)
-      if (const double below = sums_.denominator(part_weight::quotient); below == 0)
-        return static_cast<real>(part_weight::quotient.factor * sums_.numerator / below);
-    real cost = 0;
-    for (const part_facts<P>& f : facts_)
-      if (f.weight != 0) cost += f.weight * f.cost;
-    return cost;
+    return detail::weigh_parts<P, Training>(facts_, sums_, divisor_, [this] {
+      average_statistics();
+      if constexpr (any_rows) reserve_rows();
+    });
   }
 
   /// Adds up a range of floats of the gradient of parameter i over all machines, with their weights
@@ -300,20 +287,9 @@ class gradient_parts {
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
   /// Begins the sums of a step with the weights that run() will find.
   LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
-    const int parts = static_cast<int>(known_.size());
-    real weighed = 0;
-    for (int p = 0; p < parts; ++p) {
-      const batch_view<P> part =
-          batch.part(first_of_part(batch, p, parts), first_of_part(batch, p + 1, parts));
-      real& weight = known_[static_cast<std::size_t>(p)];
-      weight = static_cast<real>(part_weight::fed(part));
-      weighed += weight;
-    }
-    for (real& weight : known_) {
-      weight /= (std::max)(real(1), weighed);
-      if (part_weight::is_sum) weight = weight > 0 ? real(1) : real(0);
-    }
-    shared_->begin_sums({known_.data(), sizeof(real), parts, static_cast<int>(machines_.size())},
+    detail::weigh_in_advance<P, Training>(known_, batch);
+    shared_->begin_sums({known_.data(), sizeof(real), static_cast<int>(known_.size()),
+                         static_cast<int>(machines_.size())},
                         batch.size(), update_, trainer_);
   }
   part_weights weights() const {

@@ -21,8 +21,8 @@
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/train/gradient_parts.hpp>
-#include <lamina/train/host_updates.hpp>
 #include <lamina/train/number_check.hpp>
+#include <lamina/train/served_updates.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/update_constants.hpp>
@@ -35,11 +35,11 @@ namespace lamina::inline LAMINA_ABI {
 /// each thread computes the gradients of a part of the mini-batch, and the trainer adds them in a
 /// fixed order. So the same seed and number of threads give the same bits.
 template <program_type P, optimizer::optimizer_type Opt>
-class host_trainer : host_updates<P, Opt> {
-  using base = host_updates<P, Opt>;
+class host_trainer : served_updates<P, Opt> {
+  using base = served_updates<P, Opt>;
 
  public:
-  using base::parameters, base::states;
+  using base::joins_shares, base::join_pass, base::parameters, base::serve, base::states;
   using typename base::fused, typename base::parts_type, typename base::real, typename base::traits;
   static_assert(
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
@@ -95,13 +95,18 @@ class host_trainer : host_updates<P, Opt> {
       for (int i = 0; i < parameters; ++i) gradients[count++] = part->gradient(i);
     const owned_array<std::size_t> floats(capacity);
     const owned_array<bool> has_rows(capacity);
+    const owned_array<int> row_floats(capacity);
     for (int i = 0; i < parameters; ++i) {
       floats[i] = model_.divides(i) ? 0 : parameters_in<P>().floats(i);
+      const parameter_layout& lies = parameter_table<P>::table.of[i];
+      if (parts_type::has_rows(i))
+        row_floats[i] =
+            lies.panel ? -1 : padded(lies.columns) * static_cast<int>(sizeof(real) / sizeof(float));
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
     shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
                        parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
-                       gradient_order<fused>::table.of, pool_.size()});
+                       gradient_order<fused>::table.of, pool_.size(), row_floats.get()});
     reads_shard_ = reads_shard;
     parts_->join(shared_.get(), !check_.nan, reads_shard);
     if (check_.nan) parts_->check_numbers(check_.infinity);
@@ -114,7 +119,10 @@ class host_trainer : host_updates<P, Opt> {
   /// In a distributed training, brings the accumulators of all shards to all processes, which must
   /// all call it.
   LAMINA_COLD void collect_state() {
-    if (shared_ && !collected_) shared_->collect(accumulator_pointers_.get(), states);
+    if (shared_ && !collected_) {
+      shared_->collect(accumulator_pointers_.get(), states);
+      steps_ = shared_->updates(steps_);
+    }
     collected_ = true;
   }
 
@@ -253,12 +261,13 @@ class host_trainer : host_updates<P, Opt> {
   const Opt& optimizer() const { return *used_; }
 
  private:
-  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
-      base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
-      base::divided_, base::finish_gradients, base::limits_norms, base::model_, base::norms_,
-      base::parts_, base::pool_, base::reads_shard_, base::require_fitting_cost, base::scalar_,
-      base::scales_, base::seed_, base::set_numbers, base::shared_, base::shared_step, base::steps_,
-      base::torn_, base::update_parameters, base::updates, base::used_;
+  using base::accumulator_pointers_, base::accumulators_, base::adds, base::asynchronous_step,
+      base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
+      base::create_accumulators, base::divided_, base::finish_gradients, base::limits_norms,
+      base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
+      base::require_fitting_cost, base::scalar_, base::scales_, base::seed_, base::set_numbers,
+      base::shared_, base::shared_step, base::steps_, base::torn_, base::update_parameters,
+      base::updates, base::used_;
 
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
@@ -332,6 +341,7 @@ class host_trainer : host_updates<P, Opt> {
   }
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
+    if (shared_ && shared_->is_asynchronous()) return asynchronous_step(batch);
     if (shared_) begin_shared();
     if constexpr (has_distributed_tables<P>) fetch_rows(batch);
     if (shared_) return shared_step(batch);

@@ -49,12 +49,7 @@ class host_updates {
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {}
 
   static void require_fitting_cost(int parts) {
-    if (parts > 1 && !parts_type::part_weight::fits)
-      throw error(
-          text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
-                    "a sum over rows, nor a quotient of two such sums whose denominator "
-                    "depends on the data alone, found "
-                 << parts);
+    if (parts > 1 && !parts_type::part_weight::fits) detail::fail_parts_of_cost(parts);
   }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
@@ -226,15 +221,8 @@ class host_updates {
   /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
   /// draw in a mini-batch of all shares.
   LAMINA_COLD real run_share(batch_view<P> mine) {
-    constexpr int domains = batch_view<P>::domains;
     batch_view<P> whole = mine;
-    std::int64_t first[bound(domains)], count[bound(domains)];
-    for (int d = 0; d < domains; ++d) count[d] = mine.rows.count[d];
-    shared_->join_shares(first, count, domains);
-    for (int d = 0; d < domains; ++d) {
-      mine.rows.first[d] += first[d];
-      whole.rows.count[d] = static_cast<int>(count[d]);
-    }
+    detail::join_shares<P>(*shared_, mine, whole);
     return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
   }
 
@@ -242,13 +230,13 @@ class host_updates {
   LAMINA_COLD real shared_step(const batch_view<P>& batch) {
     begin_shared();
     scalar_ = traits::scalars(*used_, steps_);
-    collected_ = clips_ || states == 0;
+    const bool asynchronous = shared_->is_asynchronous();
     real cost;
     try {
       parts_->update_by(clips_ ? nullptr : &update_shared, this);
-      cost = reads_shard_
+      cost = reads_shard_ && !asynchronous
                  ? run_share(batch)
-                 : parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
+                 : parts_->run(pool_, batch, batch, own_seed(), static_cast<std::uint64_t>(steps_));
       if (!shared_->adds_threads())
         pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
       parts_->reduce(pool_);
@@ -256,16 +244,25 @@ class host_updates {
       torn_ = shared_->drop_step();
       throw;
     }
+    collected_ = !asynchronous && (clips_ || states == 0);
     torn_ = true;
-    if (clips_) {
+    if (clips_ && !asynchronous) {
       shared_->bring_totals();
       update_parameters();
     } else {
+      shared_->note({scalar_.data(), traits::scalar_count, rate_factor(*used_),
+                     clips_ ? limit_norms() : nullptr});
       shared_->update(&update_shared, this, pool_);
       ++steps_;
     }
     torn_ = false;
     return cost;
+  }
+  /// The seed of this process: where trainers make their own steps, each draws other numbers.
+  std::uint64_t own_seed() const { return reads_shard_ ? seed_ + shared_->part().seed : seed_; }
+  static float rate_factor([[maybe_unused]] const Opt& opt) {
+    if constexpr (requires { opt.learning_rate.factor; }) return opt.learning_rate.factor;
+    return 1;
   }
   /// Updates a range of a parameter, in floats, with the sum over all processes.
   LAMINA_COLD static void update_shared(void* self, int i, std::size_t first, std::size_t count,
@@ -279,7 +276,7 @@ class host_updates {
         i, first / wide,
         whole ? whole_of(i)
               : engine::cpu::operand{nullptr, 1, n, n, dtype_of<real>, false, nullptr, 0},
-        engine::numbers_at<real>(gradient), nullptr);
+        engine::numbers_at<real>(gradient), t.told_scales_);
   }
   static engine::cpu::operand whole_of(int i) {
     const parameter_layout& lies = parameter_table<P>::table.of[i];
@@ -306,6 +303,7 @@ class host_updates {
   std::unique_ptr<shared_arrays> shared_;
   owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm
   owned_array<float> norms_, scales_;
+  const float* told_scales_ = nullptr;  // on a parameter server: the scales of a trainer's clip
   worker_pool pool_;
 };
 

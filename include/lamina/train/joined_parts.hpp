@@ -6,10 +6,13 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <lamina/model/metric_sums.hpp>
+#include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
+#include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -56,6 +59,67 @@ quotient_sums weigh_quotients(std::vector<part_facts<P>>& parts) {
     f.weight = static_cast<real_of<P>>(share * f.denominator / whole);
   }
   return sums;
+}
+
+/// Turns the numbers of rows of parts, their `weight`, into the weights of their gradients. Calls
+/// average() when the weights are shares of rows. Returns the cost of the mini-batch; `divisor`
+/// becomes the number of rows, and `sums` those of a quotient.
+template <program_type P, class Training, class Average>
+real_of<P> weigh_parts(std::vector<part_facts<P>>& parts, quotient_sums& sums, double& divisor,
+                       Average&& average) {
+  using real = real_of<P>;
+  using part_weight = cost_rows<P, Training>;
+  real weighed = 0;
+  for (const part_facts<P>& f : parts) weighed += f.weight;
+  divisor = static_cast<double>(weighed);
+  for (part_facts<P>& f : parts) f.weight /= weighed > 1 ? weighed : real(1);
+  average();
+  if constexpr (part_weight::is_quotient)
+    sums = weigh_quotients<P, Training>(parts);
+  else if constexpr (part_weight::is_sum)
+    for (part_facts<P>& f : parts) f.weight = f.weight > 0 ? real(1) : real(0);
+  if constexpr (part_weight::is_quotient)
+    if (const double below = sums.denominator(part_weight::quotient); below == 0)
+      return static_cast<real>(part_weight::quotient.factor * sums.numerator / below);
+  real cost = 0;
+  for (const part_facts<P>& f : parts)
+    if (f.weight != 0) cost += f.weight * f.cost;
+  return cost;
+}
+
+/// The weights that weigh_parts() will find for the parts of a mini-batch, if data alone determine
+/// them.
+template <program_type P, class Training>
+LAMINA_COLD void weigh_in_advance(std::vector<real_of<P>>& weights, const batch_view<P>& batch) {
+  using real = real_of<P>;
+  using part_weight = cost_rows<P, Training>;
+  const int parts = static_cast<int>(weights.size());
+  real weighed = 0;
+  for (int p = 0; p < parts; ++p) {
+    real& weight = weights[static_cast<std::size_t>(p)];
+    weight = static_cast<real>(part_weight::fed(
+        batch.part(first_of_part(batch, p, parts), first_of_part(batch, p + 1, parts))));
+    weighed += weight;
+  }
+  for (real& weight : weights) {
+    weight /= weighed > 1 ? weighed : real(1);
+    if (part_weight::is_sum) weight = weight > 0 ? real(1) : real(0);
+  }
+}
+
+/// Joins the shares that the processes have of a mini-batch: afterwards the rows of `mine` have the
+/// numbers that they have in the whole, so that they draw the random numbers of these, and `whole`
+/// has the numbers of all rows.
+template <program_type P>
+LAMINA_COLD void join_shares(shared_arrays& shared, batch_view<P>& mine, batch_view<P>& whole) {
+  constexpr int domains = batch_view<P>::domains;
+  std::int64_t first[bound(domains)], count[bound(domains)];
+  for (int d = 0; d < domains; ++d) count[d] = mine.rows.count[d];
+  shared.join_shares(first, count, domains);
+  for (int d = 0; d < domains; ++d) {
+    mine.rows.first[d] += first[d];
+    whole.rows.count[d] = static_cast<int>(count[d]);
+  }
 }
 
 /// Sets the moving statistics of a model to the weighted mean over the parts; `copy(t, i)` is the

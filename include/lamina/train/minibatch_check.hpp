@@ -42,13 +42,10 @@ constexpr bool is_trainable() {
 }
 
 /// Whether the samples of a mini-batch fit the data layers of P. If not, a compile-time error says
-/// why.
+/// why, but for a mini-batch that is no range: then what calls this says so.
 template <program_type P, class Batch>
 constexpr bool are_samples() {
   constexpr bool batched = std::ranges::range<Batch&>;
-  static_assert(
-      check<batched, gets_type<Batch>>,
-      "lamina: trainer: expected a mini-batch, a range of samples; pass() takes a reader");
   constexpr int layers = P::desc.count.data;
   constexpr int fields = fields_a_sample<layers, Batch>;
   constexpr bool fits = fields == layers;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/checksum.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
@@ -73,6 +74,13 @@ class optimizer_state {
     for (int i = 0; i < parameters; ++i)
       if (optimizer::needs_norm(clip_of(i))) return true;
     return false;
+  }
+  /// A checksum of the options, which must be equal in the processes of a distributed training.
+  std::uint64_t checksum() const {
+    const scalar_list numbers = scalars(0);
+    lamina::checksum sum;
+    sum.add(numbers.data(), sizeof numbers);
+    return sum.value();
   }
   scalar_list scalars(std::int64_t step) const { return traits::scalars(*used_, step); }
   /// The scalar arguments of the update of parameter i, one per attribute of its operator. A

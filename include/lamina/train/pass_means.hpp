@@ -54,6 +54,21 @@ class pass_means {
     }
   }
 
+  /// Makes the sums of a pass those of all trainers of an asynchronous training. `parts` trainers
+  /// have counted each sample.
+  template <class Trainer, class Shared>
+  LAMINA_COLD void join(Trainer& t, Shared& all, int parts) {
+    double sums[] = {static_cast<double>(samples_), cost_};
+    all.add_up(sums, 2);
+    samples_ = static_cast<std::int64_t>(sums[0]) / parts;
+    cost_ = sums[1] / parts;
+    for (int i = 0; i < metrics::count; ++i)
+      if (metrics::all.of[i].counts.positive >= 0)
+        sum_[static_cast<std::size_t>(i)] = t.sum_of_metric(i);
+      else
+        all.add_up(sum_[static_cast<std::size_t>(i)], false);
+  }
+
   std::int64_t samples() const { return samples_; }
   std::span<const optimizer::metric_value> now() const { return {now_.data(), count}; }
   /// The mean cost per sample; 0 for a pass without samples, like the metrics.

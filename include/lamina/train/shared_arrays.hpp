@@ -32,6 +32,29 @@ struct part_weights {
   int local;  // parts of each process
 };
 
+/// What the next update needs besides the gradients, as a trainer tells its parameter servers.
+struct update_facts {
+  const float* scalars;  // the arguments of the update in this step
+  int count;
+  float rate_factor;    // learning_rate.factor of the optimizer
+  const float* scales;  // by parameter: what a clip by norm multiplies the gradient by, or null
+};
+
+/// The functions by which a parameter server updates parameters, and the trainer that they take.
+struct server_functions {
+  void* trainer;
+  /// Updates a range, as shared_arrays::update_function.
+  void (*update)(void* trainer, int parameter, std::size_t first, std::size_t count,
+                 float* gradient);
+  /// Updates rows [first, end) of a table, or with -1 all, by selected rows, which are counted from
+  /// `first`: a
+  /// basic_selected_rows<float>*, or that of double. Returns whether it changed those rows alone.
+  bool (*update_rows)(void* trainer, int parameter, int first, int end, void* gradient);
+  /// Begins an update. With null `scalars` they are those of the server's own step. Returns the
+  /// number of updates before it.
+  std::int64_t (*begin)(void* trainer, const update_facts& told);
+};
+
 /// The parameters of a training, which its processes update together: each sums and updates a
 /// shard of them. All processes must call each function equally often and in the same order. The
 /// functions take pointers and not types, so that a trainer of one process does not compile them;
@@ -46,6 +69,17 @@ class shared_arrays {
   virtual ~shared_arrays() = default;
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
+  /// Whether this process is a parameter server: it only calls begin() and serve().
+  bool is_server() const { return is_server_; }
+  /// Whether processes update by themselves, with parameter servers between them. Then each trains
+  /// on part part().number of part().count of a mini-batch; or, where processes read shares, on its
+  /// own mini-batches, with part().seed added to the seed.
+  bool is_asynchronous() const { return is_asynchronous_; }
+  struct own_part {
+    int number = 0, count = 1;
+    std::uint64_t seed = 0;
+  };
+  const own_part& part() const { return part_; }
 
   /// Compares the facts of all processes, and gives all of them the parameters and accumulators of
   /// rank 0. Throws lamina::error that names the first rank that differs, and in what.
@@ -98,12 +132,23 @@ class shared_arrays {
   virtual void update(update_function how, void* trainer, worker_pool& pool) = 0;
   /// Makes the accumulators equal on all processes; of[i * states + s] belongs to parameter i.
   virtual void collect(float* const* of, int states) = 0;
+  /// Tells what the next update() needs besides the gradients.
+  virtual void note(const update_facts&) {}
+  /// In an asynchronous training, ends a pass: add_up() adds up over the trainers until the next
+  /// update, and collect() waits for all of them.
+  virtual void end_pass() {}
+  /// The number of updates, where `mine` is that of this process.
+  virtual std::int64_t updates(std::int64_t mine) const { return mine; }
+  /// Serves the trainers until all of them have ended their training.
+  virtual void serve(const server_functions&, worker_pool&) {}
 
  protected:
   shared_arrays(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
   shared_arrays(const shared_arrays&) = default;
   shared_arrays& operator=(const shared_arrays&) = default;
   int rank_, ranks_;
+  bool is_server_ = false, is_asynchronous_ = false;
+  own_part part_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -103,6 +103,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// lamina::error for data that do not fit.
   template <class Batch>
   real step(const Batch& samples) {
+    static_assert(check<std::ranges::range<const Batch&>, gets_type<Batch>>,
+                  "lamina: trainer: expected a mini-batch, a range of samples; pass() takes a "
+                  "reader");
     if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
     return step(feeder_.view());
   }
@@ -118,6 +121,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// this mini-batch.
   template <class Batch>
   real backward(const Batch& samples) {
+    static_assert(check<std::ranges::range<const Batch&>, gets_type<Batch>>,
+                  "lamina: trainer: expected a mini-batch, a range of samples; pass() takes a "
+                  "reader");
     if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
     return backward(feeder_.view());
   }

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 
@@ -28,6 +29,14 @@ namespace lamina::inline LAMINA_ABI::detail {
   throw error(
       "lamina: trainer: expected backward() before update(), found none since the last "
       "update");
+}
+
+/// Throws lamina::error: the cost cannot be computed in parts.
+[[noreturn]] LAMINA_COLD inline void fail_parts_of_cost(int parts) {
+  throw error(text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor a "
+                        "sum over rows, nor a quotient of two such sums whose denominator depends "
+                        "on the data alone, found "
+                     << parts);
 }
 
 [[noreturn]] LAMINA_COLD inline void fail_torn() {

@@ -148,13 +148,25 @@ class training_run {
                          << " mini-batches that are not used yet");
   }
 
-  /// Runs one pass and reports events. The reader begins it with its number.
+  /// Runs one pass and reports events. The reader begins it with its number. On a parameter server,
+  /// the first call serves the trainers to their end; later ones do nothing.
   template <class Reader>
   LAMINA_COLD void pass(Reader& batches) {
-    tell_world([&] { run_pass(batches); });
+    tell_world([&] {
+      if (!serves()) run_pass(batches);
+    });
   }
 
  private:
+  /// On a parameter server, serves the trainers and returns true.
+  LAMINA_COLD bool serves() {
+    if constexpr (requires { machine_.serve(); })
+      if (options_.world != nullptr && machine_.serve()) {
+        at_ = {at_.pass + 1, 0};
+        return true;
+      }
+    return false;
+  }
   /// Compares the first mini-batch of a pass with those of the other processes.
   LAMINA_COLD void require_samples(int pass) {
     if constexpr (requires { machine_.require_samples(std::uint64_t{}); })
@@ -162,7 +174,10 @@ class training_run {
   }
   /// Whether each process reads its share of the mini-batches. Then a process that has no more
   /// mini-batches takes part, without samples, until all processes are at their end.
-  bool reads_shard() const { return options_.reads_shard && options_.world != nullptr; }
+  bool reads_shard() const {
+    if constexpr (requires { machine_.joins_shares(); }) return machine_.joins_shares();
+    return options_.reads_shard && options_.world != nullptr;
+  }
   /// Calls f(). If it throws, the other processes of a distributed training stop too.
   template <class F>
   LAMINA_COLD decltype(auto) tell_world(F&& f) {
@@ -245,6 +260,10 @@ class training_run {
     }
     if (pending() > 0) update();
     if (seen_.batches() == 0 && !stopping_) fail_empty(pass, known_batches_.has_value());
+    bool own_data = false;
+    if constexpr (requires { machine_.serve(); })
+      if (options_.world != nullptr)
+        own_data = machine_.join_pass(machine_, means_, stopping_, seen_.position(pass).checksum);
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
@@ -256,8 +275,9 @@ class training_run {
             .cost = means_.cost(),
             .metrics = means_.whole()});
     if (!saves) return;
+    // Trainers that have stopped in mini-batches of their own begin the pass again.
     if (!whole_pass)
-      save(seen_.position(pass));
+      save(own_data ? training_position{pass, 0} : seen_.position(pass));
     else if (stopping_ || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
       save({pass + 1, 0});
   }

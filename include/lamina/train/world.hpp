@@ -14,6 +14,7 @@
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/plan/gradient_order.hpp>
+#include <lamina/train/device_sums.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -30,6 +31,9 @@ struct trained_arrays {
   bool is_double;                         // the elements are doubles
   const gradient_times* times = nullptr;  // when a step is done with them; null: at its end
   int threads = 1;
+  // Where the gradient is selected rows: floats from row to row, or -1 if a row is not in one
+  // place; 0: other gradients.
+  const int* row_floats = nullptr;
 };
 
 /// The processes of a distributed training: each is a rank from 0 to size() - 1.
@@ -39,11 +43,21 @@ class world {
   virtual ~world() = default;
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// The number of processes that train: the first ranks. All others hold parameters.
+  virtual int trainers() const { return size_; }
 
-  /// The sum of a number over all processes. All must call it.
+  /// The sum of a number over all processes that train. All of them must call it.
   virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
+  /// Connects device number `device` of this process, which works on `stream` (a cudaStream_t),
+  /// with the devices of the others. All must call it.
+  LAMINA_COLD virtual std::unique_ptr<device_sums> share_device(int device, void* stream) {
+    (void)device, (void)stream;
+    throw error(
+        "lamina: train: expected a world that connects devices, lamina::distributed::nccl_session, "
+        "found one that does not");
+  }
   /// Divides the rows of a model's tables among the processes. All must call it, with the same
   /// tables and seed.
   LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule whose function has a state.
-// expect-error: static.assert.*schedule: expected a function without captures that takes the step
-// expect-fact: gets_type<
+// expect-error: deleted
+// expect-fact: // expected a function of the step, a std::int64_t, without captures
 // expect-lines: 12
 #include <lamina/optimizer/sgd.hpp>
 

@@ -47,8 +47,8 @@ TEST_CASE("a job that a cluster would refuse is an error that names the option")
     CHECK_THAT(fault({}, [&](job& j) { j.name = name; }), Contains("launch: name: expected"));
   CHECK_THAT(fault({}, [](job& j) { j.trainers = 0; }),
              Contains("trainers: expected a number from 1 to 100000, found '0'"));
-  CHECK_THAT(fault({}, [](job& j) { j.parameter_servers = 4; }),
-             Contains("parameter_servers: expected 0"));
+  CHECK_THAT(fault({}, [](job& j) { j.parameter_servers = -1; }),
+             Contains("parameter_servers: expected a number from 0 to 100000, found '-1'"));
   CHECK_THAT(fault({}, [](job& j) { j.cpus = -1; }), Contains("cpus"));
   CHECK_THAT(fault({}, [](job& j) { j.memory = "0"; }), Contains("memory"));
   CHECK_THAT(fault({}, [](job& j) { j.memory = "9000000Pi"; }), Contains("memory"));
@@ -70,6 +70,29 @@ TEST_CASE("a job for Kubernetes is asked for its image, its user and its secrets
   CHECK_THAT(wrong([](job& j) { j.image = ""; }), Contains("image"));
   CHECK_THAT(wrong([](job& j) { j.image = "a b"; }), Contains("image"));
   CHECK_THAT(wrong([](job& j) { j.kind = "Pod"; }), Contains("kind"));
+  CHECK_THAT(wrong([](job& j) { j.build = "maybe"; }), Contains("build: expected yes, no or auto"));
+  // An image to build has a registry and no digest; one that exists may have any name.
+  for (const char* const image : {"trainer:1", "r/a@sha256:0", "r/a;b"}) {
+    CHECK_THAT(wrong([&](job& j) { j.image = image; }), Contains("image: expected"));
+    CHECK(wrong([&](job& j) { j.image = image, j.build = "no"; }).empty());
+  }
+  CHECK_THAT(wrong([](job& j) { j.base_image = "a\nRUN x"; }), Contains("base_image"));
+  CHECK_THAT(wrong([](job& j) { j.base_image = "$(x)"; }), Contains("base_image"));
+  CHECK_THAT(wrong([](job& j) { j.program = "/a/../b"; }), Contains("program"));
+  CHECK_THAT(wrong([](job& j) { j.image_tool = "/usr/bin/kaniko"; }), Contains("image_tool"));
+  CHECK(wrong([](job& j) { j.image_tool = "/opt/podman"; }).empty());
+  CHECK_THAT(wrong([](job& j) { j.registry_user = "yi"; }), Contains("registry_user"));
+  CHECK_THAT(wrong([](job& j) { j.registry_token_file = "t"; }), Contains("registry_user"));
+  CHECK_THAT(wrong([](job& j) {
+               j.registry_user = "a:b";
+               j.registry_token_file = "t";
+             }),
+             Contains("a name without :"));
+  CHECK_THAT(wrong([](job& j) {
+               j.registry_user = "yi";
+               j.registry_token_file = j.registry_auth_file = "t";
+             }),
+             Contains("registry_auth_file"));
   CHECK_THAT(wrong([](job& j) { j.user = 0; }), Contains("user"));
   CHECK_THAT(wrong([](job& j) { j.name_space = "A"; }), Contains("name_space"));
   CHECK_THAT(wrong([](job& j) { j.program = "trainer"; }), Contains("program"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // launcher.py compares manifests with the schemas of Kubernetes.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,34 @@ TEST_CASE("names of the pods are those that a Job and a JobSet give") {
   const auto set = nlohmann::json::parse(kubernetes_manifests(j));
   CHECK(hosts_of(set["items"][1]["spec"]["replicatedJobs"][0]["template"]["spec"]) ==
         names{"net-trainer-0-0.net", "net-trainer-0-0.net:1,net-trainer-0-1.net:1"});
+}
+
+TEST_CASE("parameter servers are pods of the job, and all are told how many there are") {
+  job j{.image = "i", .trainers = 2, .name = "net"};
+  CHECK(kubernetes_manifests(j).find("LAMINA_PARAMETER_SERVERS") == std::string::npos);
+  j.parameter_servers = 3;
+  const nlohmann::json variable = {{"name", "LAMINA_PARAMETER_SERVERS"}, {"value", "3"}};
+  const auto tells = [&](const nlohmann::json& environment) {
+    return std::find(environment.begin(), environment.end(), variable) != environment.end();
+  };
+  const auto spec = nlohmann::json::parse(kubernetes_manifests(j))["items"][2]["spec"];
+  CHECK(spec["completions"] == 5);
+  CHECK(spec["parallelism"] == 5);
+  CHECK(tells(spec["template"]["spec"]["containers"][0]["env"]));
+  j.kind = "MPIJob";
+  const auto replicas =
+      nlohmann::json::parse(kubernetes_manifests(j))["items"][0]["spec"]["mpiReplicaSpecs"];
+  CHECK(replicas["Worker"]["replicas"] == 5);
+  const auto launcher = replicas["Launcher"]["template"]["spec"]["containers"][0];
+  CHECK(tells(launcher["env"]));
+  CHECK(launcher["command"] == nlohmann::json{"mpirun", "-x", "LAMINA_ROLE", "-x",
+                                              "LAMINA_PARAMETER_SERVERS", "-n", "5",
+                                              "/usr/local/bin/trainer"});
+  j.kind = "TrainJob";
+  const auto trainer =
+      nlohmann::json::parse(kubernetes_manifests(j))["items"][0]["spec"]["trainer"];
+  CHECK(trainer["numNodes"] == 5);
+  CHECK(tells(trainer["env"]));
 }
 
 TEST_CASE("arguments that are no UTF-8 are an error") {

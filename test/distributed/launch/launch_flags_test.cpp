@@ -24,15 +24,38 @@ using words = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("flags of the launcher change the job, and others are the program's") {
-  const launch_flags f =
-      read({"--launch",   "slurm",         "--dry-run",     "--passes",    "20",         "-n",
-            "4",          "--cpus=2",      "--memory=3Gi",  "--image",     "i",          "--name",
-            "x",          "--namespace=y", "--kind=JobSet", "--retries=0", "--deadline", "60",
-            "--rate=0.1", "--launched",    "-nx",           "--",          "--launch",   "--"},
-           {.trainers = 2, .arguments = {"first"}});
+  const launch_flags f = read({"--launch",
+                               "slurm",
+                               "--dry-run",
+                               "--passes",
+                               "20",
+                               "-n",
+                               "4",
+                               "--cpus=2",
+                               "--memory=3Gi",
+                               "--image",
+                               "i",
+                               "--name",
+                               "x",
+                               "--namespace=y",
+                               "--kind=JobSet",
+                               "--retries=0",
+                               "--deadline",
+                               "60",
+                               "--rate=0.1",
+                               "--launched",
+                               "-nx",
+                               "--parameter-servers",
+                               "3",
+                               "--",
+                               "--launch",
+                               "--"},
+                              {.trainers = 2, .arguments = {"first"}});
   CHECK(f.dry_run);
   CHECK(f.what.backend == "slurm");
   CHECK(f.what.trainers == 4);
+  CHECK(f.what.parameter_servers == 3);
+  CHECK(f.what.processes() == 7);
   CHECK(f.what.cpus == 2);
   CHECK(f.what.memory == "3Gi");
   CHECK(f.what.image == "i");
@@ -43,6 +66,15 @@ TEST_CASE("flags of the launcher change the job, and others are the program's") 
   CHECK(f.what.deadline == 60);
   CHECK(f.what.arguments ==
         words{"first", "--passes", "20", "--rate=0.1", "--launched", "-nx", "--launch", "--"});
+}
+
+TEST_CASE("flags say how an image is built and whether a failure starts again") {
+  const launch_flags f = read({"--build=no", "--base-image", "b", "--restart-on-failure", "x"});
+  CHECK(f.what.build == "no");
+  CHECK(f.what.base_image == "b");
+  CHECK(f.what.restart_on_failure);
+  CHECK(f.what.arguments == words{"x"});
+  CHECK_FALSE(read({"--", "--restart-on-failure"}).what.restart_on_failure);
 }
 
 TEST_CASE("without flags a job is as it was given") {

@@ -27,6 +27,10 @@ TEST_CASE("a script asks for tasks, cores, memory and minutes") {
         "srun --mpi=pmi2 --kill-on-bad-exit=1 --cpus-per-task=3 '/home/user/my trainer' 'a b'\n",
         "-lt 3 ]"})
     CHECK_THAT(script, Contains(line));
+  CHECK_THAT(script, !Contains("LAMINA_PARAMETER_SERVERS"));
+  j.parameter_servers = 2;
+  for (const char* const line : {"#SBATCH --ntasks=10\n", "export LAMINA_PARAMETER_SERVERS=2\n"})
+    CHECK_THAT(slurm_script(j, "trainer"), Contains(line));
   j.deadline = 0;
   j.partition = j.account = "";
   for (const char* const line : {"--time", "--partition", "--account"})

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs are saved, read and written as C++; the text is compared with the headers of imported/,
 // which this file includes, and what these record with what was saved.
-#include <cstring>
-#include <random>
-
 #include <catch2/catch.hpp>
-#include <executor/shared_executor.hpp>
 #include <io/native/imported/images.imported>
 #include <io/native/imported/lenet.imported>
 #include <io/native/imported/loops.imported>
 #include <io/native/imported/sentences.imported>
-#include <io/native/same_program.hpp>
+#include <io/native/imported_program.hpp>
 
-#include <lamina/io/native/native_source.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using imported_program::path_of;
+using imported_program::random_tensor;
+using imported_program::text_of;
 using lamina::activation;
 
 namespace {
@@ -114,66 +112,21 @@ constexpr auto loops = lamina::program([](lamina::block& main) {
 
 }  // namespace recorded
 
-std::string path_of(const std::string& name) {
-  return std::string(LAMINA_TEST_DIR) + "/io/native/imported/" + name + ".imported";
-}
-std::string text_of(const lamina::program_view& p, const std::string& name) {
-  const lamina::loaded_program read(same_program::as_saved(p), name);
-  return lamina::native_source(read,
-                               {.name = name, .origin = "the program of native_source_test.cpp"});
-}
-
-lamina::tensor random_tensor(const lamina::tensor_shape& shape) {
-  std::mt19937 numbers(5);
-  std::vector<float> values(lamina::size_of(shape));
-  for (float& v : values) v = static_cast<float>(numbers() % 2001) / 1000.f - 1;
-  return lamina::tensor(shape, values);
-}
-
-/// The results of a program and of its copy, with the same parameters.
-void check_same_bits(const lamina::program_view& p, const lamina::program_view& copy,
-                     const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope parameters;
-  executor.run_startup(p, parameters, 3);
-  const auto run = [&](const lamina::program_view& q) {
-    std::vector<std::string> fetches;
-    for (int i = 0; i < q.count.outputs; ++i)
-      fetches.push_back(lamina::variable_name(q, q.outputs[i]));
-    return executor.run(q, parameters, feed, fetches);
-  };
-  const auto found = run(p), again = run(copy);
-  REQUIRE(found.size() == again.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    REQUIRE(found[i].shape() == again[i].shape());
-    CHECK(found[i].lod() == again[i].lod());
-    const std::size_t bytes =
-        found[i].size() * static_cast<std::size_t>(lamina::size_of(found[i].type()));
-    CHECK(std::memcmp(found[i].data(), again[i].data(), bytes) == 0);
-  }
-}
-
-template <class Program, class Copy>
-void check(const std::string& name, Program, Copy, const lamina::feed_map& feed) {
-  INFO(name);
-  CHECK(text_of(Program::view(), name) == lamina::read_file(path_of(name)));
-  CHECK(same_program::comparison::of(same_program::as_saved(Program::view()),
-                                     same_program::as_saved(Copy::view())) == "");
-  check_same_bits(Program::view(), Copy::view(), feed);
-}
-
 }  // namespace
 
 TEST_CASE("native source: saved programs come back as layers, with the same bits") {
-  check("lenet", recorded::lenet, lenet, {{"image", random_tensor({3, 1, 28, 28})}});
+  imported_program::compare("lenet", recorded::lenet, lenet,
+                            {{"image", random_tensor({3, 1, 28, 28})}});
   const lamina::lod lengths = lamina::lod::from_lengths({{2, 1, 4}});
-  check("sentences", recorded::sentences, sentences,
-        {{"words",
-          lamina::lod_tensor(
-              lamina::tensor({7, 1}, std::vector<std::int64_t>{3, 7, 49, 0, 7, 1, 20}), lengths)},
-         {"class", lamina::lod_tensor(random_tensor({7, 3}), lengths)}});
-  check("images", recorded::images, images, {{"image", random_tensor({2, 4, 9, 8})}});
-  check("loops", recorded::loops, loops, {{"x", random_tensor({6, 5, 3})}});
+  imported_program::compare(
+      "sentences", recorded::sentences, sentences,
+      {{"words",
+        lamina::lod_tensor(lamina::tensor({7, 1}, std::vector<std::int64_t>{3, 7, 49, 0, 7, 1, 20}),
+                           lengths)},
+       {"class", lamina::lod_tensor(random_tensor({7, 3}), lengths)}});
+  imported_program::compare("images", recorded::images, images,
+                            {{"image", random_tensor({2, 4, 9, 8})}});
+  imported_program::compare("loops", recorded::loops, loops, {{"x", random_tensor({6, 5, 3})}});
 }
 
 TEST_CASE("native source: LeNet has less than 40 lines") {

@@ -90,6 +90,8 @@ LAMINA_COLD inline std::string containerfile(const job& j, const elf_needs& need
   s << "COPY root/ /\n";
   if (!needs.loader.empty()) s << "ENV LD_LIBRARY_PATH=" << image_library_folder << "\n";
   if (j.base_image != "scratch") {
+    // A program that sshd starts has no variables of the image, but the loader's cache.
+    if (!needs.loader.empty()) s << "RUN ldconfig || :\n";
     // A loader that is asked to list libraries does not start the program.
     if (!needs.loader.empty())
       s << "RUN found=$(LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes " << shell_word(j.program)

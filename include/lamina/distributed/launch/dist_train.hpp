@@ -115,7 +115,7 @@ LAMINA_COLD inline int launch(const launch_flags& flags) {
   const job& j = flags.what;
   require_valid(j);
   if (j.backend == "local") {
-    std::vector<std::string> words = {"mpirun", "-n", std::string(text() << j.trainers),
+    std::vector<std::string> words = {"mpirun", "-n", std::string(text() << j.processes()),
                                       own_path()};
     words.insert(words.end(), j.arguments.begin(), j.arguments.end());
     if (flags.dry_run) {
@@ -125,6 +125,8 @@ LAMINA_COLD inline int launch(const launch_flags& flags) {
       return 0;
     }
     ::setenv("LAMINA_ROLE", "trainer", 1);
+    if (j.parameter_servers > 0)
+      ::setenv("LAMINA_PARAMETER_SERVERS", std::string(text() << j.parameter_servers).c_str(), 1);
     if (j.restart_on_failure) return run_with_restarts(words, j.retries);
     become(words);
     throw error("lamina: launch: expected the command mpirun (openmpi-bin or mpich), found none");

@@ -98,12 +98,16 @@ LAMINA_COLD inline void write_image_context(const job& j, const std::string& pro
     detail::copy_into_image(j, needs.loader, root.string() + needs.loader);
   detail::copy_into_image(j, program, root.string() + j.program);
   fs::permissions(root.string() + j.program, fs::perms(0755));
+  if (!is_alone && !needs.loader.empty()) {
+    const private_file folders(std::string(image_library_folder) + "\n");
+    detail::copy_into_image(j, folders.path(), root / "etc/ld.so.conf.d/lamina.conf");
+  }
   if (j.base_image.empty() && detail::is_started_by_ssh(j)) {
     // Each pod has the keys of its job; a server without root listens above 1024.
     const private_file server(
         "Port 2222\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
-        "HostKey /home/mpiuser/.ssh/id_rsa\nAuthorizedKeysFile /home/mpiuser/.ssh/authorized_keys\n"
-        "AcceptEnv LAMINA_*\n");
+        "HostKey /home/mpiuser/.ssh/id_rsa\nAuthorizedKeysFile "
+        "/home/mpiuser/.ssh/authorized_keys\n");
     const private_file client(
         "Host *\n  Port 2222\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n"
         "  LogLevel ERROR\n");

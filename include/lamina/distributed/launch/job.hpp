@@ -16,14 +16,15 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// What a launcher starts, where, and with what. `require_valid` says what is wrong with one. The
-/// backend "local" uses trainers, arguments, restart_on_failure and retries alone: mpirun limits
-/// neither memory nor time.
+/// backend "local" uses trainers, parameter_servers, arguments, restart_on_failure and retries
+/// alone: mpirun limits neither memory nor time.
 struct job {
   /// Kubernetes: the container image, "REGISTRY/USER/NAME:TAG", which `build` makes.
   std::string image = {};
   /// The processes that train; at least 1.
   int trainers = 1;
-  /// Processes that only hold parameters. Here each trainer holds a shard of them, so it is 0.
+  /// The processes that hold parameters, besides the trainers; with 0 each trainer holds a shard.
+  /// Sessions learn the number by LAMINA_PARAMETER_SERVERS.
   int parameter_servers = 0;
   /// The cores of each process; at least 1.
   int cpus = 1;
@@ -96,6 +97,9 @@ struct job {
 
   /// Local: whether mpirun is started again after a failure, at most `retries` times.
   bool restart_on_failure = false;
+
+  /// All processes of the job.
+  int processes() const { return trainers + parameter_servers; }
 };
 
 /// The bytes of a quantity as Kubernetes writes it, "512Mi"; a negative number for another text.
@@ -240,11 +244,7 @@ LAMINA_COLD inline void require_valid(const job& j) {
   if (j.backend != "local" && j.backend != "slurm" && j.backend != "kubernetes")
     bad_option("backend", "local, slurm or kubernetes", j.backend);
   require_count("trainers", j.trainers, 1, 100000);
-  if (j.parameter_servers != 0)
-    bad_option("parameter_servers",
-               "0, as each trainer holds a shard of the parameters (asynchronous servers are not "
-               "written yet)",
-               std::string(text() << j.parameter_servers));
+  require_count("parameter_servers", j.parameter_servers, 0, 100000);
   require_count("cpus", j.cpus, 1, 10000);
   require_quantity("memory", j.memory);
   // With the endings that Kubernetes appends, names of pods are still labels; that of a service

@@ -35,7 +35,7 @@ if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
   while :; do proxy || :; sleep 1; done
 fi
 MPIEXEC_PORT_RANGE="$LAMINA_PORT:$LAMINA_PORT" mpiexec.hydra -launcher manual \
-  -localhost "$LAMINA_LEADER" -hosts "$LAMINA_HOSTS" -n "$LAMINA_TRAINERS" \
+  -localhost "$LAMINA_LEADER" -hosts "$LAMINA_HOSTS" -n "$LAMINA_PROCESSES" \
   "$@" < /dev/null &
 leader=$!
 (while kill -0 "$leader" 2> /dev/null; do proxy && break; sleep 1; done) &
@@ -118,24 +118,33 @@ LAMINA_COLD inline manifest words_of(const job& j, manifest before) {
   return before;
 }
 
+/// The variables by which a process knows that it is one of the job, and a session the roles.
+LAMINA_COLD inline manifest role_of(const job& j) {
+  manifest variables = manifest::array({{{"name", "LAMINA_ROLE"}, {"value", "trainer"}}});
+  if (j.parameter_servers > 0)
+    variables.push_back({{"name", "LAMINA_PARAMETER_SERVERS"},
+                         {"value", std::string(text() << j.parameter_servers)}});
+  return variables;
+}
+
 /// The spec of an indexed Job whose pods are called `host`-0, `host`-1, ...
 LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
   std::string hosts;
-  for (int i = 0; i < j.trainers; ++i)
+  for (int i = 0; i < j.processes(); ++i)
     hosts += std::string(text() << (i > 0 ? "," : "") << host << "-" << i << "." << j.name << ":1");
   manifest environment = {
       {{"name", "LAMINA_LEADER"}, {"value", std::string(text() << host << "-0." << j.name)}},
       {{"name", "LAMINA_PORT"}, {"value", std::string(text() << launch_port)}},
       {{"name", "LAMINA_HOSTS"}, {"value", hosts}},
-      {{"name", "LAMINA_TRAINERS"}, {"value", std::string(text() << j.trainers)}},
-      {{"name", "LAMINA_ROLE"}, {"value", "trainer"}}};
+      {{"name", "LAMINA_PROCESSES"}, {"value", std::string(text() << j.processes())}}};
+  for (const manifest& variable : role_of(j)) environment.push_back(variable);
   manifest container = container_of(j, "trainer", words_of(j, {"/bin/sh", "-c", pod_script, "sh"}),
                                     std::move(environment));
   container["ports"] = manifest::array({{{"name", "mpi"}, {"containerPort", launch_port}}});
   // The restart policy Never: a pod that fails is made again, which backoffLimit counts.
   manifest spec = {
-      {"completions", j.trainers},
-      {"parallelism", j.trainers},
+      {"completions", j.processes()},
+      {"parallelism", j.processes()},
       {"completionMode", "Indexed"},
       {"backoffLimit", j.retries},
       {"successPolicy", {{"rules", manifest::array({{{"succeededIndexes", "0"}}})}}},
@@ -155,10 +164,15 @@ LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
 }
 
 LAMINA_COLD inline manifest mpi_job_of(const job& j) {
-  manifest environment = manifest::array({{{"name", "LAMINA_ROLE"}, {"value", "trainer"}}});
-  const std::string count = text() << j.trainers;
-  manifest launcher = container_of(
-      j, "launcher", words_of(j, {"mpirun", "-x", "LAMINA_ROLE", "-n", count}), environment);
+  const manifest environment = role_of(j);
+  manifest words = manifest::array({"mpirun"});
+  for (const manifest& variable : environment) {
+    words.push_back("-x");
+    words.push_back(variable["name"]);
+  }
+  words.push_back("-n");
+  words.push_back(std::string(text() << j.processes()));
+  manifest launcher = container_of(j, "launcher", words_of(j, std::move(words)), environment);
   manifest worker = container_of(
       j, "worker", {"/usr/sbin/sshd", "-De", "-f", "/home/mpiuser/.sshd_config"}, environment);
   // The launcher trains nothing.
@@ -177,7 +191,7 @@ LAMINA_COLD inline manifest mpi_job_of(const job& j) {
               {"restartPolicy", "OnFailure"},
               {"template", pod_of(j, std::move(launcher), "OnFailure", false)}}},
             {"Worker",
-             {{"replicas", j.trainers},
+             {{"replicas", j.processes()},
               {"restartPolicy", "OnFailure"},
               {"template", pod_of(j, std::move(worker), "OnFailure", false)}}}}}};
 }
@@ -251,9 +265,9 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
                   {{"runtimeRef", {{"name", j.runtime}, {"kind", "ClusterTrainingRuntime"}}},
                    {"trainer",
                     {{"image", j.image},
-                     {"numNodes", j.trainers},
+                     {"numNodes", j.processes()},
                      {"command", words_of(j, manifest::array({"mpirun"}))},
-                     {"env", manifest::array({{{"name", "LAMINA_ROLE"}, {"value", "trainer"}}})},
+                     {"env", role_of(j)},
                      {"resourcesPerNode", resources_of(j)}}}}));
   }
   try {

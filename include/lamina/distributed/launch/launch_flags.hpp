@@ -24,7 +24,8 @@ struct launch_flags {
   bool dry_run = false;
 };
 
-/// Reads `--launch BACKEND`, `--dry-run`, `-n N` (or `--trainers N`), `--cpus N`, `--memory SIZE`,
+/// Reads `--launch BACKEND`, `--dry-run`, `-n N` (or `--trainers N`), `--parameter-servers N`,
+/// `--cpus N`, `--memory SIZE`,
 /// `--image IMAGE`, `--base-image IMAGE`, `--build yes|no|auto`, `--name NAME`, `--namespace NAME`,
 /// `--kind KIND`, `--retries N`, `--deadline SECONDS`, `--restart-on-failure`, each with a value as
 /// `--flag value` or `--flag=value`, in any order. All others are arguments of the program and are
@@ -65,6 +66,7 @@ LAMINA_COLD inline launch_flags read_launch_flags(int argc, const char* const* a
                                  : flag == "--base-image" ? &j.base_image
                                                           : nullptr;
     int* const count = flag == "-n" || flag == "--trainers" ? &j.trainers
+                       : flag == "--parameter-servers"      ? &j.parameter_servers
                        : flag == "--cpus"                   ? &j.cpus
                        : flag == "--retries"                ? &j.retries
                        : flag == "--deadline"               ? &j.deadline

@@ -81,7 +81,7 @@ LAMINA_COLD inline elf_needs read_elf_needs(const std::string& path) {
     if (e.d_tag == DT_STRSZ) names_size = e.d_un.d_val;
   }
   if (names_size == 0) return found;
-  if (names_size > (std::uint64_t{1} << 28)) throw refuse("a damaged one");
+  if (names_size > (std::uint64_t{1} << 26)) throw refuse("a damaged one");
   std::string names(names_size, '\0');
   // The table's address is one of memory; the part that is loaded there has it in the file.
   bool is_there = false;

@@ -15,22 +15,24 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The script that `sbatch` takes: `trainers` tasks of `cpus` cores run `program`, whose path all
-/// machines see, with the arguments of the job. A task that fails ends the others; the job then
-/// queues itself again, at most `retries` times, except with the exit codes 64 and 65, which
+/// The script that `sbatch` takes: a task of `cpus` cores for each process runs `program`, whose
+/// path all machines see, with the arguments of the job. A task that fails ends the others; the job
+/// then queues itself again, at most `retries` times, except with the exit codes 64 and 65, which
 /// another try would have again. Throws lamina::error as require_valid does.
 LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view program) {
   require_valid(j);
   const auto mebibytes = static_cast<std::int64_t>(
       std::ceil(bytes_of_quantity(j.memory) / (1024.0 * 1024.0) / j.cpus));
   text s;
-  s << "#!/bin/sh\n#SBATCH --job-name=" << j.name << "\n#SBATCH --ntasks=" << j.trainers
+  s << "#!/bin/sh\n#SBATCH --job-name=" << j.name << "\n#SBATCH --ntasks=" << j.processes()
     << "\n#SBATCH --cpus-per-task=" << j.cpus << "\n#SBATCH --mem-per-cpu=" << mebibytes
     << "M\n#SBATCH --requeue\n#SBATCH --open-mode=append\n";
   // Slurm counts minutes; a minute begun is one.
   if (j.deadline > 0) s << "#SBATCH --time=" << (j.deadline + std::int64_t{59}) / 60 << "\n";
   if (!j.partition.empty()) s << "#SBATCH --partition=" << j.partition << "\n";
   if (!j.account.empty()) s << "#SBATCH --account=" << j.account << "\n";
+  if (j.parameter_servers > 0)
+    s << "export LAMINA_PARAMETER_SERVERS=" << j.parameter_servers << "\n";
   s << "export LAMINA_ROLE=trainer\nsrun --mpi=pmi2 --kill-on-bad-exit=1 --cpus-per-task=" << j.cpus
     << " " << shell_word(program);
   for (const std::string& a : j.arguments) s << " " << shell_word(a);

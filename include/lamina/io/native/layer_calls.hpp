@@ -13,6 +13,7 @@
 //   option:attr     an option whose name is not that of the attribute
 //   option@Slot.w   the parameter in a slot, which the layer makes and names NAME.w_N
 //   option?Slot     an option that is false if the slot is empty
+//   #Slot           a counter that the layer makes
 //   ~attribute      is not written, because it follows from the types of variables
 //   $word           is computed by native_calls.hpp
 //   &act            the place of the activation among the options, by default the first
@@ -121,6 +122,8 @@ inline constexpr layer_call layer_calls[] = {
     {"lookup_table",
      "embedding<$rows W, $columns W>(Ids; param@W.w, padding_idx=-1, is_sparse=0, "
      "is_distributed=0) key embedding"},
+    {"lookup_table_v2",
+     "embedding<$rows W, $columns W>($column Ids; param@W.w, padding_idx=-1) key embedding"},
     {"reshape2", "reshape<$dims>(X; ~shape)"},
     {"flatten_contiguous_range", "reshape<$dims>(X; ~start_axis, ~stop_axis) key reshape2"},
     {"transpose2", "transpose<axis...>(X)"},
@@ -128,6 +131,7 @@ inline constexpr layer_call layer_calls[] = {
     {"unsqueeze2", "unsqueeze<axes...>(X)"},
     {"flatten2", "flatten<axis=1>(X)"},
     {"concat", "concat<axis=1>(X*)"},
+    {"lod_rank_table", "lod_rank_table<$level>(X; ~level)"},
     {"read_from_array", "array_read(X, I) key array_read"},
     {"lod_array_length", "array_length(X) key array_length"},
     {"expand", "expand<expand_times...>(X)"},
@@ -147,6 +151,7 @@ inline constexpr layer_call layer_calls[] = {
     {"cos_sim", "cos_sim(X, Y)"},
     {"squared_l2_norm", "squared_l2_norm(X)"},
     {"l1_norm", "l1_norm(X)"},
+    {"auc", "auc(Predict, Label, #StatPos, #StatNeg; num_thresholds=4095) -> AUC"},
     {"dropout",
      "dropout(X, dropout_prob; is_test=0, seed=0, ~fix_seed, "
      "implementation:$dropout_implementation=downgrade_in_infer)"},

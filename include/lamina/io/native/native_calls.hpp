@@ -42,7 +42,7 @@ class native_calls : protected native_fusion {
     if (is_generated(made.key, made.base))
       ++counter(keys_, made.key);
     else
-      made.options.push_back(".name = " + text_literal(made.base));
+      made.options.push_back(".name = " + native_statement::name(made.base));
     while (!made.templates.empty() && made.templates.back().empty()) made.templates.pop_back();
     std::string text = "layer::" + made.function;
     for (std::size_t i = 0; i < made.templates.size(); ++i)
@@ -124,7 +124,7 @@ class native_calls : protected native_fusion {
       for (const int r : made.results)
         if (r == v) return;
       // A statistic that is updated in place is read by the operator itself.
-      if (is_parameter(v)) return;
+      if (is_parameter(v) || p_.variables[v].persistable) return;
       fits = fits && reads_[at(v)] == 0;
     });
     return fits;
@@ -225,6 +225,11 @@ class native_calls : protected native_fusion {
       for (const int d : list(op, "dim")) made.templates.push_back(std::to_string(d));
       return !made.templates.empty();
     }
+    if (item == "level") {  // of the innermost sequences, if it is not written
+      const double level = number(op, "level");
+      if (level + 1 != level_of(input(op, "X"))) made.templates.push_back(number_text(level));
+      return true;
+    }
     if (item == "matmul") {
       std::string form;
       if (number(op, "transpose_X") != 0) form = ".transpose_x = true";
@@ -258,6 +263,20 @@ class native_calls : protected native_fusion {
     std::string text;
     if (item == "$main") {
       text = here_;
+    } else if (item.starts_with("$column ")) {  // ids that have no last dimension of 1
+      const int v = input(op, item.substr(8));
+      used_slots_.insert(item.substr(8));
+      if (v < 0 || !has_rows(v) || !is_known(v)) return false;
+      text = "layer::reshape<";
+      for (const int d : inner(v)) text += std::to_string(d) + ", ";
+      text += "1>(" + handle(v, k) + ")";
+      ++counter(keys_, "reshape2");
+    } else if (item[0] == '#') {  // a counter that the layer makes
+      const int v = input(op, item.substr(1));
+      used_slots_.insert(item.substr(1));
+      if (v < 0 || !is_generated("_generated_var", name_of(v))) return false;
+      ++counter(keys_, "_generated_var");
+      return true;
     } else if (std::isupper(static_cast<unsigned char>(item[0])) != 0) {
       const bool all = item.back() == '*', braces = item.back() == '}';
       const std::string slot = item.substr(0, item.size() - (all ? 1 : braces ? 2 : 0));

@@ -62,8 +62,8 @@ class native_fusion : protected native_names {
     bool shared = n > 1;
     for (std::size_t i = 1; i < n; ++i) shared = shared && weight_of(k + i) == w;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::string name =
-          shared ? text_literal(name_of(w)) : parameter_name(made.base, ".w_", weight_of(k + i));
+      const std::string name = shared ? native_statement::name(name_of(w))
+                                      : parameter_name(made.base, ".w_", weight_of(k + i));
       if (n > 1 && !shared && !name.empty()) return false;  // they would be one parameter
       parameter = name;
       made.arguments += (i > 0 ? ", " : "") + handle(input(*operators_[k + i], "X"), k);

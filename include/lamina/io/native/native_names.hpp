@@ -14,6 +14,7 @@
 
 #include <lamina/io/native/cpp_text.hpp>
 #include <lamina/io/native/native_rows.hpp>
+#include <lamina/io/native/native_statement.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 
@@ -26,11 +27,11 @@ class native_names : protected native_rows {
     const std::string wanted = identifier_of(base_of(v));
     std::string made = wanted;
     int& next = numbers_of_[wanted];
-    while (!identifiers_.insert(made).second)
+    while (native_statement::is_block_name(made) || !identifiers_.insert(made).second)
       made =
           wanted + (wanted.back() == '_' ? "" : "_") + std::to_string(next < 2 ? next = 2 : ++next);
     made_handles_.push_back(v);
-    return handles_[v] = made;
+    return handles_[v] = native_statement::identifier(made);
   }
   /// A counter of names. Records its value, so that statement() can undo a row that does not fit.
   int& counter(std::map<std::string, int>& of, const std::string& name) {
@@ -53,10 +54,10 @@ class native_names : protected native_rows {
     for (const int d : dims_of(v)) call += ", " + std::to_string(d);
     const std::string made = new_identifier(v);
     line("auto " + made + " = layer::" + call + ">(" + here_ +
-         ", {.name = " + text_literal(name_of(v)) + "});");
+         ", {.name = " + native_statement::name(name_of(v)) + "});");
     return made;
   }
-  void line(const std::string& statement) { body_ += wrapped(statement, indent_); }
+  void line(const std::string& statement) { statements_->push_back({statement}); }
   /// Whether a layer of this kind generates this name by itself.
   bool is_generated(const std::string& key, const std::string& name) const {
     if (torn_.count(name) != 0) return false;
@@ -68,7 +69,7 @@ class native_names : protected native_rows {
   std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
     int& next = counter(numbers_, base + suffix);
     if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
-    return text_literal(name_of(v));
+    return native_statement::name(name_of(v));
   }
   /// A statement that names the results of a call. Structured bindings, which clang 14 cannot
   /// capture in the lambda of a body, are for programs without bodies.
@@ -84,23 +85,25 @@ class native_names : protected native_rows {
     if (!read) return line(call);
     if (results.size() == 1) return line("auto " + left + " = " + call);
     if (p_.count.blocks == 1) return line("auto [" + left + "] = " + call);
-    std::string all = names[0] + "_all";
+    std::string all = native_statement::plain(names[0]) + "_all";
     while (!identifiers_.insert(all).second) all += "_";
+    all = native_statement::identifier(all);
     line("auto " + all + " = " + call);
     for (std::size_t i = 0; i < names.size(); ++i)
       line("auto " + names[i] + " = std::get<" + std::to_string(i) + ">(" + all + ");");
   }
 
-  std::string here_ = "main";  // the block in the text
-  std::size_t indent_ = 2;
-  std::map<int, std::string> handles_;  // by variable: its C++ name
+  std::string here_ =
+      native_statement::identifier(native_statement::block_name(0));  // the block in the text
+  std::map<int, std::string> handles_;  // by variable: its C++ name, marked
   std::set<std::string> identifiers_;
   std::map<std::string, int> keys_;        // by kind of layer: the number of the next name
   std::map<std::string, int> numbers_;     // by layer and suffix: the number of the next parameter
   std::map<std::string, int> numbers_of_;  // by C++ name: the last number after it
   std::vector<int> made_handles_;          // variables that the current statement named
   std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and what they were
-  std::string body_;
+  std::vector<native_statement> all_statements_;
+  std::vector<native_statement>* statements_ = &all_statements_;  // of the block that is written
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -71,15 +71,6 @@ class native_records {
         fail(k, "expected one operator that runs block " + std::to_string(inner) +
                     ", found a second one");
     }
-    constexpr std::string_view of_rows[] = {
-        "split_lod_tensor",  "merge_lod_tensor",           "lod_rank_table",
-        "max_sequence_len",  "lod_tensor_to_array",        "array_to_lod_tensor",
-        "shrink_rnn_memory", "reorder_lod_tensor_by_rank", "last_rnn_memory"};
-    for (const std::string_view t : of_rows)
-      if (t == type)
-        fail(k,
-             "expected all rows in each operator, found those that a condition or a time step "
-             "chooses");
     const auto require_plain = [&](int v) {
       if (p_.variables[v].kind == variable_kind::selected_rows)
         fail(k, "expected tensors, found the sparse rows '" + name_of(v) + "'");
@@ -148,6 +139,8 @@ class native_records {
     for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // never inside
   }
   std::string name_of(int v) const { return v < 0 ? "" : variable_name(p_, v); }
+  /// Whether a variable stands in a file only because the slot may not be empty there.
+  bool is_left_out(int v) const { return reads_[at(v)] == 0 && name_of(v).ends_with("@UNREAD"); }
   /// The name of the layer that made a variable: "fc_0" of "fc_0.tmp_1".
   std::string base_of(int v) const {
     std::string name = name_of(v);

@@ -10,10 +10,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
@@ -21,6 +25,7 @@
 #include <lamina/io/native/cpp_text.hpp>
 #include <lamina/io/native/layer_calls.hpp>
 #include <lamina/io/native/native_calls.hpp>
+#include <lamina/io/native/native_repeats.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -53,6 +58,12 @@ class native_writer : native_calls {
     for (int i = 0; i < p_.count.outputs; ++i)
       results += (i > 0 ? ", " : "") + handle(p_.outputs[i], 0);
     if (p_.count.outputs > 1) results = "std::tuple{" + results + "}";
+    line("return " + results + ";");
+    all_statements_.back().is_last = true;
+    native_repeats repeats(options_.name + "_block", identifiers_, p_.count.blocks > 1);
+    const std::vector<native_statement> statements = repeats.shortened(std::move(all_statements_));
+    std::string body;
+    for (const native_statement& s : statements) body += s.lines(2);
     std::string made =
         "// Made from " + in_comment(options_.origin.empty() ? program_.source() : options_.origin);
     if (!options_.weights.empty())
@@ -60,11 +71,15 @@ class native_writer : native_calls {
               in_comment(text_literal(options_.weights)) + ", model)";
     made +=
         "\n#pragma once\n\n#include <array>\n#include <cstdint>\n#include <limits>\n"
-        "#include <tuple>\n\n#include <lamina/layers/layers.hpp>\n"
-        "#include <lamina/program/program.hpp>\n\n";
-    made += "inline constexpr auto " + options_.name +
+        "#include <tuple>\n\n#include <lamina/layers/layers.hpp>\n";
+    if (repeats.functions().find("lamina::composed_name(") != std::string::npos)
+      made += "#include <lamina/program/composed_name.hpp>\n";
+    if (repeats.functions().find("lamina::indexed(") != std::string::npos)
+      made += "#include <lamina/program/indexed.hpp>\n";
+    made += "#include <lamina/program/program.hpp>\n\n";
+    made += repeats.functions() + "inline constexpr auto " + options_.name +
             " = lamina::program([](lamina::block& main) {\n  namespace layer = lamina::layer;\n";
-    return made + body_ + "  return " + results + ";\n});\n";
+    return made + body + "});\n";
   }
 
  private:
@@ -72,6 +87,8 @@ class native_writer : native_calls {
   std::size_t statement(std::size_t k) {
     const operator_desc& op = *operators_[k];
     if (sub_block_of(p_, op) >= 0) return run_block(k), k + 1;
+    if (op.schema->type == std::string_view("split_lod_tensor")) open_rows(op);
+    if (op.schema->type == std::string_view("read_minibatch")) return read_minibatch(k), k + 1;
     if (op.schema->type == std::string_view("write_to_array")) {
       const int x = input(op, "X"), i = input(op, "I"), array = output(op, "Out");
       const std::string value = handle(x, k), place = handle(i, k);
@@ -81,7 +98,7 @@ class native_writer : native_calls {
     for (const layer_call& row : layer_calls) {
       if (row.type != operators_[k]->schema->type) continue;
       // If the row does not fit, everything that the try has changed is undone.
-      const std::size_t body = body_.size();
+      const std::size_t before = statements_->size();
       made_handles_.clear();
       counted_.clear();
       layer_text made;
@@ -90,9 +107,9 @@ class native_writer : native_calls {
         finish(made);
         return made.end;
       }
-      body_.resize(body);
+      statements_->resize(before);
       for (const int v : made_handles_) {
-        identifiers_.erase(handles_.at(v));
+        identifiers_.erase(native_statement::plain(handles_.at(v)));
         handles_.erase(v);
       }
       while (!counted_.empty()) {
@@ -103,19 +120,74 @@ class native_writer : native_calls {
     record(k);
     return k + 1;
   }
+  /// Writes the operator that reads a mini-batch; its variables have the name of the reader and
+  /// numbers.
+  void read_minibatch(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    const std::vector<int> read = in_slot(op, "Out", false);
+    const int more = output(op, "More");
+    std::string reader = read.empty() ? "" : name_of(read[0]), fields;
+    if (reader.ends_with("_0")) reader.resize(reader.size() - 2);
+    bool fits = more >= 0 && handles_.count(more) == 0 && !read.empty() && read.size() <= 10 &&
+                is_generated("read_minibatch", base_of(more));
+    for (std::size_t i = 0; i < read.size() && fits; ++i) {
+      const int v = read[i], level = level_of(v);
+      fits = name_of(v) == reader + "_" + std::to_string(i) && handles_.count(v) == 0 &&
+             has_rows(v) && is_known(v) && !inner(v).empty() && level <= 2;
+      fields += level == 0 ? ", lamina::field<"
+                           : (level == 1 ? ", lamina::sequence_field<"
+                                         : ", lamina::nested_sequence_field<") +
+                                 text_literal(name_of(classes_[at(class_of(v))].feed)) + ", ";
+      fields += cpp_type(p_.variables[v].type);
+      if (inner(v) != std::vector{1})
+        for (const int d : inner(v)) fields += ", " + std::to_string(d);
+      fields += ">";
+    }
+    if (!fits)
+      fail(k, "expected 1 to 10 fields with the names of a reader, its name and numbers from 0");
+    ++counter(keys_, "read_minibatch");
+    const std::string next = new_identifier(more);
+    line("auto " + next + " = lamina::variable<bool, lamina::once, 1>{" + here_ + ".builder, 0};");
+    const std::string call =
+        "layer::read_minibatch<" + text_literal(reader) + fields + ">(" + here_ + ", " + next + ")";
+    assign(read, read.size() == 1 ? "std::get<0>(" + call + ");" : call + ";");
+  }
   /// Writes the operators of a block.
   void enter_block(int block) {
     open(block);
-    for (int v = 0; v < p_.count.variables; ++v) {
-      if (p_.variables[v].kind != variable_kind::tensor_array || p_.variables[v].block != block ||
-          writes_[at(v)] == 0)
-        continue;
-      const std::string item = handle_type(operators_.size(), v);
+    for (std::size_t k = 0; k < operators_.size();) {
+      make_arrays(k, block);
+      k = statement(k);
+    }
+  }
+  /// Makes the arrays of this block that operator k, or its body, writes first. The rows of their
+  /// items have been opened then.
+  void make_arrays(std::size_t k, int block) {
+    const auto make = [&](int v) {
+      const variable_desc& d = p_.variables[v];
+      if (d.kind != variable_kind::tensor_array || d.block != block || handles_.count(v) != 0)
+        return;
+      const std::string item = handle_type(k, v);
       const std::string made = new_identifier(v);
       line("auto " + made + " = layer::create_array<" + item + ">(" + here_ +
-           ", {.name = " + text_literal(base_of(v)) + "});");
+           ", {.name = " + native_statement::name(base_of(v)) + "});");
+    };
+    const operator_desc& op = *operators_[k];
+    const int inner = sub_block_of(p_, op);
+    if (inner < 0) return each(op, false, make);
+    for (const operator_desc* within : all_)
+      if (sub_block_of(p_, *within) < 0 && is_inside(p_, within->block, inner))
+        each(*within, false, make);
+  }
+  /// Opens the rows that a mask chooses.
+  void open_rows(const operator_desc& op) {
+    const int mask = input(op, "Mask");
+    for (const bool truth : {true, false}) {
+      const int v = output(op, truth ? "OutTrue" : "OutFalse");
+      if (mask < 0 || v < 0 || is_left_out(v)) continue;
+      const int c = root(chosen_rows(mask, truth, v));
+      if (opened_.insert(c).second) line("layer::open_rows<" + rows_text(c) + ">(" + here_ + ");");
     }
-    for (std::size_t k = 0; k < operators_.size();) k = statement(k);
   }
   /// Writes a loop or a branch.
   void run_block(std::size_t k) {
@@ -131,7 +203,7 @@ class native_writer : native_calls {
           return;
         const std::string type = handle_type(k, v);
         line("auto " + new_identifier(v) + " = layer::declare<" + type + ">(" + here_ + ", " +
-             text_literal(base_of(v)) + ");");
+             native_statement::name(base_of(v)) + ");");
       });
     }
     const bool loop = op.schema->type == std::string_view("while");
@@ -139,20 +211,22 @@ class native_writer : native_calls {
         op.schema->attribute_count > 1 && op.attributes >= 0 && value(op, 1).number != 0;
     const int scopes = output(op, loop ? "StepScopes" : "Scope");
     const std::string condition = handle(condition_of(op), k), here = here_;
-    const std::string body = "body_" + std::to_string(inner);
+    const std::string body = native_statement::identifier(native_statement::block_name(inner));
     line(std::string("layer::record_block<lamina::") +
          (loop ? "while_block" : "conditional_block") + ">(" + here_ + ", " +
-         text_literal(scopes < 0 ? "" : base_of(scopes)) + ", " + condition + ", " +
+         native_statement::name(scopes < 0 ? "" : base_of(scopes)) + ", " + condition + ", " +
          (flag ? "true" : "false") + ", [&](lamina::block& " + body + ") {");
     const std::map<int, std::string> visible = handles_;
     here_ = body;
-    indent_ += 2;
+    std::vector<native_statement> inside;
+    std::vector<native_statement>* const outside = std::exchange(statements_, &inside);
     enter_block(inner);
-    indent_ -= 2;
+    statements_ = outside;
     here_ = here;
     handles_ = visible;
     open(outer);
-    line("});");
+    statements_->back().body = std::move(inside);
+    statements_->back().end = "});";
   }
   void record(std::size_t k) {
     const operator_desc& op = *operators_[k];
@@ -160,13 +234,15 @@ class native_writer : native_calls {
     std::string text =
         "layer::record<lamina::" + std::string(type == "clip_by_norm" ? "clip_to_norm" : type) +
         ">(" + here_ + ", ";
-    if (type == "lookup_table_v2" || type == "flatten_contiguous_range" || type == "read_minibatch")
+    constexpr std::string_view not_recorded[] = {"lookup_table_v2", "flatten_contiguous_range",
+                                                 "read_minibatch", "lod_rank_table"};
+    if (std::find(std::begin(not_recorded), std::end(not_recorded), type) != std::end(not_recorded))
       fail(k, "expected an operator that layer::record takes, found another");
     std::string base;
     each(op, false, [&](int v) {
-      if (base.empty()) base = base_of(v);
+      if (base.empty() && !is_left_out(v)) base = base_of(v);
     });
-    text += text_literal(base);
+    text += native_statement::name(base);
     for (int s = 0; s < op.schema->input_count; ++s) {
       const std::vector<int> variables = in_slot(op, op.schema->inputs[s].name, true);
       if (variables.empty()) continue;
@@ -191,7 +267,8 @@ class native_writer : native_calls {
       if (variables.empty()) continue;
       std::string types, targets;
       bool known = true;
-      for (const int v : variables) known = known && (is_known(v) || reads_[at(v)] > 0);
+      for (const int v : variables)
+        known = known && !is_left_out(v) && (is_known(v) || reads_[at(v)] > 0);
       if (!known) continue;  // nothing reads it, and only its gradient would need its shape
       for (const int v : variables) {
         if (is_parameter(v) || handles_.count(v) != 0) {
@@ -221,13 +298,11 @@ class native_writer : native_calls {
     if (dims.size() != 1 || dims[0] != 1)
       for (const int d : dims) inside += ", " + std::to_string(d);
     std::string function = level == 0 ? "data" : level == 1 ? "sequence" : "nested_sequence";
-    std::string from = "main";
+    std::string from = here_;
     if (level > 0) {
       const int first = classes_[at(class_of(v))].feed;
       if (first != v) {
-        if (level > 1)
-          fail(none, "expected one input with nested sequences of these lengths, found '" + name +
-                         "' too");
+        function = "sequence";
         from = handles_.at(first);
       } else {
         row_names_.insert(name);
@@ -239,6 +314,7 @@ class native_writer : native_calls {
   }
 
   const native_options& options_;
+  std::set<int> opened_;  // classes of rows
 };
 
 }  // namespace detail
@@ -246,8 +322,8 @@ class native_writer : native_calls {
 /// The text of a C++ header with a program that was read from a file: `inline constexpr auto net =
 /// lamina::program(...)` in calls of layers. It records the same operators, layers and parameters
 /// under the same names, loops and branches too. Throws format_error, with the offset of the
-/// operator in the file, for what cannot be written: training programs, rows that a condition or a
-/// time step chooses, inputs without rows, and dimensions that the file does not have.
+/// operator in the file, for what cannot be written: training programs, inputs without rows, and
+/// dimensions that the file does not have.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
   return detail::native_writer(program, options).text();

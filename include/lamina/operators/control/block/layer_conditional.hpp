@@ -58,6 +58,9 @@ constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body
 /// Fluid: Switch.
 class switch_case {
  public:
+#ifdef LAMINA_NAMES_OPTIONS
+  switch_case(...) = delete;  // call switch_case(condition, [&](lamina::block&) { ... })
+#endif
   template <class F>
   constexpr switch_case(const variable<bool, once, 1>& condition, F&& body,
                         int line = __builtin_LINE())

@@ -99,6 +99,12 @@ class rnn_step : public detail::rnn_recorder {
   constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
     b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  // clang-format off
+  void input(...) = delete;   // call step.input(x)
+  void update(...) = delete;  // call step.update(memory, next)
+  // clang-format on
+#endif
   /// The value of `memory` after the last step of each sequence, as a result of the rnn. It has one
   /// value per sequence, in the order of the batch; a sequence without elements has the initial
   /// value. The step function may only return it.

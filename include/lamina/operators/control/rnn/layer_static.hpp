@@ -101,6 +101,12 @@ class static_rnn_step : public detail::rnn_recorder {
   constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
     b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  // clang-format off
+  void input(...) = delete;   // call step.input(x)
+  void update(...) = delete;  // call step.update(memory, next)
+  // clang-format on
+#endif
   /// The value of `memory` after the last step, as a result of the rnn. The step function may only
   /// return it.
   template <class T, class S, int... D>

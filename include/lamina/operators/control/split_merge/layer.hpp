@@ -75,6 +75,9 @@ class if_else_branch {
     return out{&b_, y};
   }
 
+#ifdef LAMINA_NAMES_OPTIONS
+  void input(...) const = delete;  // call yes.input(x)
+#endif
   constexpr void split(int x, int y) const {
     b_.add_operator(schema_of<split_lod_tensor>(), {x, mask_}, {truth_ ? y : -1, truth_ ? -1 : y},
                     b_.attribute_list(R::lod_level));
@@ -222,5 +225,11 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
     return condition;
   }
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+constexpr no_match<if_else_attr>
+if_else(...) = delete;  // call if_else(mask, [&](auto& yes) { ... }, [&](auto& no) { ... })
+// clang-format on
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -61,5 +61,11 @@ constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
                  b.attribute_list(soft, attr.ignore_index));
   return layer.returns(y);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+constexpr no_match<cross_entropy_attr>
+cross_entropy(...) = delete;  // call cross_entropy(x, label)
+// clang-format on
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -40,5 +40,11 @@ constexpr auto softmax_with_cross_entropy(
                  usual ? -1 : b.attribute_list(soft, attr.ignore_index, true, -1));
   return layer.returns(loss);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+constexpr no_match<softmax_with_cross_entropy_attr>
+softmax_with_cross_entropy(...) = delete;  // call softmax_with_cross_entropy(logits, label)
+// clang-format on
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -82,6 +82,12 @@ constexpr auto square_error_cost(variable<T, R, D...> x, variable<U, S, E...> la
   b.add_operator(schema_of<lamina::square>(), {difference}, {y});
   return layer.returns(variable<T, R, D...>{&b, y});
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+constexpr no_match<loss_attr>
+square_error_cost(...) = delete;  // call square_error_cost(x, label)
+// clang-format on
+#endif
 
 /// max(x, 0) - x * label + log(1 + e^-|x|). Fluid: sigmoid_cross_entropy_with_logits.
 template <class T, class R, int... D, class U, class S, int... E>

@@ -79,6 +79,13 @@ constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
                  {part.id, correct, total});
   return layer.returns(part);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+template <any_value...>
+constexpr no_match<accuracy_attr>
+accuracy(...) = delete;  // call accuracy(x, label), accuracy<5>(x, label)
+// clang-format on
+#endif
 
 /// The area under the ROC curve (true against false positives) over all batches of a pass so far,
 /// shape [1]. The input is probabilities [-1, 2] of the classes 0 and 1. The counts are two

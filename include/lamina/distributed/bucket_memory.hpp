@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/bucket_memory.hpp - the arrays that the buckets of a training consist of:
+// their sums, and the messages that have them.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <lamina/distributed/gradient_shards.hpp>
+#include <lamina/distributed/process_group.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/train/tree_sum.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// The arrays of a training. Those of thread t in `gradients` begin at t * count.
+struct bucket_arrays {
+  std::vector<float*> gradients, values;
+  int count = 0, threads = 1;
+  bool is_double = false;
+};
+
+/// Gradients and parameters by bucket: adds up gradients over threads and processes, and lists the
+/// messages by which processes exchange a bucket. A message has a range of an array, in place; in
+/// small buckets of several arrays, all that one process owns of the bucket, packed.
+class bucket_memory {
+ public:
+  using range = gradient_shards::range;
+  using shard = gradient_shards::shard;
+  /// The messages of an exchange.
+  struct messages {
+    std::vector<process_group::message> sends, receives;
+    void clear() { sends.clear(), receives.clear(); }
+  };
+
+  LAMINA_COLD bucket_memory(int rank, int ranks, bucket_arrays of, gradient_shards shards)
+      : of_(std::move(of)),
+        shards_(std::move(shards)),
+        me_(static_cast<std::size_t>(rank)),
+        ranks_(static_cast<std::size_t>(ranks)) {
+    std::size_t others = 0, own = 0, mixed = 0;
+    for (const gradient_shards::bucket& b : shards_.buckets()) {
+      place p{others, own, mixed};
+      others += b.of_rank[me_].floats * (ranks_ - 1);
+      own += b.of_rank[me_].floats;
+      for (const shard& s : b.of_rank)
+        p.packs = p.packs || (s.ranges.size() > 1 && b.floats <= most_packed);
+      if (p.packs) mixed += b.floats;
+      places_.push_back(p);
+    }
+    received_.resize(others);
+    total_.resize(own);
+    packed_.resize(mixed);
+  }
+
+  const bucket_arrays& arrays() const { return of_; }
+  const gradient_shards::bucket& bucket(int b) const {
+    return shards_.buckets()[static_cast<std::size_t>(b)];
+  }
+  int buckets() const { return static_cast<int>(shards_.buckets().size()); }
+  const shard& of_rank(int b, std::size_t r) const { return bucket(b).of_rank[r]; }
+  /// What this process sums and updates of bucket b.
+  const shard& mine(int b) const { return of_rank(b, me_); }
+  /// The sum over range number k of mine(b).
+  float* total(int b, std::size_t k) {
+    std::size_t at = at_of(b).total;
+    for (std::size_t i = 0; i < k; ++i) at += mine(b).ranges[i].size();
+    return total_.data() + at;
+  }
+
+  /// Lists the messages by which each process gets the gradients of its part of a bucket. has[r]:
+  /// whether rank r has gradients.
+  void list_sums(int b, const std::vector<bool>& has, messages& to) {
+    to.clear();
+    float* at = received_.data() + at_of(b).received;
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      if (r == me_) continue;
+      if (has[r]) add(to.receives, b, r, me_, nullptr, at), at += mine(b).floats;
+      if (!has[me_]) continue;
+      copy(b, r, of_.gradients.data(), true);
+      add(to.sends, b, r, r, of_.gradients.data(), packed(b, r));
+    }
+  }
+  /// Lists the messages by which each process sends its part of a bucket of parameters to all
+  /// others. When all are there, call store_news().
+  void list_news(int b, messages& to) {
+    to.clear();
+    copy(b, me_, of_.values.data(), true);
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      if (r == me_) continue;
+      add(to.sends, b, r, me_, of_.values.data(), packed(b, me_));
+      add(to.receives, b, r, r, of_.values.data(), packed(b, r));
+    }
+  }
+  void store_news(int b) {
+    for (std::size_t r = 0; r < ranks_; ++r)
+      if (r != me_) copy(b, r, of_.values.data(), false);
+  }
+  /// Lists the messages by which each process sends its part of other arrays to all others.
+  LAMINA_COLD void list_arrays(float* const* of, messages& to) {
+    to.clear();
+    for (int b = 0; b < buckets(); ++b)
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        if (r == me_) continue;
+        for (const range& a : mine(b).ranges)
+          to.sends.push_back(
+              {static_cast<int>(r), of[a.array] + a.first, a.size() * sizeof(float)});
+        for (const range& a : of_rank(b, r).ranges)
+          to.receives.push_back(
+              {static_cast<int>(r), of[a.array] + a.first, a.size() * sizeof(float)});
+      }
+  }
+
+  /// Adds up the gradients of this process's threads, by the weights of all parts, to those of
+  /// thread 0.
+  void add_threads(int b, const std::vector<double>& weights) {
+    if (of_.is_double)
+      add_threads_as<double>(b, weights);
+    else
+      add_threads_as<float>(b, weights);
+  }
+  /// Adds up this process's part of a bucket over the processes: total(). With one thread, the
+  /// gradients are without their weights.
+  void add_ranks(int b, const std::vector<double>& weights, const std::vector<bool>& has) {
+    if (of_.is_double)
+      add_ranks_as<double>(b, weights, has);
+    else
+      add_ranks_as<float>(b, weights, has);
+  }
+
+ private:
+  /// Where the floats of a bucket begin in each memory.
+  struct place {
+    std::size_t received, total, packed;
+    bool packs = false;  // some process has several ranges
+  };
+
+  static constexpr std::size_t most_packed = usual_bucket_bytes / sizeof(float);
+
+  const place& at_of(int b) const { return places_[static_cast<std::size_t>(b)]; }
+  float* packed(int b, std::size_t rank) {
+    if (!at_of(b).packs) return nullptr;
+    return packed_.data() + at_of(b).packed + of_rank(b, rank).at;
+  }
+  /// Copies what a rank has of a bucket to packed memory, or back.
+  void copy(int b, std::size_t rank, float* const* of, bool packs) {
+    if (!at_of(b).packs) return;
+    float* at = packed(b, rank);
+    for (const range& a : of_rank(b, rank).ranges) {
+      float* const array = of[a.array] + a.first;
+      std::memcpy(packs ? at : array, packs ? array : at, a.size() * sizeof(float));
+      at += a.size();
+    }
+  }
+  /// Adds the messages to or from `peer` that have the floats of `rank`. They lie in `of`, or in
+  /// `together` if they are packed or `of` is null.
+  void add(std::vector<process_group::message>& to, int b, std::size_t peer, std::size_t rank,
+           float* const* of, float* together) {
+    const shard& s = of_rank(b, rank);
+    if (s.floats == 0) return;
+    const int number = static_cast<int>(peer);
+    if (at_of(b).packs) return to.push_back({number, together, s.floats * sizeof(float)});
+    for (const range& a : s.ranges) {
+      to.push_back(
+          {number, of == nullptr ? together : of[a.array] + a.first, a.size() * sizeof(float)});
+      together += of == nullptr ? a.size() : 0;
+    }
+  }
+
+  template <class T>
+  void add_threads_as(int b, const std::vector<double>& weights) {
+    const std::size_t threads = static_cast<std::size_t>(of_.threads);
+    std::vector<const T*> part(threads);
+    std::vector<T> weight(threads);
+    for (std::size_t t = 0; t < threads; ++t)
+      weight[t] = static_cast<T>(weights[me_ * threads + t]);
+    for (const shard& s : bucket(b).of_rank)
+      for (const range& a : s.ranges) {
+        for (std::size_t t = 0; t < threads; ++t)
+          part[t] = reinterpret_cast<const T*>(gradient(t, a.array) + a.first);
+        tree_sum<T>({part.data(), weight.data(), of_.threads})
+            .add(0, numbers<T>(a), reinterpret_cast<T*>(gradient(0, a.array) + a.first));
+      }
+  }
+  template <class T>
+  void add_ranks_as(int b, const std::vector<double>& weights, const std::vector<bool>& has) {
+    std::vector<const T*> part(ranks_);
+    std::vector<T> weight;
+    if (of_.threads == 1)
+      for (const double w : weights) weight.push_back(static_cast<T>(w));
+    std::size_t at = 0;
+    for (const range& a : mine(b).ranges) {
+      const float* from = received_.data() + at_of(b).received + at;
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        const float* array = nullptr;
+        if (r == me_)
+          array = gradient(0, a.array) + a.first;
+        else if (has[r])
+          array = std::exchange(from, from + mine(b).floats);
+        part[r] = has[r] ? reinterpret_cast<const T*>(array) : nullptr;
+      }
+      tree_sum<T>({part.data(), weight.empty() ? nullptr : weight.data(), static_cast<int>(ranks_)})
+          .add(0, numbers<T>(a), reinterpret_cast<T*>(total_.data() + at_of(b).total + at));
+      at += a.size();
+    }
+  }
+  template <class T>
+  static std::size_t numbers(const range& a) {
+    return a.size() * sizeof(float) / sizeof(T);
+  }
+  float* gradient(std::size_t thread, int array) const {
+    return of_
+        .gradients[thread * static_cast<std::size_t>(of_.count) + static_cast<std::size_t>(array)];
+  }
+
+  bucket_arrays of_;
+  gradient_shards shards_;
+  std::size_t me_, ranks_;
+  std::vector<place> places_;  // by bucket
+  engine::aligned_buffer received_, total_, packed_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

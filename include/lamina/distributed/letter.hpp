@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/letter.hpp - a message whose length its receiver does not know.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Bytes that begin at a multiple of 64. New bytes are not initialised.
+class letter {
+ public:
+  letter() = default;
+  letter(letter&& other) noexcept { swap(other); }
+  letter& operator=(letter&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  letter(const letter&) = delete;
+  letter& operator=(const letter&) = delete;
+  ~letter() { ::operator delete(data_, alignment); }
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  /// Sets the number of bytes; the first ones stay.
+  LAMINA_COLD void resize(std::size_t bytes) {
+    if (bytes > capacity_) {
+      const std::size_t more = bytes > 2 * capacity_ ? bytes : 2 * capacity_;
+      std::byte* const larger = static_cast<std::byte*>(::operator new(more, alignment));
+      if (size_ > 0) std::memcpy(larger, data_, size_);
+      ::operator delete(data_, alignment);
+      data_ = larger;
+      capacity_ = more;
+    }
+    size_ = bytes;
+  }
+  /// Appends bytes.
+  LAMINA_COLD void add(const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    const std::size_t before = size_;
+    resize(before + bytes);
+    std::memcpy(data_ + before, from, bytes);
+  }
+  template <class T>
+  void add(const T& number) {
+    add(&number, sizeof number);
+  }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  void swap(letter& other) {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+/// Reads the bytes of a letter one after the other. Throws lamina::error behind the end.
+class letter_reader {
+ public:
+  explicit letter_reader(const letter& from) : from_(from) {}
+
+  /// The next bytes, within the letter.
+  LAMINA_COLD const std::byte* take(std::size_t bytes) {
+    if (bytes > from_.size() - at_)
+      throw error("lamina: distributed: expected a longer message, found its end");
+    const std::byte* const here = from_.data() + at_;
+    at_ += bytes;
+    return here;
+  }
+  void read(void* to, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(to, take(bytes), bytes);
+  }
+  template <class T>
+  T read() {
+    T number;
+    read(&number, sizeof number);
+    return number;
+  }
+  std::size_t left() const { return from_.size() - at_; }
+
+ private:
+  const letter& from_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/mpi_letters.hpp - letters on their way to other processes, by MPI.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <memory>
+
+// The C++ bindings of old MPIs are not used and cause warnings.
+#if !defined(OMPI_SKIP_MPICXX)
+#define OMPI_SKIP_MPICXX 1
+#endif
+#if !defined(MPICH_SKIP_MPICXX)
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+
+#include <lamina/distributed/letter.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Sends letters in pieces and keeps them until they have arrived; finds those that arrive. The
+/// functions return codes of MPI.
+class mpi_letters {
+ public:
+  static constexpr int tag = 16;
+  static constexpr std::size_t largest_piece = std::size_t{1} << 30;
+
+  /// Begins to send a letter. Its last piece is smaller than the largest one.
+  LAMINA_COLD int post(MPI_Comm comm, int to, std::shared_ptr<const letter> what) {
+    have_arrived();
+    for (std::size_t at = 0;; at += largest_piece) {
+      const std::size_t bytes = (std::min)(largest_piece, what->size() - at);
+      sent_.push_back({what, MPI_REQUEST_NULL});
+      const int code = MPI_Isend(what->data() + at, static_cast<int>(bytes), MPI_BYTE, to, tag,
+                                 comm, &sent_.back().request);
+      if (code != MPI_SUCCESS || bytes < largest_piece) return code;
+    }
+  }
+  /// Frees the letters that have arrived. Returns whether all have.
+  LAMINA_COLD bool have_arrived() {
+    while (!sent_.empty()) {
+      int done = 0;
+      MPI_Test(&sent_.front().request, &done, MPI_STATUS_IGNORE);
+      if (done == 0) return false;
+      sent_.pop_front();
+    }
+    return true;
+  }
+  /// Looks for a letter: its sender, -1 if there is none, and the bytes of its first piece.
+  LAMINA_COLD static int probe(MPI_Comm comm, int& from, std::size_t& bytes) {
+    MPI_Status status;
+    int found = 0;
+    const int code = MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &found, &status);
+    from = found != 0 ? status.MPI_SOURCE : -1;
+    if (found != 0) bytes = size_of(status);
+    return code;
+  }
+  /// Waits for the next piece of a letter.
+  LAMINA_COLD static int probe_next(MPI_Comm comm, int from, std::size_t& bytes) {
+    MPI_Status status;
+    const int code = MPI_Probe(from, tag, comm, &status);
+    if (code == MPI_SUCCESS) bytes = size_of(status);
+    return code;
+  }
+
+ private:
+  static std::size_t size_of(const MPI_Status& status) {
+    int n = 0;
+    MPI_Get_count(&status, MPI_BYTE, &n);
+    return static_cast<std::size_t>(n);
+  }
+  struct sent_letter {
+    std::shared_ptr<const letter> what;
+    MPI_Request request;
+  };
+  std::deque<sent_letter> sent_;  // the memory of a request must not move
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/mpi_requests.hpp - the messages of an exchange on their way, by MPI.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+// The C++ bindings of old MPIs are not used and cause warnings.
+#if !defined(OMPI_SKIP_MPICXX)
+#define OMPI_SKIP_MPICXX 1
+#endif
+#if !defined(MPICH_SKIP_MPICXX)
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+
+#include <lamina/distributed/process_group.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// The requests of an exchange; those of receives come first.
+struct mpi_requests {
+  std::vector<MPI_Request> all;
+  std::vector<int> peers;  // by receive
+  bool is_open = false;
+
+  MPI_Request* next() {
+    all.push_back(MPI_REQUEST_NULL);
+    return &all.back();
+  }
+  /// Begins an exchange. Returns a code of MPI.
+  int post(MPI_Comm comm, int tag, std::span<const process_group::message> sends,
+           std::span<const process_group::message> receives) {
+    all.clear();
+    peers.clear();
+    is_open = true;
+    int code = MPI_SUCCESS;
+    for (const process_group::message& m : receives)
+      pieces(m, [&](std::byte* at, int bytes) {
+        peers.push_back(m.peer);
+        const int found = MPI_Irecv(at, bytes, MPI_BYTE, m.peer, tag, comm, next());
+        if (code == MPI_SUCCESS) code = found;
+      });
+    for (const process_group::message& m : sends)
+      pieces(m, [&](std::byte* at, int bytes) {
+        const int found = MPI_Isend(at, bytes, MPI_BYTE, m.peer, tag, comm, next());
+        if (code == MPI_SUCCESS) code = found;
+      });
+    return code;
+  }
+
+ private:
+  static constexpr std::size_t largest_piece = std::size_t{1} << 30;
+  template <class F>
+  static void pieces(const process_group::message& m, F&& f) {
+    std::byte* const data = static_cast<std::byte*>(m.data);
+    for (std::size_t at = 0; at < m.bytes; at += largest_piece)
+      f(data + at, static_cast<int>((std::min)(largest_piece, m.bytes - at)));
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/servers/served_arrays.hpp - what a trainer with parameter servers does in each
+// mode.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/servers/array_list.hpp>
+#include <lamina/distributed/servers/server_letter.hpp>
+#include <lamina/distributed/servers/server_shards.hpp>
+#include <lamina/distributed/servers/trainer_group.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// The arrays of a trainer whose parameters are held by servers: it sends gradients and receives
+/// parameters. At its end it tells the servers, and rank 0 sends them all parameters.
+class served_arrays : public shared_arrays {
+ public:
+  LAMINA_COLD ~served_arrays() override {
+    if (!begun_) return;
+    try {
+      leave();
+    } catch (const std::exception&) {
+      // Another process has failed, and this one is told in its next call.
+    }
+  }
+  served_arrays(const served_arrays&) = delete;
+  served_arrays& operator=(const served_arrays&) = delete;
+
+  LAMINA_COLD void begin(const shared_facts& mine, float* const* accumulators,
+                         int states) override {
+    if (begun_)
+      throw error(
+          "lamina: train: expected a trainer to load its state before the first step, where "
+          "parameter servers hold it, found load() later");
+    all_->begin(mine, accumulators, states);
+    all_.reset();
+    begun_ = true;
+  }
+  void serve(const server_functions&, worker_pool&) override {}
+
+ protected:
+  served_arrays(process_group& group, const trained_arrays& of, int rank, int ranks)
+      : shared_arrays(rank, ranks),
+        group_(group),
+        arrays_(of),
+        shards_(of, group.parameter_servers()),
+        trainers_(trainer_group::trainers_of(group)),
+        facts_(trainers_, no_arrays(of)),
+        all_(std::make_unique<exchanged_arrays>(group, of)),
+        unwinding_(std::uncaught_exceptions()),
+        server_ranks_(static_cast<std::size_t>(group.parameter_servers())) {
+    std::iota(server_ranks_.begin(), server_ranks_.end(), group.trainers());
+  }
+
+  static trained_arrays no_arrays(const trained_arrays& of) {
+    return {nullptr, nullptr, nullptr, nullptr, 0, false, of.is_double};
+  }
+  int servers() const { return group_.parameter_servers(); }
+  void post(int server, std::shared_ptr<const letter> what) {
+    group_.post(server_ranks_[static_cast<std::size_t>(server)], std::move(what));
+  }
+  /// Waits for an answer of each server: calls f(server, answer).
+  template <class F>
+  void receive_answers(F&& f) {
+    // A server may wait for another trainer before it answers, and then it tells whom it misses.
+    constexpr int patiences = 2;
+    std::vector<int> awaited = server_ranks_;
+    while (!awaited.empty()) {
+      const int from = group_.receive(answer_, awaited, patiences);
+      std::erase(awaited, from);
+      f(from - group_.trainers(), std::as_const(answer_));
+    }
+  }
+
+  process_group& group_;
+  array_list arrays_;
+  server_shards shards_;
+  trainer_group trainers_;
+  exchanged_arrays facts_;  // of all trainers
+
+ private:
+  LAMINA_COLD void leave() {
+    letter_head head{.kind = letter_kind::leave};
+    // After an error there may be no whole parameters.
+    if (group_.rank() == 0 && std::uncaught_exceptions() == unwinding_) head.has = 1;
+    if (head.has != 0)
+      for (const std::size_t n : arrays_.floats) head.floats += n;
+    const auto last = new_letter(head);
+    float* to = floats_of(*last);
+    for (std::size_t i = 0; head.has != 0 && i < arrays_.count(); to += arrays_.floats[i], ++i)
+      std::memcpy(to, arrays_.values[i], arrays_.floats[i] * sizeof(float));
+    for (int s = 0; s < servers(); ++s) post(s, last);
+  }
+
+  std::unique_ptr<exchanged_arrays> all_;  // of all processes, until training has begun
+  bool begun_ = false;
+  int unwinding_;
+  std::vector<int> server_ranks_;
+  letter answer_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

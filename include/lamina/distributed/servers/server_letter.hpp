@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/servers/server_letter.hpp - the letters of trainers and parameter servers.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/servers/server_shards.hpp>
+#include <lamina/train/shared_arrays.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// What a letter asks for or contains.
+enum class letter_kind : std::int32_t {
+  gradients,  // the gradients of a part of a mini-batch; the answer has the new parameters
+  totals,     // the same; the answer has the sums of the gradients
+  state,      // asks for the accumulators
+  pause,      // the trainer waits for all others; the answer has parameters and accumulators
+  leave,      // the training has ended; rank 0 adds all parameters
+  answer
+};
+
+/// The first 64 bytes of a letter. Behind them are `floats` floats, a multiple of 16, and then
+/// other bytes.
+struct letter_head {
+  letter_kind kind = letter_kind::answer;
+  std::int32_t has = 0;       // gradients: the part has samples; leave: the parameters follow
+  std::int32_t weighted = 0;  // gradients: they are already multiplied by their weights
+  std::int32_t scalars = 0;   // the number of arguments of the update
+  double weight = 1;          // of the part
+  double rate_factor = 1;
+  std::int64_t steps = 0;  // updates of the server so far
+  std::uint64_t floats = 0;
+  std::uint64_t reserved[2] = {};
+};
+static_assert(sizeof(letter_head) == 64);
+
+/// Begins a letter with uninitialised floats.
+LAMINA_COLD inline std::shared_ptr<letter> new_letter(const letter_head& head) {
+  const auto made = std::make_shared<letter>();
+  made->resize(sizeof head + head.floats * sizeof(float));
+  std::memcpy(made->data(), &head, sizeof head);
+  return made;
+}
+inline letter_head head_of(const letter& l) { return letter_reader(l).read<letter_head>(); }
+/// The floats of a letter.
+inline float* floats_of(letter& l) {
+  return reinterpret_cast<float*>(l.data() + sizeof(letter_head));
+}
+inline const float* floats_of(const letter& l) {
+  return reinterpret_cast<const float*>(l.data() + sizeof(letter_head));
+}
+/// Reads what is behind the floats. Throws lamina::error unless the letter has `floats` of them.
+LAMINA_COLD inline letter_reader behind_floats(const letter& l, std::size_t floats) {
+  letter_reader reader(l);
+  const std::size_t found = reader.read<letter_head>().floats;
+  if (found != floats)
+    throw error(text() << "lamina: distributed: expected a message of " << floats
+                       << " numbers, found " << found);
+  reader.take(floats * sizeof(float));
+  return reader;
+}
+
+/// The weight of a part of a mini-batch.
+inline double weight_at(const part_weights& weights, std::size_t part, bool is_double) {
+  const std::byte* const at = static_cast<const std::byte*>(weights.first) + part * weights.stride;
+  double wide = 0;
+  float narrow = 0;
+  if (is_double)
+    std::memcpy(&wide, at, sizeof wide);
+  else
+    std::memcpy(&narrow, at, sizeof narrow);
+  return is_double ? wide : static_cast<double>(narrow);
+}
+
+/// Copies the ranges of a shard out of arrays, which are numbered by parameter, and back.
+inline void copy_from(const std::vector<server_shards::range>& shard, float* const* arrays,
+                      float* to) {
+  for (const server_shards::range& a : shard) {
+    std::memcpy(to, arrays[a.parameter] + a.first, a.size() * sizeof(float));
+    to += a.size();
+  }
+}
+inline void copy_to(const std::vector<server_shards::range>& shard, float* const* arrays,
+                    const float* from) {
+  for (const server_shards::range& a : shard) {
+    std::memcpy(arrays[a.parameter] + a.first, from, a.size() * sizeof(float));
+    from += a.size();
+  }
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

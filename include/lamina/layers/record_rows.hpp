@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/record_rows.hpp - rows that a mask chooses, in programs from files.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/rows.hpp>
+#include <lamina/layers/layer_helper.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The key of rows that have a name: `chosen<batch, row_key<"positive">>`.
+template <fixed_string Name>
+struct row_key {
+  static constexpr auto name = Name;
+};
+
+namespace layer {
+
+/// Opens the rows R = chosen<Of, row_key<"name">>, which record<split_lod_tensor> makes: variables
+/// of the operators that follow may have them. layer::if_else, for programs that are written by
+/// hand, opens rows of its own.
+template <row_domain R>
+constexpr void open_rows(const block& main) {
+  program_builder& b = *main.builder;
+  b.open_domain(&domain_mark<R>, R::key::name.view(), rows_of<typename R::parent>(b), R::kind, -1);
+}
+
+}  // namespace layer
+}  // namespace lamina::inline LAMINA_ABI

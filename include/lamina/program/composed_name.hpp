@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/composed_name.hpp - names with a part that differs, of layers in a function that
+// is called several times.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string_view>
+
+#include <lamina/program/names.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// "layer_3_ffn.w_0" from "layer_", 3 and "_ffn.w_0", "res2b.w_0" from "res2", "b" and ".w_0", for
+/// names that `indexed` does not make. The text lives until the end of the statement that made it.
+class composed_name {
+ public:
+  constexpr composed_name(std::string_view before, int number, std::string_view after) {
+    make(before, after, [&](name_writer& w) { w.put_number(number); });
+  }
+  constexpr composed_name(std::string_view before, std::string_view part, std::string_view after) {
+    make(before, after, [&](name_writer& w) { w.put(part.data(), static_cast<int>(part.size())); });
+  }
+  constexpr ~composed_name() { delete[] text_; }
+  composed_name(const composed_name&) = delete;
+  composed_name& operator=(const composed_name&) = delete;
+
+  constexpr operator std::string_view() const {  // NOLINT: a name converts
+    return {text_, static_cast<std::size_t>(length_)};
+  }
+
+ private:
+  template <class Put>
+  constexpr void make(std::string_view before, std::string_view after, const Put& put) {
+    for (const bool counts : {true, false}) {
+      name_writer w{counts ? nullptr : text_};
+      w.put(before.data(), static_cast<int>(before.size()));
+      put(w);
+      w.put(after.data(), static_cast<int>(after.size()));
+      length_ = w.length;
+      if (counts) text_ = new char[static_cast<unsigned>(length_) + 1];
+    }
+  }
+
+  char* text_ = nullptr;
+  int length_ = 0;
+};
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trainer that makes its own steps refuses.
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "distributed/servers/small_trainer.hpp"
+#include "distributed/thread_group.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/worker_pool.hpp>
+#include <lamina/distributed/servers/asynchronous_arrays.hpp>
+
+TEST_CASE("a checkpoint within a pass needs the same mini-batches in all trainers", "[threads]") {
+  std::mutex mutex;
+  std::vector<std::string> faults;
+  test::in_ranks(2,
+                 [&](test::thread_group& w) {
+                   test::small_trainer mine;
+                   const auto shared = w.share(mine.arrays());
+                   lamina::worker_pool pool(1);
+                   shared->begin({}, mine.accumulators, 1);
+                   if (shared->is_server()) return shared->serve(mine.functions(), pool);
+                   try {
+                     shared->collect(mine.accumulators, 1);
+                   } catch (const lamina::error& e) {
+                     const std::lock_guard lock(mutex);
+                     faults.push_back(e.what());
+                   }
+                   try {
+                     shared->begin({}, mine.accumulators, 1);
+                   } catch (const lamina::error& e) {
+                     const std::lock_guard lock(mutex);
+                     faults.push_back(e.what());
+                   }
+                 },
+                 {.parameter_servers = 1, .staleness = 1});
+  REQUIRE(faults.size() == 4);
+  std::sort(faults.begin(), faults.end());
+  CHECK(faults[0].find("expected checkpoints at the ends of passes only") != std::string::npos);
+  CHECK(faults[2].find("expected a trainer to load its state before the first step") !=
+        std::string::npos);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trainers that are delayed at random stay within the staleness, see no half of an update, and end
+// with the parameters and accumulators of all updates.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "distributed/servers/small_trainer.hpp"
+#include "distributed/thread_group.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/worker_pool.hpp>
+#include <lamina/distributed/servers/asynchronous_server.hpp>
+#include <lamina/engine/cpu/memory/selected_rows.hpp>
+
+namespace {
+
+using test::columns, test::dense, test::row_floats, test::rows, test::small_trainer;
+
+struct outcome {
+  std::atomic<int> too_far{0}, torn{0}, wrong{0};
+  std::mutex mutex;
+  std::vector<std::int64_t> most_ahead;
+};
+
+/// Trains with three trainers and two servers; trainer r makes steps[r] steps in each of two
+/// passes.
+void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome& found) {
+  constexpr int trainers = 3;
+  std::atomic<int> sent[trainers] = {};
+  std::atomic<bool> at_end[trainers] = {};
+  std::barrier together(trainers);
+  const int all = steps[0] + steps[1] + steps[2];
+  test::in_ranks(
+      trainers + 2,
+      [&](test::thread_group& w) {
+        small_trainer mine;
+        const auto shared = w.share(mine.arrays());
+        lamina::worker_pool pool(2);
+        if (w.rank() == 0) std::fill_n(mine.value, dense, 5.0f);
+        shared->begin({1, 2, 3, 0, 2}, mine.accumulators, 1);
+        if (shared->is_server()) {
+          shared->serve(mine.functions(), pool);
+          if (mine.value[0] != 5.0f + 2 * static_cast<float>(all) || mine.steps != 2 * all ||
+              mine.last_factor != 0.5f)
+            ++found.wrong;
+          const std::lock_guard lock(found.mutex);
+          found.most_ahead.push_back(
+              static_cast<lamina::distributed::asynchronous_server&>(*shared).most_ahead());
+          return;
+        }
+        const auto me = static_cast<std::size_t>(w.rank());
+        std::mt19937 draw(static_cast<unsigned>(w.rank()));
+        const float weight = 1;
+        std::fill_n(mine.gradient, dense, 1.0f);
+        lamina::engine::cpu::selected_rows gradient_rows;
+        lamina::engine::cpu::selected_rows* const joined[] = {&gradient_rows};
+        for (int pass = 0; pass < 2; ++pass) {
+          shared->require_samples(shares ? 10u + static_cast<unsigned>(w.rank()) : 10u, shares);
+          for (int t = 0; t < steps[me]; ++t) {
+            for (int r = 0; r < trainers; ++r)
+              if (!at_end[r] && sent[r] < t - staleness) ++found.too_far;
+            // The halves of the parameter are those of the two servers.
+            for (std::size_t k = 0; k < dense; ++k)
+              if (mine.value[k] != mine.value[k < dense / 2 ? 0 : dense / 2]) ++found.torn;
+            std::this_thread::sleep_for(
+                std::chrono::microseconds(draw() % (draw() % 8 == 0 ? 2000 : 50)));
+            gradient_rows.begin(columns);
+            const float row[columns] = {1, 2, 3};
+            gradient_rows.add((t + w.rank()) % rows, row);
+            gradient_rows.add(0, row);
+            const lamina::part_weights weights{&weight, sizeof weight, 1, 1};
+            shared->gather_facts(nullptr, 0, 1, 1);
+            shared->reduce(weights, pool);
+            shared->join_rows(joined, columns, weights);
+            shared->note({nullptr, 0, 0.5f, nullptr});
+            ++sent[me];
+            shared->update(nullptr, nullptr, pool);
+          }
+          at_end[me] = true;
+          mine.statistic[0] = static_cast<float>(w.rank());
+          mine.statistic[1] = 7.1f;
+          shared->end_pass();
+          double sum = w.rank() + 1;
+          shared->add_up(&sum, 1);
+          shared->collect(mine.accumulators, 1);
+          const auto total = static_cast<float>((pass + 1) * all);
+          float in_table = 0, in_moments = 0;
+          for (int r = 0; r < rows; ++r) {
+            in_table += mine.table[r * row_floats];
+            in_moments += mine.table_moment[r * row_floats + 2];
+          }
+          float hits = 0;  // a row that is drawn twice in a step has one update
+          for (int other = 0; other < trainers; ++other)
+            for (int t = 0; t < steps[static_cast<std::size_t>(other)]; ++t)
+              hits += (t + other) % rows == 0 ? 1 : 2;
+          const auto mean = static_cast<float>(steps[1] + 2 * steps[2]) / static_cast<float>(all);
+          if (sum != 6 || mine.value[0] != 5 + total || mine.value[dense - 1] != 5 + total ||
+              mine.moment[0] != total || mine.moment[dense - 1] != total || in_table != 2 * total ||
+              in_moments != static_cast<float>(pass + 1) * hits ||
+              std::abs(mine.statistic[0] - mean) > 1e-6f || mine.statistic[1] != 7.1f ||
+              shared->updates(0) != (pass + 1) * all)
+            ++found.wrong;
+          // All begin the next pass together: what is compared is that of one pass.
+          together.arrive_and_wait();
+          sent[me] = 0;
+          at_end[me] = false;
+          together.arrive_and_wait();
+        }
+      },
+      {.parameter_servers = 2, .staleness = staleness});
+}
+
+}  // namespace
+
+TEST_CASE("no trainer is further ahead than the staleness", "[threads]") {
+  for (const int staleness : {1, 4}) {
+    CAPTURE(staleness);
+    outcome found;
+    train({40, 40, 40}, staleness, false, found);
+    CHECK(found.too_far == 0);
+    CHECK(found.torn == 0);
+    CHECK(found.wrong == 0);
+    REQUIRE(found.most_ahead.size() == 2);
+    for (const std::int64_t ahead : found.most_ahead) {
+      CHECK(ahead <= staleness);
+      CHECK(ahead > 0);
+    }
+  }
+}
+
+TEST_CASE("a trainer at the end of its pass does not hold up the others", "[threads]") {
+  outcome found;
+  train({50, 3, 17}, 2, true, found);
+  CHECK(found.too_far == 0);
+  CHECK(found.torn == 0);
+  CHECK(found.wrong == 0);
+}
