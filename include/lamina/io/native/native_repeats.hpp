@@ -98,15 +98,15 @@ class native_repeats {
     }
     return true;
   }
-  // Whether a run consists of shorter runs that are equal.
-  static bool repeats_itself(const std::vector<outline>& all, std::size_t begin,
-                             std::size_t length) {
-    for (std::size_t part = 1; part <= length / 2; ++part) {
-      bool repeats = length % part == 0;
-      for (std::size_t i = part; i < length && repeats; i += part)
-        repeats = equal(all, begin, begin + i, part);
-      if (repeats) return true;
-    }
+  // Whether a run consists of shorter runs that are equal, or all statements from the first run to
+  // the last one repeat with a shorter period.
+  static bool repeats_itself(const std::vector<outline>& all, const runs& r) {
+    const std::size_t begin = r.begins[0], end = r.begins.back() + r.length;
+    for (std::size_t part = 1; part <= r.length / 2; ++part)
+      if (r.length % part == 0 && equal(all, begin, begin + part, r.length - part)) return true;
+    for (std::size_t part = 1; r.begins.size() > 1 && part < r.begins[1] - begin; ++part)
+      if ((r.begins[1] - begin) % part == 0 && equal(all, begin, begin + part, end - begin - part))
+        return true;
     return false;
   }
   // The runs that save most lines; none if there are none that save any.
@@ -145,7 +145,7 @@ class native_repeats {
           const auto n = static_cast<std::ptrdiff_t>(r.begins.size()),
                      l = static_cast<std::ptrdiff_t>(length);
           const std::ptrdiff_t saved = n * l - (l + n + 3);  // without the function and the calls
-          if (saved > 0 && saved - n > most && !repeats_itself(outlined, r.begins[0], length)) {
+          if (saved > 0 && saved - n > most && !repeats_itself(outlined, r)) {
             most = saved - n;
             found = r;
           }
