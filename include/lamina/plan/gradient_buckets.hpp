@@ -23,14 +23,14 @@ struct bucket_part {
 };
 
 /// Divides gradients into buckets of at most `most` floats, in the order in which they are
-/// complete. Calls emit(bucket_part) for each part, bucket by bucket. A gradient begins the next
+/// complete. Calls add(bucket_part) for each part, bucket by bucket. A gradient begins the next
 /// bucket if it does not fit in the rest of the last one, or is complete later and would make more
 /// than an eighth of a bucket wait. A larger gradient is divided evenly over several, unless
 /// `whole` says that it must stay in one piece. `floats` has the size of each gradient, a multiple
 /// of alignment_floats, and 0 for parameters without one; `order` is memory for `count` numbers.
-template <class Emit>
+template <class Add>
 constexpr void each_bucket_part(const gradient_times* times, const std::size_t* floats, int count,
-                                std::size_t most, bool whole, int* order, Emit&& emit) {
+                                std::size_t most, bool whole, int* order, Add&& add) {
   int used = 0;
   for (int i = 0; i < count; ++i) {
     if (floats[i] == 0) continue;
@@ -53,7 +53,7 @@ constexpr void each_bucket_part(const gradient_times* times, const std::size_t* 
       const std::size_t first = lines * p / pieces * alignment_floats,
                         end = lines * (p + 1) / pieces * alignment_floats;
       if (p > 0) ++bucket, filled = 0;
-      emit(bucket_part{bucket, i, first, end});
+      add(bucket_part{bucket, i, first, end});
       filled += end - first;
     }
   }
@@ -64,8 +64,8 @@ template <program_type P, std::size_t Bytes = usual_bucket_bytes>
 struct gradient_buckets {
   static constexpr int parameters = P::desc.count.parameters;
 
-  template <class Emit>
-  static constexpr void each(Emit&& emit) {
+  template <class Add>
+  static constexpr void each(Add&& add) {
     std::size_t floats[bound(parameters)] = {};
     int order[bound(parameters)] = {};
     for (int i = 0; i < parameters; ++i)
@@ -76,7 +76,7 @@ struct gradient_buckets {
                     static_cast<std::size_t>(size_of(d.type)) / sizeof(float);
       }
     each_bucket_part(gradient_order<P>::table.of, floats, parameters, Bytes / sizeof(float), false,
-                     order, emit);
+                     order, add);
   }
   struct counts {
     int buckets, parts;
