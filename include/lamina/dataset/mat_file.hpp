@@ -133,8 +133,8 @@ class mat_file {
     if (parts.size() < 3 || parts[0].type != of_uint32 || parts[0].bytes.size() != 8)
       fail(whole.offset, "expected the kind, the shape and the name of a matrix, found others");
     const std::uint32_t kind = word_at(parts[0].bytes, 0);
-    constexpr std::uint32_t complex = 0x800;
-    if ((kind & 0xff) < 6 || (kind & 0xff) > 15 || (kind & complex) != 0) return;
+    constexpr std::uint32_t has_imaginary = 0x800;
+    if ((kind & 0xff) < 6 || (kind & 0xff) > 15 || (kind & has_imaginary) != 0) return;
     mat_matrix m{std::string(parts[2].bytes), shape_of(parts[1]), {}};
     std::uint64_t size = 1;
     for (const std::int64_t n : m.shape) {

@@ -34,16 +34,17 @@ class array_reduction {
   LAMINA_COLD void run(void* array, const bool* takes_part, engine::aligned_buffer& parts) const {
     const std::size_t ranks = static_cast<std::size_t>(group_.size());
     const std::size_t size = static_cast<std::size_t>(size_of(call_.type));
-    const bool small = call_.count * size <= largest_small;
+    const bool is_short = call_.count * size <= largest_small;
     // In elements; a multiple of what tree_sum takes.
-    const std::size_t part = rounded(small ? call_.count : (call_.count + ranks - 1) / ranks);
+    const std::size_t part = rounded(is_short ? call_.count : (call_.count + ranks - 1) / ranks);
     if (part == 0) return;
     const std::size_t floats = ranks * part * size / sizeof(float);
     if (parts.size() < floats) parts.resize(floats);
     std::byte* const own = static_cast<std::byte*>(array);
     std::byte* const all = reinterpret_cast<std::byte*>(parts.data());
-    std::memset(own + call_.count * size, 0, ((small ? part : part * ranks) - call_.count) * size);
-    if (small) {
+    std::memset(own + call_.count * size, 0,
+                ((is_short ? part : part * ranks) - call_.count) * size);
+    if (is_short) {
       group_.gather(own, part * size, all);
       return add(all, own, part, takes_part);
     }

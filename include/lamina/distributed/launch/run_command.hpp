@@ -50,7 +50,7 @@ LAMINA_COLD inline std::string find_command(std::string_view name) {
   }
 }
 
-/// While it lives, signals that would end this process go to its child instead, so that what
+/// While it lives, caught that would end this process go to its child instead, so that what
 /// belongs to the command (a file with a password) is removed afterwards. One at a time.
 class forwarded_signals {
  public:
@@ -64,15 +64,15 @@ class forwarded_signals {
       if (child > 0 && signal != SIGINT) ::kill(child, signal);
     };
     for (int i = 0; i < count; ++i) {
-      ::sigaction(signals[i], &act, &before_[i]);
+      ::sigaction(caught[i], &act, &before_[i]);
       // nohup
-      if (before_[i].sa_handler == SIG_IGN) ::sigaction(signals[i], &before_[i], nullptr);
+      if (before_[i].sa_handler == SIG_IGN) ::sigaction(caught[i], &before_[i], nullptr);
     }
   }
   forwarded_signals(const forwarded_signals&) = delete;
   forwarded_signals& operator=(const forwarded_signals&) = delete;
   LAMINA_COLD ~forwarded_signals() {
-    for (int i = 0; i < count; ++i) ::sigaction(signals[i], &before_[i], nullptr);
+    for (int i = 0; i < count; ++i) ::sigaction(caught[i], &before_[i], nullptr);
   }
   /// Names the child, to which a signal of before is sent too.
   LAMINA_COLD static void forward_to(::pid_t its) {
@@ -82,7 +82,7 @@ class forwarded_signals {
   static inline volatile std::sig_atomic_t child = 0, received = 0;
 
  private:
-  static constexpr int count = 3, signals[count] = {SIGINT, SIGTERM, SIGHUP};
+  static constexpr int count = 3, caught[count] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction before_[count] = {};
 };
 

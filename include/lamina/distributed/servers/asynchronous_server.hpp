@@ -121,7 +121,7 @@ class asynchronous_server final : public serving_arrays {
 
   /// Answers all trainers that need not wait any more.
   LAMINA_COLD void answer_trainers() {
-    std::int64_t slowest = std::numeric_limits<std::int64_t>::max();
+    std::int64_t slowest = (std::numeric_limits<std::int64_t>::max)();
     bool all_pause = true;
     for (const trainer_state& t : trainers_) {
       if (t.pauses) continue;
