@@ -534,7 +534,7 @@ namespace mpirun {
 namespace divided {
 std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> texts;
 auto reader = texts | lamina::reader::batch(64);
-#include "distributed_2.inc"
+#include "divided_tables_1.inc"
 }  // namespace divided
 namespace shares {
 void read_shares() {
@@ -546,7 +546,7 @@ void read_shares() {
   int argc = 0;
   char** argv = nullptr;
   lamina::distributed::session world{argc, argv};
-#include "distributed_3.inc"
+#include "distributed_2.inc"
 }
 }  // namespace shares
 namespace loops {
@@ -560,12 +560,12 @@ constexpr auto training = lamina::program([](lamina::block& main) {
         layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(image), label)));
   });
 });
-#include "distributed_4.inc"
+#include "distributed_3.inc"
 }  // namespace loops
 namespace launched {
 #include "cluster_1.inc"
 }
 namespace with_servers {
-#include "distributed_4.inc"
+#include "parameter_servers_1.inc"
 }
 }  // namespace several_processes

@@ -25,7 +25,7 @@ struct embedding_attr {
 /// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
 /// is_sparse, the cost of a training step depends on the number of rows that it reads, not on the
 /// size of the dictionary. With is_distributed, the processes of a training divide the rows of the
-/// table (docs/distributed.md). Parameter: a table [dictionary, width]. Fluid: layers.embedding.
+/// table (docs/divided_tables.md). Parameter: a table [dictionary, width]. Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class Index, class R, int... D>
 constexpr auto embedding(variable<Index, R, D...> ids,
                          const options<embedding_attr, Index>& attr = {},
