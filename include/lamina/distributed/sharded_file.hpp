@@ -53,7 +53,7 @@ class sharded_file {
   LAMINA_COLD static std::vector<tensor_entry> read(const std::string& path,
                                                     const std::vector<divided_array>& arrays) {
     binary_reader from(path);
-    detail::tensor_file_reader reader(from);
+    lamina::detail::tensor_file_reader reader(from);
     std::vector<tensor_entry> entries = reader.read_header();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       bool is_divided = false;
@@ -70,7 +70,7 @@ class sharded_file {
   /// Reads the rows of this process from a file that read() has verified.
   LAMINA_COLD void read_rows(const std::string& path, const std::vector<divided_array>& arrays) {
     binary_reader from(path);
-    detail::tensor_file_reader reader(from);
+    lamina::detail::tensor_file_reader reader(from);
     const std::vector<tensor_entry> entries = reader.read_header();
     std::uint64_t at = from.offset();
     std::size_t next = 0;
@@ -82,7 +82,7 @@ class sharded_file {
                                      << " rows of " << table.row_bytes() << " bytes");
         read_array(from, at, table, arrays[next++]);
       }
-      at += detail::whole_stripes(reader.sizes()[i]);
+      at += lamina::detail::whole_stripes(reader.sizes()[i]);
     }
     if (next < arrays.size())
       from.fail(text("expected an array ") << arrays[next].name << ", found none");
@@ -128,7 +128,7 @@ class sharded_file {
     };
     std::uint64_t sum = 0;
     guarded([&] {
-      const std::string header = detail::tensor_file_header(entries, sum);
+      const std::string header = lamina::detail::tensor_file_header(entries, sum);
       file.emplace(path);
       file->write(header);
     });
@@ -151,7 +151,7 @@ class sharded_file {
         add(e.bytes.data(), e.bytes.size());
       }
       const char zeros[checksum::stripe] = {};
-      guarded([&] { file->write(zeros, detail::whole_stripes(size) - size); });
+      guarded([&] { file->write(zeros, lamina::detail::whole_stripes(size) - size); });
     }
     guarded([&] {
       file->number(all.value());

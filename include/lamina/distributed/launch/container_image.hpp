@@ -135,16 +135,16 @@ LAMINA_COLD inline bool is_digest(std::string_view digest) {
 /// missing or fails. PaddlePaddle v2: docker_build.
 LAMINA_COLD inline void docker_build(const distributed::job& given, const std::string& program) {
   using namespace distributed;
-  const job j = detail::job_to_build(given);
-  const image_tool tool = detail::require_image_tool(j);
+  const job j = distributed::detail::job_to_build(given);
+  const image_tool tool = distributed::detail::require_image_tool(j);
   const private_folder context, configuration, authorities;
   write_image_context(j, program, context);
   registry_access access;
   const std::string registry = registry_of(j.image);
   // The password of one registry is for that one alone.
   if (!j.base_image.empty() && j.base_image != "scratch" && registry_of(j.base_image) == registry)
-    access = detail::make_registry_access(j, tool, configuration, authorities);
-  static_cast<void>(detail::run_image_tool(
+    access = distributed::detail::make_registry_access(j, tool, configuration, authorities);
+  static_cast<void>(distributed::detail::run_image_tool(
       build_words(tool, whole_image_name(j.image), context.path(), access), tool, "docker_build",
       j.base_image.empty() ? "the base image" : j.base_image, {}));
 }
@@ -157,25 +157,27 @@ LAMINA_COLD inline void docker_build(const distributed::job& given, const std::s
 /// refused, 75 if it does not answer, or else the tool's. PaddlePaddle v2: docker_push.
 LAMINA_COLD inline std::string docker_push(const distributed::job& given) {
   using namespace distributed;
-  const job j = detail::job_to_build(given);
-  const image_tool tool = detail::require_image_tool(j);
+  const job j = distributed::detail::job_to_build(given);
+  const image_tool tool = distributed::detail::require_image_tool(j);
   const private_folder configuration, authorities, results;
-  const registry_access access = detail::make_registry_access(j, tool, configuration, authorities);
+  const registry_access access =
+      distributed::detail::make_registry_access(j, tool, configuration, authorities);
   const std::string image = whole_image_name(j.image), digest_file = results.path() + "/digest";
   command_options options;
   if (!access.authorities.empty() && tool.kind != "docker")
     options.environment = {{"SSL_CERT_FILE", access.authorities + "/ca.crt"},
                            {"SSL_CERT_DIR", access.authorities}};
-  const std::string said = detail::run_image_tool(push_words(tool, image, digest_file, access),
-                                                  tool, "docker_push", registry_of(image), options);
+  const std::string said =
+      distributed::detail::run_image_tool(push_words(tool, image, digest_file, access), tool,
+                                          "docker_push", registry_of(image), options);
   std::string digest;
   if (tool.kind == "docker") {
-    digest = detail::printed_digest(said);
+    digest = distributed::detail::printed_digest(said);
   } else {
     std::ifstream file(digest_file);
     file >> digest;
   }
-  if (!detail::is_digest(digest))
+  if (!distributed::detail::is_digest(digest))
     throw launch_error(text() << "lamina: launch: docker_push: expected the digest of the image "
                                  "from "
                               << tool.kind << ", found '" << digest << "'",
