@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>

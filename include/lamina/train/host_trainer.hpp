@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>

@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
