@@ -189,6 +189,20 @@ TEST_CASE("mini-batches of several sizes change no parameter", "[threads]") {
   CHECK(refused == 2);
 }
 
+TEST_CASE("a step without dense gradients leaves no exchange open", "[threads]") {
+  test::in_ranks(2, [](test::thread_group& w) {
+    const std::vector<lamina::gradient_times> times;
+    net mine({}, 1, w.rank());
+    bucket_exchange exchange(w, mine.of, gradient_shards(2, {}, times.data(), 256, false));
+    for (int step = 0; step < 3; ++step) {
+      exchange.begin({{0.5, 0.5}, &store, &mine, 3}, true);
+      exchange.finish(0);
+      exchange.end();
+    }
+    expect(w.starts == w.received);
+  });
+}
+
 TEST_CASE("a step that is given up says whether parameters have changed", "[threads]") {
   test::in_ranks(2, [](test::thread_group& w) {
     const sizes floats{64, 64};

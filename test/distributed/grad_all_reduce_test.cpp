@@ -328,6 +328,19 @@ TEST_CASE("Moving statistics are the means over the ranks") {
   }
 }
 
+TEST_CASE("Programs are run by sessions without parameter servers") {
+  const auto data = texts(20);
+  std::vector<std::string> errors(3);
+  test::in_ranks(3,
+                 [&](test::thread_group& w) {
+                   errors[static_cast<std::size_t>(w.rank())] =
+                       outcome(divided, data | lamina::reader::batch(10), {.world = &w}).error;
+                 },
+                 {.parameter_servers = 1});
+  for (const std::string& e : errors)
+    CHECK(e == "lamina: run: expected a session without parameter servers, found 1");
+}
+
 TEST_CASE("A program without sums over processes refuses several of them") {
   const auto data = texts(20);
   for (const found& f : in_ranks(

@@ -78,14 +78,18 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 
 /// What each rank does, by rank.
 template <class F>
-std::map<int, found> in_ranks(int ranks, F f) {
+std::map<int, found> in_ranks(int ranks, F f,
+                              const lamina::distributed::session_options& options = {}) {
   std::mutex mutex;
   std::map<int, found> all;
-  test::in_ranks(ranks, [&](test::thread_group& w) {
-    found mine = f(w);
-    const std::lock_guard lock(mutex);
-    all[w.rank()] = std::move(mine);
-  });
+  test::in_ranks(
+      ranks,
+      [&](test::thread_group& w) {
+        found mine = f(w);
+        const std::lock_guard lock(mutex);
+        all[w.rank()] = std::move(mine);
+      },
+      options);
   return all;
 }
 
@@ -132,6 +136,19 @@ TEST_CASE("a rank without mini-batches takes part until all are at their end", "
   REQUIRE(expected.costs.size() == all.at(0).costs.size());
   // Statistics of batch_norm are those of a part.
   CHECK(expected.counts == all.at(0).counts);
+}
+
+TEST_CASE("trainers that make their own steps on shares join their moving statistics",
+          "[threads]") {
+  const auto source = samples(32);
+  const auto all = in_ranks(3,
+                            [&](test::thread_group& w) {
+                              return train(source | reader::shard(w, 4) | reader::batch(4),
+                                           {.passes = 2, .world = &w, .reads_shard = true});
+                            },
+                            {.parameter_servers = 1, .staleness = 2});
+  CHECK(same(all.at(1).parameters, all.at(0).parameters));
+  CHECK(same(all.at(2).parameters, all.at(0).parameters));
 }
 
 TEST_CASE("shares that are the same samples are an error, and so are shares unannounced",

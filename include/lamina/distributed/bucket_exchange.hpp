@@ -61,7 +61,8 @@ class bucket_exchange {
     has_failed_.store(false, std::memory_order_relaxed);
     has_updated_.store(false, std::memory_order_relaxed);
     is_open_ = true;
-    compares_ = early && ranks > 1;
+    // Without buckets no thread would ask whether the sizes have arrived.
+    compares_ = early && ranks > 1 && count_ > 0;
     if (!compares_) return;
     list_.clear();
     for (std::size_t r = 0; r < ranks; ++r) {

@@ -74,7 +74,6 @@ class distribute_transpiler {
     program_message p = of_.main;
     block_message& block = p.blocks.front();
     std::vector<operator_message> kept;
-    std::set<std::string> used;
     for (operator_message& op : block.operators)
       if (!ops::is_optimize(op)) kept.push_back(std::move(op));
     std::vector<std::string> sent;

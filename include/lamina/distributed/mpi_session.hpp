@@ -124,6 +124,7 @@ class mpi_session : public process_group {
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     require_running();
+    const int count = length(bytes);
     // Memory of its own, because MPI may still write when a failure has ended the caller.
     const std::size_t ranks = static_cast<std::size_t>(size_);
     gathered_.resize((ranks + 1) * bytes);
@@ -131,8 +132,8 @@ class mpi_session : public process_group {
     now_.all.clear();
     now_.peers.clear();
     now_.is_open = true;
-    require(MPI_Iallgather(gathered_.data(), length(bytes), MPI_BYTE, gathered_.data() + bytes,
-                           length(bytes), MPI_BYTE, comm_, now_.next()));
+    require(MPI_Iallgather(gathered_.data(), count, MPI_BYTE, gathered_.data() + bytes, count,
+                           MPI_BYTE, comm_, now_.next()));
     finish_now();
     std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
   }
@@ -163,6 +164,11 @@ class mpi_session : public process_group {
     for (std::size_t at = 0;; at += bytes) {
       if (at > 0) require(letters_.probe_next(comm_, from, bytes));
       to.resize(at + bytes);
+      // exchange() has no messages without bytes, but the last piece of a letter may have none.
+      if (bytes == 0) {
+        require(MPI_Recv(nullptr, 0, MPI_BYTE, from, mpi_letters::tag, comm_, MPI_STATUS_IGNORE));
+        return from;
+      }
       const message piece{from, to.data() + at, bytes};
       require(now_.post(comm_, mpi_letters::tag, {}, {&piece, 1}));
       finish_now();
@@ -220,7 +226,13 @@ class mpi_session : public process_group {
   static constexpr std::size_t longest_reason = 4000;
   using requests = mpi_requests;
 
-  static int length(std::size_t bytes) { return static_cast<int>(bytes); }
+  static int length(std::size_t bytes) {
+    if (bytes >> 31 != 0)
+      throw error(text() << "lamina: distributed: expected to gather less than 2 GiB of each rank, "
+                            "found "
+                         << bytes << " bytes");
+    return static_cast<int>(bytes);
+  }
   bool is_done(requests& of) {
     int done = 0;
     require(

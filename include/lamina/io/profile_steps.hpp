@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
@@ -29,8 +30,8 @@ struct profile_steps_options {
 /// no clip by norm, updates are fused into the products that compute their gradients, and such a
 /// group is "backward + update". Otherwise the threads share sums of gradients and updates, which
 /// are groups of their own behind those of the program; a group that names an update then only
-/// computes its gradient. Flops and bytes are those of the rows that
-/// each thread had in the last step.
+/// computes its gradient. Flops and bytes are those of the rows that each thread had in the last
+/// step.
 template <program_type P, optimizer::optimizer_type Opt>
 program_profile profile(timed_trainer<P, Opt>& of) {
   using trainer_type = timed_trainer<P, Opt>;

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <string_view>
 
 #include <lamina/program/names.hpp>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
@@ -108,7 +109,8 @@ class host_trainer : served_updates<P, Opt> {
                        parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
                        gradient_order<fused>::table.of, pool_.size(), row_floats.get()});
     reads_shard_ = reads_shard;
-    parts_->join(shared_.get(), !check_.nan, reads_shard);
+    // A trainer that makes its own steps has whole mini-batches, also where it reads a share.
+    parts_->join(shared_.get(), !check_.nan, reads_shard && !shared_->is_asynchronous());
     if (check_.nan) parts_->check_numbers(check_.infinity);
   }
   /// In a distributed training, throws lamina::error unless all processes read the same samples, or

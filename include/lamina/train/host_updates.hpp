@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>

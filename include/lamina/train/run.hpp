@@ -4,13 +4,17 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
 #include <utility>
 
 #include <lamina/core/checksum.hpp>
+#include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -171,6 +175,9 @@ LAMINA_COLD void run_divided(Machine& machine, model<P>& trained, Reader& batche
                 }) {
     world& all = *options.world;
     try {
+      if (all.trainers() < all.size())
+        throw error(text() << "lamina: run: expected a session without parameter servers, found "
+                           << all.size() - all.trainers());
       world_calls calls(all);
       calls.require_equal("the same program", program_checksum<P>);
       calls.require_equal("the same seed", options.seed);

@@ -80,8 +80,9 @@ class served_updates : public host_updates<P, Opt> {
       if (end >= 0) rows.rows = end - first;
       auto& given = *static_cast<typename parts_type::rows_type*>(gradient);
       std::swap(*t.parts_->rows(i), given);
-      t.update_parameter(i, static_cast<std::size_t>(first * rows.stride), rows, nullptr,
-                         t.told_scales_);
+      const std::size_t begin =
+          static_cast<std::size_t>(first) * static_cast<std::size_t>(rows.stride);
+      t.update_parameter(i, begin, rows, nullptr, t.told_scales_);
       std::swap(*t.parts_->rows(i), given);
       real number[rows_update::attributes.size()] = {};
       t.set_numbers(i, 1, number);

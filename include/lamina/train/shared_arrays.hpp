@@ -46,9 +46,9 @@ struct server_functions {
   /// Updates a range, as shared_arrays::update_function.
   void (*update)(void* trainer, int parameter, std::size_t first, std::size_t count,
                  float* gradient);
-  /// Updates rows [first, end) of a table, or with -1 all, by selected rows, which are counted from
-  /// `first`: a
-  /// basic_selected_rows<float>*, or that of double. Returns whether it changed those rows alone.
+  /// Updates rows [first, end) of a table, or with `end` -1 all of them. `gradient` is a
+  /// basic_selected_rows<float>*, or that of double, whose rows are counted from `first`. Returns
+  /// whether it changed the rows of the gradient alone.
   bool (*update_rows)(void* trainer, int parameter, int first, int end, void* gradient);
   /// Begins an update. With null `scalars` they are those of the server's own step. Returns the
   /// number of updates before it.

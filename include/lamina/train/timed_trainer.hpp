@@ -56,6 +56,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
       : base(opt, m, threads_in(options), options.seed), clocks_(bound_of(options.threads)) {
     static_assert(detail::is_trainable<P, Opt>());
     optimizer::require_options(opt);
+    static_cast<void>(m.memory());  // throws where other processes have rows of its tables
     base::require_fitting_cost(options.threads);
     base::create_accumulators(nullptr);
     const bool limited = base::limits_norms();

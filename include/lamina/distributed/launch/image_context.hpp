@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>

@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>

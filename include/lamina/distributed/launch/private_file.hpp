@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <string>

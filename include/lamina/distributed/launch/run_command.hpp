@@ -50,7 +50,7 @@ LAMINA_COLD inline std::string find_command(std::string_view name) {
   }
 }
 
-/// While it lives, caught that would end this process go to its child instead, so that what
+/// While it lives, signals that would end this process go to its child instead, so that what
 /// belongs to the command (a file with a password) is removed afterwards. One at a time.
 class forwarded_signals {
  public:
@@ -65,7 +65,7 @@ class forwarded_signals {
     };
     for (int i = 0; i < count; ++i) {
       ::sigaction(caught[i], &act, &before_[i]);
-      // nohup
+      // A signal that is ignored, as under nohup, stays so.
       if (before_[i].sa_handler == SIG_IGN) ::sigaction(caught[i], &before_[i], nullptr);
     }
   }
@@ -74,7 +74,7 @@ class forwarded_signals {
   LAMINA_COLD ~forwarded_signals() {
     for (int i = 0; i < count; ++i) ::sigaction(caught[i], &before_[i], nullptr);
   }
-  /// Names the child, to which a signal of before is sent too.
+  /// Names the child. A signal that has arrived before is sent to it too.
   LAMINA_COLD static void forward_to(::pid_t its) {
     child = its;
     if (received != 0) ::kill(its, received);

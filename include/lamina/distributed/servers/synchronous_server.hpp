@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>

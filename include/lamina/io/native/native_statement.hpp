@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -55,7 +55,7 @@ class divided_states {
 /// Tables whose rows several processes divide. Process r has rows [first(t), end(t)) of table t in
 /// memory; of the others, those that fetch() has brought last. The memory has the layout of whole
 /// tables, but pages that no row has touched take no place. All processes must call fetch(),
-/// join(), add_squares(), write() equally often and in the same order.
+/// join(), add_up(), write() equally often and in the same order.
 class divided_tables {
  public:
   virtual ~divided_tables() = default;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <lamina/model/batch_view.hpp>
 #include <lamina/model/divided/distributed_tables.hpp>
@@ -53,8 +54,9 @@ class row_fetcher<P, true> {
   }
   /// Brings the rows, if processes divide the tables of the model.
   LAMINA_COLD void fetch(divided_tables::purpose why) {
-    if (from_ != nullptr) from_->fetch(ids_, static_cast<std::size_t>(count_), why);
-    clear();
+    // Forgets them first: fetch() may throw, and the next mini-batch begins with none.
+    const auto count = static_cast<std::size_t>(std::exchange(count_, 0));
+    if (from_ != nullptr) from_->fetch(ids_, count, why);
   }
 
  private:

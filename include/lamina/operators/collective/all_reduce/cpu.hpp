@@ -36,7 +36,8 @@ void for_each_range(const operand& o, const F& f) {
         });
   const std::size_t row = static_cast<std::size_t>(o.columns) * size;
   for (int r = 0; r < o.rows; ++r)
-    f(data + static_cast<std::size_t>(r * o.stride) * size, static_cast<std::size_t>(r) * row, row);
+    f(data + static_cast<std::size_t>(r) * static_cast<std::size_t>(o.stride) * size,
+      static_cast<std::size_t>(r) * row, row);
 }
 
 /// X of this process goes to the others, and their reduction comes to Out.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include <lamina/core/same_address.hpp>
 #include <lamina/engine/common/process_calls.hpp>

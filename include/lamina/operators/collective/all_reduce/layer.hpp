@@ -5,6 +5,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstdint>
+#include <string_view>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 
