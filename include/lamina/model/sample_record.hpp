@@ -136,7 +136,9 @@ struct stored_fields {
       "struct of up to ten of them");
   struct list {
     template <class... Field>
-    std::tuple<std::remove_cvref_t<Field>...> operator()(const Field&...) const;
+    std::tuple<std::remove_cvref_t<Field>...> operator()(const Field&...) const {
+      return {};
+    }
   };
   using type = decltype(with_fields<count>(std::declval<const S&>(), list()));
 };

@@ -42,9 +42,10 @@ struct gradient_order {
     for (int g = 0; g < plan<P>::groups; ++g)
       if (plan<P>::grouped.groups[g].block == 0) t.groups = g + 1;
     // The parameter that a variable of the plan is or shares memory with, or -1.
-    const auto parameter = [&l](int v) {
+    const auto parameter = [](int v) {
+      constexpr const lowered_program& of = plan<P>::lowered;
       if (v < 0) return -1;
-      const int variable = l.variables[l.variables[v].root].variable;
+      const int variable = of.variables[of.variables[v].root].variable;
       if (variable < 0 || P::desc.variables[variable].kind != variable_kind::parameter) return -1;
       return P::desc.variables[variable].index;
     };

@@ -157,7 +157,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
         [&](auto& parts) { detail::join_machines<P>(machines, parts, trained()); });
   }
 #ifdef LAMINA_NAMES_OPTIONS
-  void update(...) = delete;  // expected update(), or update({&machine_a, &machine_b})
+  template <class First, class... More>
+  void update(const First&, const More&...) = delete;  // update(), or update({&machine})
 #endif
   /// The number of mini-batches whose gradients wait for update().
   int pending() const { return run_.pending(); }
