@@ -253,6 +253,11 @@ TEST_CASE("mistakes with profiles of steps", "[io]") {
                     "lamina: timed_trainer: expected a mini-batch with samples, found none");
   auto wrong = batch;
   wrong[1].label = 3;
-  CHECK_THROWS_AS(lamina::profile_steps(m, plain, wrong), lamina::error);
   CHECK(same_values(m, before));
+  // A step that fails leaves what a trainer's leaves: the moving statistics of its forward pass.
+  CHECK_THROWS_AS(lamina::profile_steps(m, plain, wrong), lamina::error);
+  lamina::model trained = before.clone();
+  lamina::trainer t{trained, plain};
+  CHECK_THROWS_AS(t.step(wrong), lamina::error);
+  CHECK(same_values(m, trained));
 }

@@ -57,8 +57,10 @@ struct program_report {
 namespace detail {
 
 constexpr const char* space_name(memory_space space) {
-  constexpr const char* names[] = {"",      "arena",   "fixed", "parameter", "accumulator", "feed",
-                                   "given", "updated", "frame", "array",     "numbers"};
+  constexpr const char* names[] = {"",      "arena", "fixed",   "parameter", "accumulator",
+                                   "feed",  "given", "updated", "frame",     "view",
+                                   "array", "rows",  "numbers"};
+  static_assert(sizeof names / sizeof *names == static_cast<int>(memory_space::numbers) + 1);
   return names[static_cast<int>(space)];
 }
 
