@@ -9,7 +9,7 @@
 
 #include <lamina/lamina.hpp>
 #include <lamina/model/check_nan.hpp>
-#include <lamina/model/evaluator_at_device.hpp>
+#include <lamina/model/device/evaluator_at_device.hpp>
 #include <lamina/train/run_at_device.hpp>
 #include <lamina/train/train_at_device.hpp>
 

@@ -17,7 +17,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include <lamina/train/device/device_trainer.hpp>
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include <lamina/train/device/device_trainer.hpp>
 #include <lamina/v2.hpp>
 
 namespace paddle = lamina::v2;

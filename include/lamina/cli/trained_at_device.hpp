@@ -8,9 +8,9 @@
 #include <optional>
 
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include <lamina/train/device/device_trainer.hpp>
 #include <lamina/train/trainer.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {

@@ -18,7 +18,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/engine/cuda/device/device_memory.hpp>
-#include <lamina/train/device_sums.hpp>
+#include <lamina/train/device/device_sums.hpp>
 #if defined(LAMINA_HAS_MPI)
 #include <lamina/distributed/mpi_session.hpp>
 #endif

@@ -7,7 +7,7 @@
 
 #include <lamina/engine/cuda/device/place_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/train/device_run.hpp>
+#include <lamina/train/device/device_run.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 

@@ -8,7 +8,7 @@
 
 #include <lamina/engine/cuda/device/place_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include <lamina/train/device/device_trainer.hpp>
 #include <lamina/train/train.hpp>
 #include <lamina/train/trainer.hpp>
 

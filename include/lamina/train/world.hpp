@@ -14,7 +14,7 @@
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/plan/gradient_order.hpp>
-#include <lamina/train/device_sums.hpp>
+#include <lamina/train/device/device_sums.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {

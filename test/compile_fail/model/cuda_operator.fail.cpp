@@ -10,7 +10,7 @@
 #include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/sgd.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include <lamina/train/device/device_trainer.hpp>
 
 namespace layer = lamina::layer;
 using backend = lamina::engine::cuda::host_backend<1>;

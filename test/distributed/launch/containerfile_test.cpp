@@ -58,6 +58,6 @@ TEST_CASE("a base of the user is taken as it is, and checked unless it has nothi
   CHECK_THAT(containerfile(j, {}, ""), !Contains("LD_") && Contains("command -v"));
   j.base_image = "scratch";
   CHECK(containerfile(j, {}, "") ==
-        "FROM scratch\nCOPY root/ /\nWORKDIR /work\nUSER 1000:1000\nENTRYPOINT [\"/opt/run\"]\n");
+        "FROM scratch\nCOPY root/ /\nWORKDIR /app\nUSER 1000:1000\nENTRYPOINT [\"/opt/run\"]\n");
   CHECK_THAT(containerfile(j, dynamic, ""), !Contains("RUN") && Contains("LD_LIBRARY_PATH"));
 }

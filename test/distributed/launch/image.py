@@ -204,10 +204,10 @@ def check_files(program, folder):
     (data / "run.sh").chmod(0o700)
     root = d.here / "record.context/root"
     expect(d.launch(LAUNCH_TEST_FILE="data").returncode == 0
-           and (root / "work/data/deep/words.txt").read_text() == "one two"
-           and (root / "work/data/deep/words.txt").stat().st_mode & 0o777 == 0o644
-           and (root / "work/data/run.sh").stat().st_mode & 0o777 == 0o755
-           and (root / "work/data").stat().st_mode & 0o777 == 0o755, "files in /work")
+           and (root / "app/data/deep/words.txt").read_text() == "one two"
+           and (root / "app/data/deep/words.txt").stat().st_mode & 0o777 == 0o644
+           and (root / "app/data/run.sh").stat().st_mode & 0o777 == 0o755
+           and (root / "app/data").stat().st_mode & 0o777 == 0o755, "files in /app")
     expect(d.launch(LAUNCH_TEST_FILE="data/deep/words.txt:/srv/w").returncode == 0
            and (root / "srv/w").read_text() == "one two", "a file with a place")
     for wrong, words in (("nothing", "a file or folder"), ("../x", "files: expected PATH"),

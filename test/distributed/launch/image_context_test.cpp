@@ -14,10 +14,10 @@ using namespace lamina::distributed;
 TEST_CASE("files have a place in the image") {
   using place = std::pair<std::string, std::string>;
   const auto read = [](const char* entry) { return detail::read_image_file(entry); };
-  CHECK(read("data/a.txt") == place{"data/a.txt", "/work/data/a.txt"});
-  CHECK(read("./data/") == place{"./data/", "/work/data"});
+  CHECK(read("data/a.txt") == place{"data/a.txt", "/app/data/a.txt"});
+  CHECK(read("./data/") == place{"./data/", "/app/data"});
   CHECK(read("/srv/a") == place{"/srv/a", "/srv/a"});
-  CHECK(read("../a:b/../c") == place{"../a", "/work/c"});
+  CHECK(read("../a:b/../c") == place{"../a", "/app/c"});
   CHECK(read("a:/srv//b/") == place{"a", "/srv/b"});
   for (const char* const wrong : {"", ":", "a:", ":b", "../a", "a:../b", "a:/", "a:/.."})
     CHECK_THROWS_WITH(read(wrong), Contains("files: expected"));

@@ -7,7 +7,7 @@
 #include "engine/cuda/operator_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace test {

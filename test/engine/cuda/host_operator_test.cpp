@@ -11,7 +11,7 @@
 #include "stderr_text.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace cuda = lamina::engine::cuda;

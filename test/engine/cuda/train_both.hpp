@@ -13,11 +13,11 @@
 #include <laws/compared_operators.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/momentum.hpp>
 #include <lamina/optimizer/sgd.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include <lamina/train/device/device_trainer.hpp>
 
 namespace test {
 

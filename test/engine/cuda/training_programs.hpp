@@ -15,7 +15,7 @@
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/minimize.hpp>
-#include <lamina/train/device_run.hpp>
+#include <lamina/train/device/device_run.hpp>
 
 namespace test {
 

@@ -104,7 +104,7 @@ LAMINA_COLD inline std::string containerfile(const job& j, const elf_needs& need
       << "; do command -v $name > /dev/null || { echo \"lamina: launch: kind " << j.kind
       << ": expected the command $name in the image, found none\" >&2; exit 1; }; done\n";
   }
-  s << "WORKDIR /work\nUSER " << user << ":" << user << "\nENTRYPOINT [\"" << j.program << "\"]\n";
+  s << "WORKDIR /app\nUSER " << user << ":" << user << "\nENTRYPOINT [\"" << j.program << "\"]\n";
   return s;
 }
 

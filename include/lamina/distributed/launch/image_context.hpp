@@ -30,7 +30,7 @@ LAMINA_COLD inline std::pair<std::string, std::string> read_image_file(const std
   const std::string normal = std::filesystem::path(place).lexically_normal().string();
   if (path.empty() || place.empty() || normal == ".." || normal.starts_with("../"))
     bad_option("files", "PATH, or PATH:PLACE with a place in the image", entry);
-  if (!place.starts_with('/')) place = "/work/" + place;
+  if (!place.starts_with('/')) place = "/app/" + place;
   place = std::filesystem::path(place).lexically_normal().string();
   while (place.ends_with('/') && place.size() > 1) place.pop_back();
   if (place == "/") bad_option("files", "a place below /", entry);
@@ -115,8 +115,8 @@ LAMINA_COLD inline void write_image_context(const job& j, const std::string& pro
     detail::copy_into_image(j, server.path(), root / "home/mpiuser/.sshd_config");
     detail::copy_into_image(j, client.path(), root / "etc/ssh/ssh_config.d/lamina.conf");
   }
-  // The program starts in /work.
-  fs::create_directories(root / "work");
+  // The program starts in /app.
+  fs::create_directories(root / "app");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root))
     if (entry.is_directory()) fs::permissions(entry.path(), fs::perms(0755));
   fs::permissions(root, fs::perms(0755));

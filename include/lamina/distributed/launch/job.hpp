@@ -81,7 +81,7 @@ struct job {
   /// empty: this machine's version of Debian or Ubuntu, where the MPI is installed.
   std::string base_image = {};
   /// Files and folders for the image, each "PATH" or "PATH:PLACE". A relative place is below
-  /// /work, where the program starts; without a place it is the path.
+  /// /app, where the program starts; without a place it is the path.
   std::vector<std::string> files = {};
   /// What builds the image: "buildah", "podman" or "docker", or the path of one; empty: the value
   /// of LAMINA_IMAGE_TOOL, or the first of the three that is there.

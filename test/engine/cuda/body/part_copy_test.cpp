@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace cuda = lamina::engine::cuda;

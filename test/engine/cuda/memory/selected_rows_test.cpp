@@ -9,7 +9,7 @@
 
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/lamb.hpp>

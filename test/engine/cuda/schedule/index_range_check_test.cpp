@@ -7,7 +7,7 @@
 
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/engine/cuda/schedule/index_range_check.hpp>
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/train/train.hpp>
 

@@ -16,7 +16,7 @@
 
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/engine/cuda/schedule/machine.hpp>
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/optimizer/lamb.hpp>
 #include <lamina/optimizer/lars_momentum.hpp>

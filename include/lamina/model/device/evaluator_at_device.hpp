@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluator_at_device.hpp - evaluators and gradient machines on a CUDA device.
+// lamina/model/device/evaluator_at_device.hpp - evaluators and gradient machines on a CUDA device.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/engine/cuda/device/place_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/model/device_machine.hpp>
+#include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
 namespace lamina::inline LAMINA_ABI {

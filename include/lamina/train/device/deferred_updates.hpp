@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/deferred_updates.hpp - updates on a device after all gradients are complete.
+// lamina/train/device/deferred_updates.hpp - updates on a device after all gradients are complete.
 // Clipping by norm needs all gradients, so these updates cannot be fused into the products that
 // compute the gradients.
 #pragma once
@@ -16,7 +16,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
-#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/operators/embedding/selected_rows/cuda.cuh>
 #include <lamina/optimizer/clip.hpp>

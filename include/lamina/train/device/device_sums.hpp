@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_sums.hpp - sums over the devices of the processes that train together.
+// lamina/train/device/device_sums.hpp - sums over the devices of the processes that train together.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/shared_device.hpp - the mini-batches of a training whose processes have a device
-// each.
+// lamina/train/device/shared_device.hpp - the mini-batches of a training whose processes have a
+// device each.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,11 +12,11 @@
 
 #include <lamina/core/owned_array.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
-#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/train/cost_rows.hpp>
-#include <lamina/train/device_sums.hpp>
+#include <lamina/train/device/device_sums.hpp>
 #include <lamina/train/joined_parts.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>

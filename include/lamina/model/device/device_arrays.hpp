@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/device_arrays.hpp - copies of parameters, and of arrays of their shapes, on a
+// lamina/model/device/device_arrays.hpp - copies of parameters, and of arrays of their shapes, on a
 // device.
 #pragma once
 

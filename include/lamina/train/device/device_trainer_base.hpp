@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_trainer_base.hpp - the common part of trainers on one device and on several:
-// optimizer and model on the host, the count of updates, checkpoints.
+// lamina/train/device/device_trainer_base.hpp - the common part of trainers on one device and on
+// several: optimizer and model on the host, the count of updates, checkpoints.
 #pragma once
 
 #include <lamina/core/config.hpp>

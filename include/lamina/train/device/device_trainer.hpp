@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_trainer.hpp - trains a model on a device. Parameters and accumulators stay on
-// the device between steps.
+// lamina/train/device/device_trainer.hpp - trains a model on a device. Parameters and accumulators
+// stay on the device between steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,16 +11,16 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/engine/cuda/schedule/machine.hpp>
-#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
-#include <lamina/train/deferred_updates.hpp>
-#include <lamina/train/device_trainer_base.hpp>
+#include <lamina/train/device/deferred_updates.hpp>
+#include <lamina/train/device/device_trainer_base.hpp>
+#include <lamina/train/device/shared_device.hpp>
 #include <lamina/train/program_checksum.hpp>
-#include <lamina/train/shared_device.hpp>
 #include <lamina/train/update_constants.hpp>
 #include <lamina/train/world.hpp>
 

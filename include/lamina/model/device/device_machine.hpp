@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/device_machine.hpp - the machine of evaluators and gradient machines on a device: a
-// backend, a copy of a model's parameters, and an engine over them.
+// lamina/model/device/device_machine.hpp - the machine of evaluators and gradient machines on a
+// device: a backend, a copy of a model's parameters, and an engine over them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <lamina/engine/cuda/schedule/machine.hpp>
-#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace lamina::inline LAMINA_ABI {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_run.hpp - runs a program that is a training loop itself on a device.
+// lamina/train/device/device_run.hpp - runs a program that is a training loop itself on a device.
 // Parameters and accumulators stay on the device until the run is over.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include <lamina/engine/cuda/schedule/machine.hpp>
-#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/device/device_arrays.hpp>
 #include <lamina/train/run.hpp>
 
 namespace lamina::inline LAMINA_ABI {
