@@ -35,7 +35,7 @@ class md5 {
       if (held_ == 64) mix();
     }
   }
-  /// The sum as 32 hexadecimal digits. Nothing can be added behind it.
+  /// The sum as 32 hexadecimal digits. Nothing can be added after it.
   LAMINA_COLD std::string digits() {
     const std::uint64_t bits = 8 * size_;
     add(std::string_view("\x80", 1));

@@ -131,7 +131,7 @@ class pickle {
     stack_.pop_back();
     return top;
   }
-  /// The values behind the last mark.
+  /// The values after the last mark.
   std::vector<std::size_t> pop_marked() {
     if (marks_.empty()) fail_here("expected a mark on the stack, found none");
     const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
