@@ -74,10 +74,13 @@ TEST_CASE("files that are no programs, and damaged ones, are errors") {
   // Every cut is an error, or leaves what the headers name.
   for (std::size_t size = 0, i = 0; size < whole.size(); size += 1 + whole.size() / 50, ++i) {
     const std::string path = folder.write("cut" + std::to_string(i), whole.substr(0, size));
+    elf_needs found;
     try {
-      CHECK_FALSE(read_elf_needs(path).libraries.empty());
+      found = read_elf_needs(path);
     } catch (const lamina::error&) {
+      continue;
     }
+    CHECK_FALSE(found.libraries.empty());
   }
   // A byte changed in the headers does not crash.
   for (std::size_t at = 0; at < 800 && at < whole.size(); at += 3) {

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -109,8 +111,11 @@ LAMINA_COLD inline std::vector<shared_library> shared_libraries(const std::strin
   const elf_needs needs = read_elf_needs(program);
   std::vector<shared_library> found;
   if (needs.loader.empty()) return found;
+  // The loader would take /proc/self/exe and its like for itself.
+  std::error_code fault;
+  const std::filesystem::path file = std::filesystem::canonical(program, fault);
   std::string said;
-  const int code = run_command({needs.loader, "--list", program},
+  const int code = run_command({needs.loader, "--list", fault ? program : file.string()},
                                {.said = &said, .all_output = true, .shows = false});
   if (code != 0)
     throw error(text() << "lamina: launch: " << program

@@ -123,7 +123,7 @@ class native_repeats {
         std::size_t hash = 0, calls = 0, unlike = never;
         for (std::size_t k = i; k < i + length; ++k) {
           if (count[outlined[k].text] < 2 || all[k].is_last) unlike = k;
-          calls += all[k].is_call ? 1 : 0;
+          calls += all[k].is_call ? 1U : 0U;
           hash = hash * 1000003 + outlined[k].text;
         }
         if (unlike != never) {

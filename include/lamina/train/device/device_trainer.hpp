@@ -168,6 +168,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
     return cost;
   }
 
+  // What the machine refuses is said here, before std::optional asks for its properties.
+  static_assert(sizeof(engine::cuda::machine<training, Backend>) > 0);
+
   Backend& backend_;
   device_arrays<Backend> parameters_, states_;
   std::unique_ptr<updates> updates_;     // null if updates are fused with the gradients
