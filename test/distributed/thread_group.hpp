@@ -148,7 +148,7 @@ class thread_group final : public lamina::distributed::process_group {
   void take(int from, void* to, std::size_t bytes) { write(mail_.receive(from, rank_), to, bytes); }
   static void write(const std::vector<std::byte>& found, void* to, std::size_t bytes) {
     if (found.size() != bytes) throw std::runtime_error("a message of another size");
-    std::memcpy(to, found.data(), bytes);
+    if (bytes > 0) std::memcpy(to, found.data(), bytes);
   }
   struct started {
     int channel;

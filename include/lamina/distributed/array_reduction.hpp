@@ -57,7 +57,7 @@ class array_reduction {
     };
     const std::size_t bytes = part * size;
     const auto at = [&](std::byte* of, int r) { return of + static_cast<std::size_t>(r) * bytes; };
-    std::memcpy(at(all, me), at(own, me), bytes);
+    if (bytes > 0) std::memcpy(at(all, me), at(own, me), bytes);
     using message = typename Group::message;
     group_.exchange(each_other([&](int r) {
                       return message{r, at(own, r), bytes};

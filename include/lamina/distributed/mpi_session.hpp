@@ -128,14 +128,14 @@ class mpi_session : public process_group {
     // Memory of its own, because MPI may still write when a failure has ended the caller.
     const std::size_t ranks = static_cast<std::size_t>(size_);
     gathered_.resize((ranks + 1) * bytes);
-    std::memcpy(gathered_.data(), mine, bytes);
+    if (bytes > 0) std::memcpy(gathered_.data(), mine, bytes);
     now_.all.clear();
     now_.peers.clear();
     now_.is_open = true;
     require(MPI_Iallgather(gathered_.data(), count, MPI_BYTE, gathered_.data() + bytes, count,
                            MPI_BYTE, comm_, now_.next()));
     finish_now();
-    std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
+    if (bytes > 0) std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
   }
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
