@@ -50,20 +50,14 @@ class mpi_letters {
     }
     return true;
   }
-  /// Looks for a letter: its sender, -1 if there is none, and the bytes of its first piece.
-  LAMINA_COLD static int probe(MPI_Comm comm, int& from, std::size_t& bytes) {
+  /// Looks for a letter, or the next piece of one, from a rank or from any: its sender, -1 if there
+  /// is none, and the bytes of the piece.
+  LAMINA_COLD static int probe(MPI_Comm comm, int of, int& from, std::size_t& bytes) {
     MPI_Status status;
     int found = 0;
-    const int code = MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &found, &status);
+    const int code = MPI_Iprobe(of, tag, comm, &found, &status);
     from = found != 0 ? status.MPI_SOURCE : -1;
     if (found != 0) bytes = size_of(status);
-    return code;
-  }
-  /// Waits for the next piece of a letter.
-  LAMINA_COLD static int probe_next(MPI_Comm comm, int from, std::size_t& bytes) {
-    MPI_Status status;
-    const int code = MPI_Probe(from, tag, comm, &status);
-    if (code == MPI_SUCCESS) bytes = size_of(status);
     return code;
   }
 

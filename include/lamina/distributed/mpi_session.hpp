@@ -152,28 +152,29 @@ class mpi_session : public process_group {
     require_running();
     awaited_ = awaited;
     patiences_ = patiences;
+    int from = MPI_ANY_SOURCE, sender = -1;
     std::size_t bytes = 0;
-    int from = -1;
-    for (waits_ = 0;; wait_awhile()) {
-      require(letters_.probe(comm_, from, bytes));
-      if (from >= 0) break;
-    }
-    awaited_ = {};
-    patiences_ = 1;
     // A piece below the largest one ends the letter.
-    for (std::size_t at = 0;; at += bytes) {
-      if (at > 0) require(letters_.probe_next(comm_, from, bytes));
+    for (std::size_t at = 0; at == 0 || bytes == mpi_letters::largest_piece; at += bytes) {
+      for (waits_ = 0;; wait_awhile()) {
+        require(letters_.probe(comm_, from, sender, bytes));
+        if (sender >= 0) break;
+      }
+      from = sender;
+      awaited_ = {&from, 1};
+      patiences_ = 1;
       to.resize(at + bytes);
+      const message piece{from, to.data() + at, bytes};
       // exchange() has no messages without bytes, but the last piece of a letter may have none.
       if (bytes == 0) {
         require(MPI_Recv(nullptr, 0, MPI_BYTE, from, mpi_letters::tag, comm_, MPI_STATUS_IGNORE));
-        return from;
+        break;
       }
-      const message piece{from, to.data() + at, bytes};
       require(now_.post(comm_, mpi_letters::tag, {}, {&piece, 1}));
       finish_now();
-      if (bytes < mpi_letters::largest_piece) return from;
     }
+    awaited_ = {};
+    return from;
   }
 
   int start(int channel, std::span<const message> sends,

@@ -154,6 +154,12 @@ class sharded_file {
       guarded([&] { file->write(zeros, lamina::detail::whole_stripes(size) - size); });
     }
     guarded([&] {
+      if (next < arrays.size())
+        throw error(text() << "lamina: " << path << ": expected an entry for the array "
+                           << arrays[next].name << ", found none");
+    });
+    for (; next < arrays.size(); ++next) bring(arrays[next], [](const std::byte*, std::size_t) {});
+    guarded([&] {
       file->number(all.value());
       file->finish();
     });

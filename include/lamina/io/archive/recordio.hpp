@@ -114,7 +114,7 @@ class recordio_reader {
     const auto magic = from_.number<std::uint32_t>("a chunk of RecordIO");
     if (magic != detail::recordio_magic)
       from_.fail_at(chunk_, "RecordIO: expected the mark of a chunk, found other bytes");
-    left_ = from_.number<std::uint32_t>("the number of records");
+    const auto records = from_.number<std::uint32_t>("the number of records");
     const auto sum = from_.number<std::uint32_t>("the checksum of a chunk");
     const auto packing = from_.number<std::uint32_t>("the compression of a chunk");
     const auto size = from_.number<std::uint32_t>("the size of a chunk");
@@ -129,13 +129,14 @@ class recordio_reader {
                     text("RecordIO: expected a chunk without compression, of snappy or of gzip, "
                          "found the compression ")
                         << packing);
-    at_ = 0;
-    if (packing == 0) content_ = std::move(stored);
-    if (packing == 1) content_ = detail::snappy_stream(stored, from_.path(), begin).unpacked();
+    if (packing == 1) stored = detail::snappy_stream(stored, from_.path(), begin).unpacked();
     if (packing == 2) {
       if (stored.empty()) from_.fail_at(chunk_, "RecordIO: expected a gzip stream, found no bytes");
-      content_ = detail::unpack_gzip(stored, from_.path());
+      stored = detail::unpack_gzip(stored, from_.path());
     }
+    content_ = std::move(stored);
+    at_ = 0;
+    left_ = records;
   }
 
   binary_reader& from_;
