@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What compilers say of mistakes: one short error. With the other tests of sources, the default
-# compiler and the default clang are asked; the stage `clang` of test/run asks the second clang,
-# which takes minutes for all the files.
+# What compilers say of mistakes, which is one short error, what they take for long programs, and
+# what other flags change. With the other tests of sources, the default compiler and the default
+# clang are asked; the stage `clang` of test/run asks the second clang, which takes minutes.
 include(source_test.cmake)
 if(LAMINA_TEST_SOURCES)
   set(_diagnosing "${CMAKE_CXX_COMPILER}")
@@ -52,3 +52,51 @@ while(_count GREATER 0)
   set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name}
                        PROPERTIES FIXTURES_REQUIRED precompiled)
 endwhile()
+
+foreach(_compiler IN LISTS _diagnosing)
+  cmake_path(GET _compiler FILENAME _short)
+  if(_short STREQUAL "c++" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(_short g++)
+  endif()
+  lamina_source_test(compile_time.thousand_layers.${_short} compile_time/compile.py
+                     --compiler ${_compiler}
+                     thousand_layers.cpp)
+  # The flag is the one that the lamina target gives to g++; clang keeps the recorded program of one
+  # file (8 MB).
+  set(_debug_flags "")
+  if(_short STREQUAL "g++")
+    set(_debug_flags -ftoplevel-reorder)
+  endif()
+  lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py
+                     --compiler ${_compiler}
+                     --object-limit 10 ../../examples/digits.cpp -- ${_debug_flags})
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+    foreach(_architecture IN ITEMS x86-64 sapphirerapids)
+      lamina_source_test(compile_time.architectures.${_architecture}.${_short}
+                         compile_time/compile.py
+                         --compiler ${_compiler} architectures.cpp -- -O0 -march=${_architecture}
+                         -Wall -Wextra -Werror)
+    endforeach()
+  endif()
+endforeach()
+
+lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_diagnosing_options} --limit 40
+                   --parameters 67844
+                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64.cpp")
+lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_diagnosing_options}
+                   --limit 40
+                   --parameters 67844
+                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64_bfloat16.cpp")
+lamina_source_test(self_contained.lenet self_contained/check.py ${_diagnosing_options} --limit 60
+                   --parameters 1724320
+                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
+lamina_source_test(structure.macros structure/check_macros.py ${_diagnosing_options}
+                   -- ${_compile_flags})
+
+# Needs nvcc's headers; nothing is run.
+if(NOT LAMINA_TEST_SOURCES)
+  lamina_source_test(engine.cuda.one_file.clang engine/cuda/one_file/compile.py --with clang
+                     --build "${CMAKE_CURRENT_BINARY_DIR}/cuda")
+  set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.one_file.clang
+                       PROPERTIES SKIP_RETURN_CODE 77)
+endif()

@@ -68,58 +68,15 @@ lamina_source_test(headers.alone headers/compile_alone.py --compiler ${_compiler
                    --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers.json" -- ${_compile_flags})
 set_tests_properties(${LAMINA_TEST_PREFIX}headers.alone PROPERTIES PROCESSORS 2 TIMEOUT 1800)
 
-foreach(_compiler IN LISTS _compilers)
-  cmake_path(GET _compiler FILENAME _short)
-  if(_short STREQUAL "c++" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(_short g++)
-  endif()
-  lamina_source_test(compile_time.thousand_layers.${_short} compile_time/compile.py
-                     --compiler ${_compiler}
-                     thousand_layers.cpp)
-  # The flag is the one that the lamina target gives to g++; clang keeps the recorded program of one
-  # file (8 MB).
-  set(_debug_flags "")
-  if(_short STREQUAL "g++")
-    set(_debug_flags -ftoplevel-reorder)
-  endif()
-  lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py
-                     --compiler ${_compiler}
-                     --object-limit 10 ../../examples/digits.cpp -- ${_debug_flags})
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
-    foreach(_architecture IN ITEMS x86-64 sapphirerapids)
-      lamina_source_test(compile_time.architectures.${_architecture}.${_short}
-                         compile_time/compile.py
-                         --compiler ${_compiler} architectures.cpp -- -O0 -march=${_architecture}
-                         -Wall -Wextra -Werror)
-    endforeach()
-  endif()
-endforeach()
-
 # What a page shows compiles.
 lamina_source_test(docs.code_blocks docs/code_blocks.py compile --compiler "${CMAKE_CXX_COMPILER}"
                    --build "${CMAKE_CURRENT_BINARY_DIR}/code_blocks" -- ${_compile_flags})
 
-list(TRANSFORM _compilers PREPEND "--compiler=" OUTPUT_VARIABLE _compiler_options)
-lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_compiler_options} --limit 40
-                   --parameters 67844
-                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64.cpp")
-lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_compiler_options}
-                   --limit 40
-                   --parameters 67844
-                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64_bfloat16.cpp")
-lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_options} --limit 60
-                   --parameters 1724320
-                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
-lamina_source_test(structure.macros structure/check_macros.py ${_compiler_options}
-                   -- ${_compile_flags})
-
-# Need nvcc, one of them clang 19 too; nothing is run. The stage `emulated` runs kernels.
-foreach(_with IN ITEMS clang nvcc)
-  lamina_source_test(engine.cuda.one_file.${_with} engine/cuda/one_file/compile.py --with ${_with}
-                     --build "${CMAKE_CURRENT_BINARY_DIR}/cuda")
-endforeach()
+# Need nvcc; nothing is run. The stage `emulated` runs kernels.
+lamina_source_test(engine.cuda.one_file.nvcc engine/cuda/one_file/compile.py --with nvcc
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/cuda")
 lamina_source_test(consumer.cuda consumer/consume_cuda.py --build "${CMAKE_BINARY_DIR}")
-set(_cuda_tests engine.cuda.one_file.clang engine.cuda.one_file.nvcc consumer.cuda)
+set(_cuda_tests engine.cuda.one_file.nvcc consumer.cuda)
 list(TRANSFORM _cuda_tests PREPEND "${LAMINA_TEST_PREFIX}")
 set_tests_properties(${_cuda_tests} PROPERTIES SKIP_RETURN_CODE 77)
 

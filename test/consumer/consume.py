@@ -3,8 +3,8 @@
 """Uses lamina as another project would: builds and runs project/ against an installed or an
 embedded copy.
 
-The project has two translation units that include every header, so a function that is not inline
-shows as well.
+The project has two translation units. They include every header that is installed, so a function
+that is not inline shows as well; of an embedded copy, lamina.hpp is enough.
 
 usage: consume.py --build FOLDER --how find_package|add_subdirectory
        FOLDER is a configured build of lamina: its compiler is used, and it is what gets installed.
@@ -53,6 +53,8 @@ def main():
         if len(headers) != expected:
             sys.exit(f"expected {expected} headers to be installed, found {len(headers)}")
         optional = compile_alone.optional_needs(headers, include)
+        if options.how == "add_subdirectory":
+            headers = ["lamina/lamina.hpp"]
         everything = [f"#include <{h}>\n" for h in headers if h not in optional]
         (folder / "everything.hpp").write_text("#pragma once\n" + "".join(everything))
         run("cmake", "-G", "Ninja", "-S", HERE / "project", "-B", folder / "build", where,
