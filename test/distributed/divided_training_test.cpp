@@ -113,6 +113,25 @@ TEST_CASE("ranks that divide a table train as one process, in several calls", "[
   }
 }
 
+TEST_CASE("ranks that divide a table accumulate gradients as one process", "[threads]") {
+  const folder made;
+  const std::string path = made.path / "model";
+  const optimizer::adam adam{
+      .learning_rate = 0.01f, .lazy_mode = true, .regularization = lamina::l2_decay(0.01f)};
+  lamina::model one{net};
+  adam.train(one, batches(), {.passes = 2, .threads = 4, .accumulate = 3});  // three, then one
+  for (const int ranks : {2, 4}) {
+    all_ranks(ranks, [&](test::thread_group& w) {
+      lamina::model m{net, w};
+      adam.train(m, batches(), {.passes = 2, .threads = 4 / ranks, .accumulate = 3, .world = &w});
+      m.save(path);
+    });
+    lamina::model whole{net};
+    whole.load(path);
+    CHECK(same(one, whole));
+  }
+}
+
 TEST_CASE("ranks evaluate together with the rows of all", "[threads]") {
   lamina::model one{net};
   lamina::evaluator expected{one};

@@ -114,20 +114,22 @@ TEST_CASE("a trainer of several ranks saves what a trainer of threads goes on wi
   }
 }
 
-TEST_CASE("gradients apart from updates are refused with several ranks", "[threads]") {
+TEST_CASE("updates with gradient machines are refused with several ranks", "[threads]") {
   std::mutex mutex;
   int refused = 0;
   test::in_ranks(2, [&](test::thread_group& w) {
     model_of<float> m{net<float>};
     const optimizer::sgd sgd{.learning_rate = 0.1f};
     lamina::trainer t{m, sgd, {.world = &w}};
-    const auto all = samples<float>();
+    lamina::gradient_machine g{m};
+    g.backward(samples<float>());
     try {
-      t.backward(all);
+      t.update({&g});
     } catch (const lamina::error& e) {
       const std::lock_guard lock(mutex);
-      refused += std::string(e.what()).find("expected whole steps with several processes") !=
-                 std::string::npos;
+      refused += std::string(e.what()).find(
+                     "expected one process for an update with gradient "
+                     "machines") != std::string::npos;
     }
   });
   CHECK(refused == 2);

@@ -97,14 +97,17 @@ def numbers_differ(a, b):
 
 
 def bits(launch, _):
-    for ranks, threads, bucket in ((2, 2, 256), (4, 1, 1 << 18), (3, 1, 512), (2, 1, 0)):
-        expected = launch.results(0, f"threads={ranks * threads}", *ALL)
-        found = launch.results(ranks, f"threads={threads}", f"bucket={bucket}", *ALL)
+    # Ranks, threads, bytes of a bucket, mini-batches per update.
+    for ranks, threads, bucket, together in ((2, 2, 256, 1), (4, 1, 1 << 18, 1), (3, 1, 512, 1),
+                                             (2, 1, 0, 1), (2, 2, 512, 3)):
+        given = f"accumulate={together}"
+        expected = launch.results(0, f"threads={ranks * threads}", given, *ALL)
+        found = launch.results(ranks, f"threads={threads}", f"bucket={bucket}", given, *ALL)
         if len(expected) != len(ALL) or len(found) != len(ALL):
             raise failure(f"expected {len(ALL)} lines, found {len(expected)} and {len(found)}")
         for a, b in zip(expected, found):
             if numbers_differ(a, b):
-                raise failure(f"{ranks} x {threads}: expected {a}, found {b}")
+                raise failure(f"{ranks} x {threads}, {given}: expected {a}, found {b}")
         if len({line.split()[1] for line in found}) < len(ALL) // 2:
             raise failure("the nets do not differ: do they train?")
 

@@ -14,12 +14,14 @@
 #include <mutex>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <lamina/core/error.hpp>
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
@@ -45,7 +47,8 @@ class mailbox {
   std::pair<int, std::shared_ptr<const lamina::distributed::letter>> take_letter(int to) {
     std::unique_lock lock(mutex_);
     auto& waiting = letters_[to];
-    arrived_.wait(lock, [&] { return !waiting.empty(); });
+    arrived_.wait(lock, [&] { return !waiting.empty() || has_failed_; });
+    if (waiting.empty()) throw lamina::error(failure_);
     auto first = std::move(waiting.front());
     waiting.pop_front();
     return first;
@@ -53,13 +56,27 @@ class mailbox {
   std::vector<std::byte> receive(int from, int to) {
     std::vector<std::byte> found;
     std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [&] { return takes(from, to, 0, found); });
+    bool is_there = false;
+    arrived_.wait(lock, [&] {
+      is_there = takes(from, to, 0, found);
+      return is_there || has_failed_;
+    });
+    if (!is_there) throw lamina::error(failure_);
     return found;
   }
   /// The next message of a channel, if there is one.
   bool receives(int from, int to, int channel, std::vector<std::byte>& found) {
     const std::lock_guard lock(mutex_);
-    return takes(from, to, channel, found);
+    if (takes(from, to, channel, found)) return true;
+    if (has_failed_) throw lamina::error(failure_);
+    return false;
+  }
+  /// Who waits for a message that was not sent throws this error.
+  void fail(int rank, std::string_view why) {
+    const std::lock_guard lock(mutex_);
+    if (!has_failed_) failure_ = "rank " + std::to_string(rank) + ": " + std::string(why);
+    has_failed_ = true;
+    arrived_.notify_all();
   }
 
  private:
@@ -75,6 +92,8 @@ class mailbox {
   std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> messages_;
   std::map<int, std::deque<std::pair<int, std::shared_ptr<const lamina::distributed::letter>>>>
       letters_;
+  bool has_failed_ = false;
+  std::string failure_;
 };
 
 class thread_group final : public lamina::distributed::process_group {
@@ -137,7 +156,7 @@ class thread_group final : public lamina::distributed::process_group {
   }
   void wait_awhile() override { std::this_thread::yield(); }
   void drop() noexcept override { started_.clear(); }
-  void fail(std::string_view) noexcept override {}
+  void fail(std::string_view why) noexcept override { mail_.fail(rank_, why); }
   std::unique_ptr<lamina::device_sums> share_device(int, void*) override;
 
   std::size_t sent = 0;  // bytes in exchanges

@@ -21,6 +21,7 @@
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
+#include <lamina/train/joined_minibatches.hpp>
 #include <lamina/train/joined_parts.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/tree_sum.hpp>
@@ -114,7 +115,7 @@ class gradient_parts {
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
     const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
-    if (!known_.empty()) begin_sums(batch);
+    if (!known_.empty() && !is_apart_) begin_sums(batch);
     pool.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
       const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
@@ -215,76 +216,37 @@ class gradient_parts {
     }
   }
 
-  /// The number of mini-batches whose gradients are joined and wait for an update.
-  int pending() const { return pending_; }
   /// Whether the gradients of mini-batches can be joined one by one. A cost that adds means over
   /// rows of several kinds divides each by the rows of all mini-batches, which must be known in
   /// advance.
   static constexpr bool joins_one_by_one =
       !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
-  /// Numbers the rows of a mini-batch after those of the joined mini-batches that wait for an
-  /// update, so that its rows draw other random numbers.
-  batch_view<P> behind(batch_view<P> batch) const {
-    for (int d = batch::domain; d < batch_view<P>::domains; ++d) batch.rows.first[d] += first_[d];
-    return batch;
+  /// The number of mini-batches whose gradients are joined and wait for an update.
+  int pending() const { return joined_.pending(); }
+  /// The functions of joined_minibatches. keep() is called before each mini-batch whose gradients
+  /// are to be joined. Until forget() no gradients are exchanged while others are computed.
+  batch_view<P> behind(const batch_view<P>& batch) const { return joined_.behind(batch); }
+  void keep(worker_pool& pool) {
+    is_apart_ = true;
+    joined_.keep(pool, own_parts());
   }
-  /// Joins the gradients of a mini-batch, whose sum is in the first machine, with those of the
-  /// mini-batches since forget(), as if all were one mini-batch. Call keep() before the mini-batch
-  /// runs.
-  LAMINA_COLD void join(const batch_view<P>& batch) {
-    for (int d = batch::domain; d < batch_view<P>::domains; ++d) first_[d] += batch.rows.count[d];
-    const double before = divisor_of_all_;
-    double one = divisor_;
-    divisor_of_all_ += divisor_;
-    if constexpr (part_weight::is_quotient) {
-      joined_.add(sums_);
-      one = divisor_of(sums_);
-      divisor_of_all_ = divisor_of(joined_);
-    }
-    const double all = part_weight::is_sum ? 1 : divisor_of_all_;
-    const real share = static_cast<real>(part_weight::is_sum ? 1 : all == 0 ? 1 : one / all);
-    const real earlier = static_cast<real>(part_weight::is_sum ? 1 : all == 0 ? 1 : before / all);
-    if (pending_++ == 0) return;
-    for_each_gradient([&](int i, std::size_t n, real* gradient, real* sum) {
-      if (gradient == nullptr) {
-        if constexpr (any_rows) {
-          row_sums_[static_cast<std::size_t>(i)].scale(earlier);
-          if (share != 0) row_sums_[static_cast<std::size_t>(i)].add(*rows_[i], share);
-        }
-        return;
-      }
-      for (std::size_t k = 0; k < n; ++k)
-        sum[k] = (earlier != 0 ? earlier * sum[k] : 0) + (share != 0 ? share * gradient[k] : 0);
-    });
+  void join(worker_pool& pool, const batch_view<P>& batch) {
+    joined_.join(pool, own_parts(), batch, divisor_, sums_);
   }
-  /// Saves the gradients of the first of several mini-batches, because the next mini-batch
-  /// overwrites their memory.
-  LAMINA_COLD void keep() {
-    if (pending_ != 1) return;
-    if (sum_memory_.size() == 0) {
-      std::size_t floats = 0;
-      for (int i = 0; i < parameters; ++i)
-        floats += gradients_[i] == nullptr ? 0 : parameters_in<P>().floats(i);
-      sum_memory_.resize(floats);
-      if constexpr (any_rows) row_sums_.resize(static_cast<std::size_t>(parameters));
-    }
-    copy(true);
+  LAMINA_COLD void bring(worker_pool& pool) {
+    joined_.bring(pool, own_parts());
+    if constexpr (any_rows) reserve_rows();
   }
-  /// Copies the joined gradients to the place of the gradients of a single mini-batch.
-  LAMINA_COLD void bring() {
-    if (pending_ > 1) copy(false);
-  }
-  /// Forgets the joined gradients: the next mini-batch is the first of an update.
   void forget() {
-    pending_ = 0;
-    divisor_of_all_ = 0;
-    joined_ = {};
-    for (std::int64_t& f : first_) f = 0;
+    is_apart_ = false;
+    joined_.forget();
   }
 
  private:
   /// Whether the weights of parts are known before a mini-batch runs.
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
+  using joined_type = joined_minibatches<P, Training, Machine>;
+  typename joined_type::parts_of_process own_parts() { return {machines_, facts_, first_part_}; }
   /// Begins the sums of a step with the weights that run() will find.
   LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
     detail::weigh_in_advance<P, Training>(known_, batch);
@@ -322,38 +284,6 @@ class gradient_parts {
     shared_->average(copies.get(), to, floats, statistics::count, weights());
   }
 
-  /// Calls f(i, numbers, gradient, sum) for each parameter that has a gradient; `numbers` is the
-  /// number of elements. Both arrays are null for selected rows.
-  template <class F>
-  void for_each_gradient(F&& f) {
-    float* sum = sum_memory_.data();
-    for (int i = 0; i < parameters; ++i) {
-      if (gradients_[i] == nullptr) {
-        if (rows(i) != nullptr) f(i, 0, nullptr, nullptr);
-        continue;
-      }
-      f(i, parameters_in<P>().numbers(i), engine::numbers_at<real>(gradients_[i]),
-        engine::numbers_at<real>(sum));
-      sum += parameters_in<P>().floats(i);
-    }
-  }
-  void copy(bool to_sum) {
-    for_each_gradient([&](int i, std::size_t n, real* gradient, real* sum) {
-      if (gradient != nullptr) {
-        std::copy_n(to_sum ? gradient : sum, n, to_sum ? sum : gradient);
-      } else if constexpr (any_rows) {
-        rows_type& other = row_sums_[static_cast<std::size_t>(i)];
-        rows_type &to = to_sum ? other : *rows_[i], &from = to_sum ? *rows_[i] : other;
-        to.begin(from.columns());
-        to.add(from);
-      }
-    });
-  }
-  static double divisor_of(const quotient_sums& sums) {
-    constexpr lamina::quotient q = part_weight::quotient;
-    return sums.denominator(q) * (q.of_means ? sums.rows : 1);
-  }
-
   /// Reserves memory for the rows of all parts together before the first parameter is updated.
   LAMINA_COLD void reserve_rows() {
     for (int i = 0; i < parameters; ++i) {
@@ -384,13 +314,8 @@ class gradient_parts {
   // The last mini-batch: the number by which the sum over its rows is divided.
   double divisor_ = 0;
   quotient_sums sums_;
-  // All mini-batches since forget(): their number, and the sums for the joined cost.
-  int pending_ = 0;
-  double divisor_of_all_ = 0;
-  quotient_sums joined_;
-  std::int64_t first_[batch_view<P>::domains] = {};
-  engine::aligned_buffer sum_memory_;
-  std::vector<rows_type> row_sums_;
+  joined_type joined_;
+  bool is_apart_ = false;  // the next mini-batch is one of several, or updates later
 };
 
 }  // namespace lamina::inline LAMINA_ABI

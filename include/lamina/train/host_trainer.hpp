@@ -141,35 +141,42 @@ class host_trainer : served_updates<P, Opt> {
   /// mini-batches of the update, if they are known.
   real backward(const batch_view<P>& batch, const batch_view<P>* whole = nullptr) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
-    if (shared_) detail::fail_apart_in_world();
     if (!parts_) parts_.emplace(model_, 1);
-    require_joined();
+    if (shared_) begin_apart(whole != nullptr);
     if (!parts_type::joins_one_by_one && parts_->pending() > 0 && whole == nullptr)
       detail::fail_second_backward();
     if (!parts_type::part_weight::fits && (parts_->pending() > 0 || whole != nullptr))
       detail::fail_several_minibatches();
-    parts_->keep();
-    const real cost = parts_->run(pool_, parts_->behind(batch), whole == nullptr ? batch : *whole,
-                                  seed_, static_cast<std::uint64_t>(steps_));
-    if (parts_->machines().size() > 1)
-      pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
-    parts_->join(batch);
+    if constexpr (has_distributed_tables<P>) fetch_rows(batch);
+    parts_->keep(pool_);
+    const batch_view<P> mine = parts_->behind(batch);
+    batch_view<P> all = batch;  // becomes that of all processes
+    const real cost = joins_shares() ? run_share(mine, all)
+                                     : parts_->run(pool_, mine, whole == nullptr ? batch : *whole,
+                                                   seed_, static_cast<std::uint64_t>(steps_));
+    parts_->join(pool_, all);
     ran_parts_ = true;
     return cost;
   }
   /// Updates the parameters with the joined gradients. Throws lamina::error if there are none.
   void update() {
     if (pending() == 0) detail::fail_no_backward();
-    parts_->bring();
+    parts_->bring(pool_);
     parts_->forget();
-    update_parameters();
+    if (shared_) {
+      update_shared_joined();
+    } else {
+      if (parts_->machines().size() > 1)
+        pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
+      update_parameters();
+    }
     check_.require(model_);
   }
   /// Updates the parameters with gradients that `join(parts)` writes to the first machine's memory.
   template <class Join>
   void update_with(Join&& join) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
-    if (shared_) detail::fail_apart_in_world();
+    if (shared_) detail::fail_machines_in_world();
     if (!parts_) parts_.emplace(model_, 1);
     require_joined();
     join(*parts_);
@@ -267,9 +274,9 @@ class host_trainer : served_updates<P, Opt> {
       base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
       base::create_accumulators, base::divided_, base::finish_gradients, base::limits_norms,
       base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
-      base::require_fitting_cost, base::scalar_, base::scales_, base::seed_, base::set_numbers,
-      base::shared_, base::shared_step, base::steps_, base::torn_, base::update_parameters,
-      base::updates, base::used_;
+      base::require_fitting_cost, base::run_share, base::scalar_, base::scales_, base::seed_,
+      base::set_numbers, base::shared_, base::shared_step, base::steps_, base::torn_,
+      base::update_parameters, base::update_shared_joined, base::updates, base::used_;
 
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
@@ -340,6 +347,14 @@ class host_trainer : served_updates<P, Opt> {
                                             first_of_part(batch, first + threads, all)),
                   ~0ull);
     fetcher_.fetch(divided_tables::purpose::training);
+  }
+
+  /// Begins a mini-batch of several per update, in a distributed training. `ahead`: the rows of all
+  /// of them are known, in this process.
+  LAMINA_COLD void begin_apart(bool ahead) {
+    if (shared_->is_asynchronous()) detail::fail_apart_in_world();
+    if (ahead && reads_shard_) detail::fail_shares_ahead();
+    begin_shared();
   }
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {

@@ -222,7 +222,12 @@ class host_updates {
   /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
   /// draw in a mini-batch of all shares.
   LAMINA_COLD real run_share(batch_view<P> mine) {
-    batch_view<P> whole = mine;
+    batch_view<P> whole;
+    return run_share(mine, whole);
+  }
+  /// The same; `whole` gets the numbers of rows of all shares.
+  LAMINA_COLD real run_share(batch_view<P> mine, batch_view<P>& whole) {
+    whole = mine;
     detail::join_shares<P>(*shared_, mine, whole);
     return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
   }
@@ -238,13 +243,33 @@ class host_updates {
       cost = reads_shard_ && !asynchronous
                  ? run_share(batch)
                  : parts_->run(pool_, batch, batch, own_seed(), static_cast<std::uint64_t>(steps_));
-      if (!shared_->adds_threads())
-        pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
-      parts_->reduce(pool_);
+      add_up_shared();
     } catch (...) {
       torn_ = shared_->drop_step();
       throw;
     }
+    finish_shared();
+    return cost;
+  }
+  /// Updates with the joined gradients of several mini-batches, all processes together.
+  LAMINA_COLD void update_shared_joined() {
+    scalar_ = traits::scalars(*used_, steps_);
+    try {
+      add_up_shared();
+    } catch (...) {
+      torn_ = shared_->drop_step();
+      throw;
+    }
+    finish_shared();
+  }
+  /// Sums the gradients over threads and processes.
+  void add_up_shared() {
+    if (!shared_->adds_threads()) pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
+    parts_->reduce(pool_);
+  }
+  /// Updates the parameters with these sums, and tells all processes.
+  LAMINA_COLD void finish_shared() {
+    const bool asynchronous = shared_->is_asynchronous();
     collected_ = !asynchronous && (clips_ || states == 0);
     torn_ = true;
     if (clips_ && !asynchronous) {
@@ -257,7 +282,6 @@ class host_updates {
       ++steps_;
     }
     torn_ = false;
-    return cost;
   }
   /// The seed of this process: where trainers make their own steps, each draws other numbers.
   std::uint64_t own_seed() const { return reads_shard_ ? seed_ + shared_->part().seed : seed_; }

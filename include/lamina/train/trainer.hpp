@@ -146,7 +146,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
                   "lamina: trainer: gradients apart from updates, and those "
                   "of several machines, are for the CPU");
     optimizer::require_options(used_);
-    if constexpr (joins_gradients) run_.machine().update();
+    if constexpr (joins_gradients) run_.tell_world([&] { run_.machine().update(); });
   }
   /// Updates the parameters with the gradients that gradient machines of this model have computed,
   /// each in its last backward(): `t.update({&machine_a, &machine_b})`. Each may have run in its

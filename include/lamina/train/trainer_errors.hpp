@@ -45,10 +45,23 @@ namespace lamina::inline LAMINA_ABI::detail {
       "and others not: expected that a checkpoint is loaded before the next step, found none");
 }
 
+/// Throws lamina::error: trainers with parameter servers make their own steps.
 [[noreturn]] LAMINA_COLD inline void fail_apart_in_world() {
   throw error(
-      "lamina: train: expected whole steps with several processes, found gradients apart from "
+      "lamina: train: expected whole steps with a staleness above 0, found gradients apart from "
       "updates (accumulate above 1, backward() or update())");
+}
+/// Throws lamina::error: gradient machines know nothing of other processes.
+[[noreturn]] LAMINA_COLD inline void fail_machines_in_world() {
+  throw error(
+      "lamina: trainer: expected one process for an update with gradient machines, found several: "
+      "backward() and update() work in several");
+}
+/// Throws lamina::error: no process knows the rows of all shares in advance.
+[[noreturn]] LAMINA_COLD inline void fail_shares_ahead() {
+  throw error(
+      "lamina: train: expected accumulate to be 1 with reads_shard for a cost that adds means over "
+      "rows of several kinds, found more");
 }
 
 }  // namespace lamina::inline LAMINA_ABI::detail

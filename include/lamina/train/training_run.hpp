@@ -124,14 +124,14 @@ class training_run {
     if constexpr (accumulates)
       if (options_.accumulate > 1 || pending() > 0) {
         const real_of<P> cost = backward(batch);
-        if (pending() >= options_.accumulate) update();
+        if (pending() >= options_.accumulate) tell_world([&] { update(); });
         return cost;
       }
     return noted(tell_world([&] { return machine_.step(batch); }), batch.size());
   }
   /// Joins the gradients of a mini-batch with those that wait for an update.
   real_of<P> backward(const batch_view<P>& batch) {
-    return noted(machine_.backward(batch), batch.size());
+    return noted(tell_world([&] { return machine_.backward(batch); }), batch.size());
   }
   /// The number of mini-batches whose gradients wait for an update.
   int pending() const {
@@ -157,6 +157,18 @@ class training_run {
     });
   }
 
+  /// Calls f(). If it throws, the other processes of a distributed training stop too.
+  template <class F>
+  LAMINA_COLD decltype(auto) tell_world(F&& f) {
+    if (options_.world == nullptr) return f();
+    try {
+      return f();
+    } catch (const std::exception& e) {
+      options_.world->fail(e.what());
+      throw;
+    }
+  }
+
  private:
   /// On a parameter server, serves the trainers and returns true.
   LAMINA_COLD bool serves() {
@@ -178,18 +190,6 @@ class training_run {
     if constexpr (requires { machine_.joins_shares(); }) return machine_.joins_shares();
     return options_.reads_shard && options_.world != nullptr;
   }
-  /// Calls f(). If it throws, the other processes of a distributed training stop too.
-  template <class F>
-  LAMINA_COLD decltype(auto) tell_world(F&& f) {
-    if (options_.world == nullptr) return f();
-    try {
-      return f();
-    } catch (const std::exception& e) {
-      options_.world->fail(e.what());
-      throw;
-    }
-  }
-
   template <class Reader>
   LAMINA_COLD void run_pass(Reader& batches) {
     require_none_pending("pass()");
