@@ -95,10 +95,8 @@ class mpi_session : public process_group {
       end();
     }
     if (!has_failed_) end_letters();
-    if (!has_failed_) {
-      numbers_.free();
-      MPI_Comm_free(&comm_);
-    }
+    numbers_.free();  // all processes are here
+    if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) MPI_Finalize();
   }
 
