@@ -172,7 +172,6 @@ TEST_CASE("a slow rank takes fewer chunks", "[threads]") {
                          std::this_thread::sleep_for(std::chrono::microseconds(100));
                          queue.use(1);
                        }
-                       const std::lock_guard lock(mutex);
                        const bool all_are = queue.finished() == std::string(40, '1');
                        const std::lock_guard lock(mutex);
                        CHECK(all_are);
