@@ -24,7 +24,10 @@ class mpi_numbers {
     windows_.push_back(MPI_WIN_NULL);
     const int code = MPI_Win_allocate(rank == 0 ? sizeof *number : 0, sizeof *number, MPI_INFO_NULL,
                                       comm, &number, &windows_.back());
-    if (code != MPI_SUCCESS) return code;
+    if (code != MPI_SUCCESS) {
+      windows_.pop_back();
+      return code;
+    }
     MPI_Win_set_errhandler(windows_.back(), MPI_ERRORS_RETURN);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, windows_.back());
     if (rank == 0) *number = 0;

@@ -173,7 +173,10 @@ class mpi_session : public process_group {
 
   LAMINA_COLD int share_number() override {
     require_running();
-    require(numbers_.add(comm_));
+    if (numbers_.add(comm_) != MPI_SUCCESS)
+      throw error(
+          "lamina: distributed: expected an MPI with one-sided communication between these hosts, "
+          "found none; for Open MPI, the environment variable OMPI_MCA_osc=^ucx may help");
     return numbers_.size() - 1;
   }
   LAMINA_COLD std::int64_t add_to_number(int index, std::int64_t more) override {
