@@ -53,6 +53,10 @@ class mailbox {
     waiting.pop_front();
     return first;
   }
+  std::int64_t add_to_number(int index, std::int64_t more) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(numbers_[index], numbers_[index] + more);
+  }
   std::vector<std::byte> receive(int from, int to) {
     std::vector<std::byte> found;
     std::unique_lock lock(mutex_);
@@ -94,6 +98,7 @@ class mailbox {
       letters_;
   bool has_failed_ = false;
   std::string failure_;
+  std::map<int, std::int64_t> numbers_;
 };
 
 class thread_group final : public lamina::distributed::process_group {
@@ -132,6 +137,10 @@ class thread_group final : public lamina::distributed::process_group {
     to.resize(what->size());
     std::memcpy(to.data(), what->data(), what->size());
     return from;
+  }
+  int share_number() override { return numbers_++; }
+  std::int64_t add_to_number(int index, std::int64_t more) override {
+    return mail_.add_to_number(index, more);
   }
   int start(int channel, std::span<const message> sends,
             std::span<const message> receives) override {
@@ -176,6 +185,7 @@ class thread_group final : public lamina::distributed::process_group {
   };
   mailbox& mail_;
   std::vector<started> started_;
+  int numbers_ = 0;
 };
 
 /// Sums over ranks whose devices have the memory of this process.

@@ -29,6 +29,7 @@
 #include <lamina/distributed/grad_all_reduce.hpp>
 #include <lamina/distributed/launch/dist_train.hpp>
 #include <lamina/distributed/session.hpp>
+#include <lamina/distributed/task_queue.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/image/image.hpp>
 #if __has_include(<png.h>) && __has_include(<jpeglib.h>)
@@ -548,6 +549,15 @@ void read_shares() {
   lamina::distributed::session world{argc, argv};
 #include "distributed_2.inc"
 }
+void take_chunks(const std::vector<std::string>& files) {
+  lamina::model model{net};
+  lamina::optimizer::adam adam;
+  using lamina::dataset::digits::sample;
+  int argc = 0;
+  char** argv = nullptr;
+  lamina::distributed::session world{argc, argv};
+#include "distributed_3.inc"
+}
 }  // namespace shares
 namespace loops {
 constexpr auto training = lamina::program([](lamina::block& main) {
@@ -560,7 +570,7 @@ constexpr auto training = lamina::program([](lamina::block& main) {
         layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(image), label)));
   });
 });
-#include "distributed_3.inc"
+#include "distributed_4.inc"
 }  // namespace loops
 namespace launched {
 #include "cluster_1.inc"

@@ -20,14 +20,6 @@
 #include <utility>
 #include <vector>
 
-// The C++ bindings of old MPIs are not used and cause warnings.
-#if !defined(OMPI_SKIP_MPICXX)
-#define OMPI_SKIP_MPICXX 1
-#endif
-#if !defined(MPICH_SKIP_MPICXX)
-#define MPICH_SKIP_MPICXX 1
-#endif
-#include <mpi.h>
 #include <unistd.h>
 
 #include <lamina/core/error.hpp>
@@ -35,8 +27,10 @@
 #include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/mpi_all_leave.hpp>
 #include <lamina/distributed/mpi_letters.hpp>
-#include <lamina/distributed/mpi_requests.hpp>
+#include <lamina/distributed/mpi_numbers.hpp>
+#include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/session_options.hpp>
@@ -95,12 +89,13 @@ class mpi_session : public process_group {
     if (ended != 0) return;
     const bool is_error = std::uncaught_exceptions() > unwinding_;
     if (is_error) fail("an exception ended the process");
-    if (has_failed_ && !all_leave()) {
+    if (has_failed_ && !mpi_all_leave(comm_, tag_leave)) {
       // end() does not return, so a handler in main cannot print the reason.
       std::fprintf(stderr, "%s\n", reason_.c_str());
       end();
     }
     if (!has_failed_) end_letters();
+    numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) MPI_Finalize();
   }
@@ -175,6 +170,26 @@ class mpi_session : public process_group {
     }
     awaited_ = {};
     return from;
+  }
+
+  LAMINA_COLD int share_number() override {
+    require_running();
+    if (numbers_.add(comm_) != MPI_SUCCESS)
+      throw error(
+          "lamina: distributed: expected an MPI with one-sided communication between these hosts, "
+          "found none; for Open MPI, the environment variable OMPI_MCA_osc=^ucx may help");
+    return numbers_.size() - 1;
+  }
+  LAMINA_COLD std::int64_t add_to_number(int index, std::int64_t more) override {
+    require_running();
+    static constexpr int first[] = {0};
+    awaited_ = first;  // rank 0 has the number
+    // Members, because MPI may still write when a failure has ended the caller.
+    added_[0] = more;
+    require(numbers_.add_to(index, added_[0], added_[1], now_));
+    finish_now();
+    awaited_ = {};
+    return added_[1];
   }
 
   int start(int channel, std::span<const message> sends,
@@ -351,32 +366,8 @@ class mpi_session : public process_group {
       }
     } catch (const error& e) {
       std::fprintf(stderr, "%s\n", e.what());
-      if (!all_leave()) end();
+      if (!mpi_all_leave(comm_, tag_leave)) end();
     }
-  }
-  /// After a failure: whether all ranks leave within three seconds, so that MPI can end in order.
-  LAMINA_COLD bool all_leave() {
-    std::vector<MPI_Request> said;
-    const char none = 0;
-    for (int r = 0; r < size_; ++r) {
-      if (r == rank_) continue;
-      said.push_back(MPI_REQUEST_NULL);
-      MPI_Isend(&none, 0, MPI_CHAR, r, tag_leave, comm_, &said.back());
-    }
-    int missing = size_ - 1;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-    while (missing > 0 && std::chrono::steady_clock::now() < end) {
-      MPI_Status status;
-      int found = 0;
-      MPI_Iprobe(MPI_ANY_SOURCE, tag_leave, comm_, &found, &status);
-      if (found == 0) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        continue;
-      }
-      MPI_Recv(nullptr, 0, MPI_CHAR, status.MPI_SOURCE, tag_leave, comm_, MPI_STATUS_IGNORE);
-      --missing;
-    }
-    return missing == 0;
   }
 
   session_options options_;
@@ -391,6 +382,8 @@ class mpi_session : public process_group {
   clock::time_point waits_since_{};
   std::vector<std::byte> gathered_;
   mpi_letters letters_;
+  mpi_numbers numbers_;
+  std::int64_t added_[2] = {};
   std::span<const int> awaited_;  // whose letters receive() waits for, and how long
   int patiences_ = 1;
   std::string farewell_;  // what this rank tells the others

@@ -66,6 +66,13 @@ class process_group : public world {
   /// names if no letter comes for `patiences` times as long as other messages may take.
   virtual int receive(letter& to, std::span<const int> awaited, int patiences = 1) = 0;
 
+  /// Makes a number that all ranks share, 0 at first, and returns its index. All ranks must call
+  /// it.
+  virtual int share_number() = 0;
+  /// Adds to a shared number, and returns what it was before. A rank may call it at any time; no
+  /// two calls return the same if all add 1.
+  virtual std::int64_t add_to_number(int index, std::int64_t more) = 0;
+
   const process_roles& roles() const { return roles_; }
   /// The role of this process.
   process_role role() const { return roles_.of(rank_); }

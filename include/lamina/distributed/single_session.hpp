@@ -55,6 +55,14 @@ class single_session final : public process_group {
   void exchange(std::span<const message>, std::span<const message>) override {}
   void post(int, std::shared_ptr<const letter>) override {}
   int receive(letter&, std::span<const int>, int) override { return 0; }
+  int share_number() override {
+    numbers_.push_back(0);
+    return static_cast<int>(numbers_.size()) - 1;
+  }
+  std::int64_t add_to_number(int index, std::int64_t more) override {
+    return std::exchange(numbers_[static_cast<std::size_t>(index)],
+                         numbers_[static_cast<std::size_t>(index)] + more);
+  }
   int start(int, std::span<const message>, std::span<const message>) override { return 0; }
   bool poll(int) override { return true; }
   void wait_awhile() override {}
@@ -62,6 +70,9 @@ class single_session final : public process_group {
   void fail(std::string_view) noexcept override {}
   /// The name of the host of a rank.
   std::string host(int) const { return "localhost"; }
+
+ private:
+  std::vector<std::int64_t> numbers_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

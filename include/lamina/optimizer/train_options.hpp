@@ -12,6 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 class world;
+class shared_tasks;
 }
 
 namespace lamina::inline LAMINA_ABI::optimizer {
@@ -53,6 +54,9 @@ struct train_options {
   // lamina::reader::shard(world), instead of the whole. A mini-batch of the training is then those
   // of all processes together, in the order of the ranks.
   bool reads_shard = false;
+  // With `reads_shard`: the chunks that the reader takes, a lamina::distributed::task_queue.
+  // Checkpoints then have the chunks that are finished; null: a reader without such chunks.
+  lamina::shared_tasks* tasks = nullptr;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 

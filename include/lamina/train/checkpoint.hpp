@@ -27,12 +27,14 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
 /// run reads the earlier mini-batches of the pass again. They must have `samples` samples in total
-/// and this checksum.
+/// and this checksum. With shared_tasks, it reads the chunks that are not finished instead.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
   std::int64_t samples = -1;   // -1: not counted
   std::uint64_t checksum = 0;  // 0: not computed
+  std::string finished{};      // what shared_tasks::finished() returned; empty: no tasks
+  std::uint64_t tasks = 0;     // shared_tasks::checksum()
 };
 
 /// Counts the part of a pass that a run has read: mini-batches, samples, and a running checksum.
@@ -55,6 +57,12 @@ class samples_of_pass {
   std::int64_t batches() const { return batches_; }
   /// The position in pass `pass` after the mini-batches that were read.
   training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
+  /// Continues from a position without the samples before it.
+  LAMINA_COLD void go_on(const training_position& at) {
+    batches_ = at.batch;
+    samples_ = at.samples;
+    sum_ = at.checksum;
+  }
   /// Throws lamina::error unless the stopped run had read the same samples.
   LAMINA_COLD void require(const training_position& stopped, const std::string& place) const {
     const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
@@ -150,6 +158,10 @@ LAMINA_COLD inline std::vector<tensor_entry> checkpoint_entries(const stored_arr
     number("@samples@", static_cast<std::uint64_t>(facts.at.samples));
     if (facts.at.checksum != 0) number("@checksum@", facts.at.checksum);
   }
+  if (!facts.at.finished.empty()) {
+    number("@tasks@", facts.at.tasks);
+    entries.push_back(tensor_entry::letters("@finished@", facts.at.finished));
+  }
   if (facts.rate_factor != 1)
     number("@learning_rate_factor@", std::bit_cast<std::uint32_t>(facts.rate_factor));
   return entries;
@@ -231,6 +243,8 @@ LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entri
     const tensor_entry& e = entries[i];
     if (e.name == "@samples@") facts.at.samples = static_cast<std::int64_t>(e.as_number());
     if (e.name == "@checksum@") facts.at.checksum = e.as_number();
+    if (e.name == "@tasks@") facts.at.tasks = e.as_number();
+    if (e.name == "@finished@") facts.at.finished = e.bytes.view();
     if (e.name == "@learning_rate_factor@")
       factor = std::bit_cast<float>(static_cast<std::uint32_t>(e.as_number()));
   }

@@ -251,13 +251,13 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
                       raw_bytes(std::string_view(reinterpret_cast<const char*>(numbers.data()),
                                                  numbers.size() * sizeof(double)))});
     more = detail::with_parts(std::move(more), parts...);
+    const training_position at = run_.position();
     if constexpr (divides)
       if (machine.trained().divided())
-        return detail::write_divided(machine, path.string(), facts(run_.position()),
-                                     std::move(more));
+        return detail::write_divided(machine, path.string(), facts(at), std::move(more));
     if (options_.world != nullptr && options_.world->rank() != 0) return;
-    std::vector<tensor_entry> entries = detail::checkpoint_entries(
-        machine.trained().arrays(), machine.arrays(), facts(run_.position()));
+    std::vector<tensor_entry> entries =
+        detail::checkpoint_entries(machine.trained().arrays(), machine.arrays(), facts(at));
     for (tensor_entry& e : more) entries.push_back(std::move(e));
     write_tensor_file(path, entries);
   }

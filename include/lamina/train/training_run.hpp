@@ -22,17 +22,11 @@
 #include <lamina/train/minibatch_walk.hpp>
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/pass_means.hpp>
+#include <lamina/train/run_tasks.hpp>
+#include <lamina/train/train_result.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
-
-/// The result of a training run, or of one pass.
-struct train_result {
-  std::int64_t steps = 0;    // all updates so far, including earlier calls
-  std::int64_t samples = 0;  // samples in this call
-  double cost = 0;           // mean cost of the last pass
-  bool stopped = false;      // an event handler stopped the run
-};
 
 /// The training of a model by an optimizer, from pass to pass. Both `train` and `trainer` use it.
 /// `Machine` computes the steps. Reads the options and the optimizer in each step, because a
@@ -58,7 +52,8 @@ class training_run {
         at_{detail::goes_on<Opt>(kept) ? kept->passes : 0, 0},
         machine_(given..., kept),
         threads_(options.threads),
-        seed_(options.seed) {
+        seed_(options.seed),
+        tasks_(options) {
     if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
       throw error(text() << "lamina: train: expected accumulate to be 1"
                          << (accumulates ? " or more" : " on a device") << ", found "
@@ -110,9 +105,11 @@ class training_run {
   std::span<const optimizer::metric_value> metrics_of_pass() { return means_.whole(); }
   std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
 
-  /// position() is the position for a checkpoint written now. set_position() sets it; `source` says
-  /// in error messages where it came from.
-  training_position position() const { return in_pass_ ? seen_.position(at_.pass) : at_; }
+  /// position() is the position for a checkpoint written now; with tasks, all processes that train
+  /// must call it. set_position() sets it; `source` says in error messages where it came from.
+  training_position position() const {
+    return in_pass_ ? tasks_.with(seen_.position(at_.pass)) : at_;
+  }
   void set_position(const training_position& at, const std::string& source) {
     at_ = at;
     source_ = source;
@@ -202,10 +199,11 @@ class training_run {
     seen_ = {};
     report({.kind = event_kind::begin_pass, .pass = pass});
     means_.begin(machine_);
+    const bool goes_on = tasks_.begin(at_, source_, seen_);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
     detail::minibatch_walk<P, decltype(elements)> walk(elements, feeder_, pass);
     minibatch_position here{.pass = pass};
-    if (at_.batch > 0) {
+    if (at_.batch > 0 && !goes_on) {
       const bool summed = saves || at_.checksum != 0;
       for (std::int64_t left = at_.batch; left > 0; --left) {
         if (!walk.next()) {
@@ -249,6 +247,7 @@ class training_run {
       report(e);
       if (pending() >= options_.accumulate) detail::at_minibatch(here, view, [&] { update(); });
       here.first_sample += view.size();
+      tasks_.use(view.size(), pending() > 0);
       e.kind = event_kind::end_iteration;
       report(e);
       is_due = is_due ||
@@ -372,6 +371,7 @@ class training_run {
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
     if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
+    reached = tasks_.with(std::move(reached));
     bool all_write = false;  // processes divide tables
     if constexpr (has_distributed_tables<P> && accumulates)
       all_write = machine_.trained().divided() != nullptr;
@@ -390,7 +390,8 @@ class training_run {
   feeder<P> feeder_;
   detail::pass_means<P> means_;
   samples_of_pass seen_;  // samples read in the current pass
-  std::string source_;    // directory or file from which the position came
+  detail::run_tasks tasks_;
+  std::string source_;  // directory or file from which the position came
   std::optional<std::int64_t> known_batches_;
   bool stopping_ = false, in_pass_ = false, has_run_ = false;
 };

@@ -51,6 +51,10 @@ class trainer_group final : public process_group {
   int receive(letter& to, std::span<const int> awaited, int patiences) override {
     return all_.receive(to, awaited, patiences);
   }
+  int share_number() override { return all_.share_number(); }
+  std::int64_t add_to_number(int index, std::int64_t more) override {
+    return all_.add_to_number(index, more);
+  }
   int start(int channel, std::span<const message> sends,
             std::span<const message> receives) override {
     return all_.start(channel, sends, receives);

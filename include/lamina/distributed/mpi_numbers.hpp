@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/mpi_numbers.hpp - numbers that all processes add to, by one-sided MPI.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lamina/distributed/mpi_requests.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Numbers in the memory of rank 0, each in a window of its own. The functions return codes of MPI.
+class mpi_numbers {
+ public:
+  int size() const { return static_cast<int>(windows_.size()); }
+  /// Makes a number, which is 0. All processes must call it.
+  LAMINA_COLD int add(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    std::int64_t* number = nullptr;
+    windows_.push_back(MPI_WIN_NULL);
+    const int code = MPI_Win_allocate(rank == 0 ? sizeof *number : 0, sizeof *number, MPI_INFO_NULL,
+                                      comm, &number, &windows_.back());
+    if (code != MPI_SUCCESS) {
+      windows_.pop_back();
+      return code;
+    }
+    MPI_Win_set_errhandler(windows_.back(), MPI_ERRORS_RETURN);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, windows_.back());
+    if (rank == 0) *number = 0;
+    MPI_Win_sync(windows_.back());
+    return MPI_Barrier(comm);
+  }
+  /// Begins to add `more` to a number; `before` receives what it was. Both must stay until the
+  /// request of `of` is done.
+  LAMINA_COLD int add_to(int index, const std::int64_t& more, std::int64_t& before,
+                         mpi_requests& of) {
+    of.all.clear();
+    of.peers.clear();
+    of.is_open = true;
+    return MPI_Rget_accumulate(&more, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T,
+                               MPI_SUM, windows_[static_cast<std::size_t>(index)], of.next());
+  }
+  /// Frees all windows. All processes must call it.
+  LAMINA_COLD void free() {
+    for (MPI_Win& w : windows_) {
+      MPI_Win_unlock_all(w);
+      MPI_Win_free(&w);
+    }
+    windows_.clear();
+  }
+
+ private:
+  std::vector<MPI_Win> windows_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

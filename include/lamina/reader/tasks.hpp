@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/tasks.hpp - the samples of the chunks that a queue hands to this process.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/reader/begin_pass.hpp>
+#include <lamina/reader/cursor.hpp>
+#include <lamina/reader/generator.hpp>
+
+namespace lamina::inline LAMINA_ABI::reader {
+
+/// The reader that tasks() makes.
+template <class Queue, class F>
+class tasks_reader {
+  using chunk = detail::kept<std::invoke_result_t<const F&, const std::string&>>;
+
+ public:
+  using value_type = reader_element_t<chunk>;
+
+  tasks_reader(Queue& queue, F open) : queue_(&queue), open_(new F(std::move(open))) {}
+
+  generator<value_type> operator()(std::uint64_t pass = 0) const {
+    return run(queue_, open_, pass);
+  }
+
+ private:
+  /// The pass over one chunk.
+  class chunk_walk {
+   public:
+    chunk_walk(Queue& queue, std::size_t number) : queue_(queue), number_(number) {}
+
+    /// Begins to read; like next(), returns whether there is a sample.
+    bool begin(const F& open, std::uint64_t pass) {
+      try {
+        samples_.reset(new cursor<chunk>(share(open(queue_.chunk(number_))), pass));
+      } catch (const std::exception& e) {
+        queue_.fail(number_, e.what());
+      }
+      return next();
+    }
+    bool next() {
+      try {
+        return samples_->next();
+      } catch (const std::exception& e) {
+        queue_.fail(number_, e.what());
+      }
+    }
+    decltype(auto) take() { return samples_->take(); }
+
+   private:
+    Queue& queue_;
+    std::size_t number_;
+    std::unique_ptr<cursor<chunk>> samples_;
+  };
+
+  static generator<value_type> run(Queue* queue, std::shared_ptr<const F> open,
+                                   std::uint64_t pass) {
+    for (;;) {
+      const std::size_t number = queue->take(pass);
+      if (number == queue->size()) co_return;
+      chunk_walk samples(*queue, number);
+      bool more = samples.begin(*open, pass);
+      if (!more) queue->hand_out(number, 0, true);
+      while (more) {
+        // The chunk's reader is one sample ahead, so that the queue knows which one is the last.
+        value_type sample = samples.take();
+        more = samples.next();
+        queue->hand_out(number, 1, !more);
+        co_yield hand_over(std::move(sample));
+      }
+    }
+  }
+
+  Queue* queue_;
+  std::shared_ptr<const F> open_;
+};
+
+/// Takes chunks of a `distributed::task_queue`, one after the other, and reads their samples:
+/// open(chunk) returns a reader of a chunk, for example of the file of that name. The queue must
+/// outlive the reader, and training must have it in its options, `.tasks = &queue`. A pass ends
+/// when no chunk is left. The mini-batches must have exactly the samples of this reader; functions
+/// that change their number, and those that read in other threads (buffered, xmap), belong into
+/// `open`. An exception of a chunk's reader ends the pass with an error that names the chunk.
+template <class Queue, class F>
+requires requires(const F& open, const std::string& chunk) { open(chunk); }
+auto tasks(Queue& queue, F open) { return tasks_reader<Queue, F>(queue, std::move(open)); }
+
+}  // namespace lamina::inline LAMINA_ABI::reader
