@@ -20,7 +20,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>  // for --job=checkgrad, in another file
 #include <lamina/reader/begin_pass.hpp>
-#include <lamina/train/gradient_part.hpp>
+#include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/minibatch_walk.hpp>
 #include <lamina/train/pass_means.hpp>
 #include <lamina/train/trainer.hpp>

@@ -21,7 +21,7 @@
 #include <lamina/plan/external_buffers.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
-#include <lamina/train/gradient_parts.hpp>
+#include <lamina/train/gradients/gradient_parts.hpp>
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/served_updates.hpp>
 #include <lamina/train/shared_arrays.hpp>

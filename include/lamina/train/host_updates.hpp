@@ -22,7 +22,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
-#include <lamina/train/gradient_parts.hpp>
+#include <lamina/train/gradients/gradient_parts.hpp>
 #include <lamina/train/program_checksum.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>

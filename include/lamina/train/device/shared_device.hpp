@@ -17,7 +17,7 @@
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/device/device_sums.hpp>
-#include <lamina/train/joined_parts.hpp>
+#include <lamina/train/gradients/joined_parts.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>

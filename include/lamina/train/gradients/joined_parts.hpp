@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/joined_parts.hpp - weights of the parts of a mini-batch, and moving statistics over
-// all parts.
+// lamina/train/gradients/joined_parts.hpp - weights of the parts of a mini-batch, and moving
+// statistics over all parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/cost_rows.hpp>
-#include <lamina/train/gradient_part.hpp>
+#include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {

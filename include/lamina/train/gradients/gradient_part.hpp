@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradient_part.hpp - the part of a training step that one thread computes.
+// lamina/train/gradients/gradient_part.hpp - the part of a training step that one thread computes.
 #pragma once
 
 #include <lamina/core/config.hpp>

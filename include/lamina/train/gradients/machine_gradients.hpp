@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/machine_gradients.hpp - joins the gradients of several gradient machines as if they
-// belonged to one mini-batch.
+// lamina/train/gradients/machine_gradients.hpp - joins the gradients of several gradient machines
+// as if they belonged to one mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/metric_sums.hpp>
-#include <lamina/train/gradient_parts.hpp>
+#include <lamina/train/gradients/gradient_parts.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 

@@ -3,7 +3,7 @@
 
 #include "train/net.hpp"
 
-#include <lamina/train/gradient_part.hpp>
+#include <lamina/train/gradients/gradient_part.hpp>
 
 namespace layer = lamina::layer;
 

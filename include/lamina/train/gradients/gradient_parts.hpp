@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradient_parts.hpp - the gradients of a mini-batch as a weighted sum over parts,
-// each computed by the machine of one thread.
+// lamina/train/gradients/gradient_parts.hpp - the gradients of a mini-batch as a weighted sum over
+// parts, each computed by the machine of one thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,9 +20,9 @@
 #include <lamina/model/model.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/cost_rows.hpp>
-#include <lamina/train/gradient_part.hpp>
-#include <lamina/train/joined_minibatches.hpp>
-#include <lamina/train/joined_parts.hpp>
+#include <lamina/train/gradients/gradient_part.hpp>
+#include <lamina/train/gradients/joined_minibatches.hpp>
+#include <lamina/train/gradients/joined_parts.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/tree_sum.hpp>
 #include <lamina/train/update_constants.hpp>

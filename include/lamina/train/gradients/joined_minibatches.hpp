@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/joined_minibatches.hpp - the gradients of several mini-batches, joined for one
-// update.
+// lamina/train/gradients/joined_minibatches.hpp - the gradients of several mini-batches, joined for
+// one update.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/cost_rows.hpp>
-#include <lamina/train/gradient_part.hpp>
-#include <lamina/train/joined_parts.hpp>
+#include <lamina/train/gradients/gradient_part.hpp>
+#include <lamina/train/gradients/joined_parts.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
