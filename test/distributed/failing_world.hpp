@@ -89,6 +89,9 @@ class failing_world final : public lamina::world {
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
     return std::make_unique<failing_arrays>(of_.share(of), hangs_);
   }
+  void gather(const void* mine, std::size_t bytes, void* all) override {
+    of_.gather(mine, bytes, all);
+  }
   void fail(std::string_view why) noexcept override { of_.fail(why); }
 
  private:

@@ -2,9 +2,11 @@
 // Ranks that each read their share of the mini-batches, as threads of this process.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
@@ -205,4 +207,51 @@ TEST_CASE("a training on shares goes on in the middle of a pass", "[threads]") {
   in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), 3); });
   const auto rest = in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), -1); });
   for (const auto& [rank, one] : rest) CHECK(same(one.parameters, expected.at(0).parameters));
+}
+
+TEST_CASE("all ranks go on from one checkpoint, and rank 0 renames damaged ones", "[threads]") {
+  const auto source = samples(22);
+  const auto run = [&](test::thread_group& w, const std::string& folder, int passes, bool resumes) {
+    model_type m{net};
+    return optimizer::adam{.learning_rate = 0.01f}
+        .train(m, source | reader::shard(w, 2) | reader::batch(2),
+               {.passes = passes,
+                .checkpoint = {.directory = folder, .resume = resumes},
+                .world = &w,
+                .reads_shard = true})
+        .steps;
+  };
+  const temporary_folder folder, empty;
+  std::atomic<std::int64_t> steps{0};
+  in_ranks(2, [&](test::thread_group& w) {
+    steps = run(w, folder.path(), 2, true);
+    return found{};
+  });
+  const std::string newest = folder.path() + "/checkpoint_" + std::to_string(steps.load());
+  std::filesystem::resize_file(newest, 1000);
+  std::atomic<int> went_on{0};
+  in_ranks(3, [&](test::thread_group& w) {
+    if (run(w, folder.path(), 2, true) > steps / 2) ++went_on;
+    return found{};
+  });
+  CHECK(went_on == 3);
+  CHECK(std::filesystem::exists(newest + ".damaged"));
+  // A rank with another directory, or without one, does not wait for the others.
+  for (const bool resumes : {true, false}) {
+    std::mutex mutex;
+    std::vector<std::string> told;
+    in_ranks(2, [&](test::thread_group& w) {
+      try {
+        run(w, w.rank() == 0 ? folder.path() : empty.path(), 3, w.rank() == 0 || resumes);
+      } catch (const lamina::error& e) {
+        const std::lock_guard lock(mutex);
+        told.push_back(e.what());
+      }
+      return found{};
+    });
+    CHECK(told.size() == 2);
+    for (const std::string& t : told)
+      CHECK_THAT(t, Catch::Contains("expected the same newest checkpoint in each process, found "
+                                    "checkpoint_"));
+  }
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string_view>
@@ -60,7 +61,7 @@ class watching_arrays final : public lamina::shared_arrays {
       std::fill_n(gradients_[i], floats_[i], 1e30f);  // differs from any gradient
       saved_.emplace_back(values_[i], values_[i] + floats_[i]);
     }
-    note(-1);
+    watch(-1);
     group_ = -1;
   }
   void advance(int, int group) override {
@@ -70,13 +71,13 @@ class watching_arrays final : public lamina::shared_arrays {
     }
     group_ = group;
     ++outer;
-    note(group);
+    watch(group);
     for (std::size_t i = 0; poisons_ && i < floats_.size(); ++i)
       if (times_[i].last_read <= group)
         std::fill_n(values_[i], floats_[i], std::numeric_limits<float>::quiet_NaN());
   }
   void reduce(const lamina::part_weights&, lamina::worker_pool&) override {
-    note(group_ + 1);
+    watch(group_ + 1);
     reached = last_;
     for (std::size_t i = 0; i < floats_.size(); ++i)
       std::copy(saved_[i].begin(), saved_[i].end(), values_[i]);
@@ -84,7 +85,7 @@ class watching_arrays final : public lamina::shared_arrays {
   }
 
  private:
-  void note(int group) {
+  void watch(int group) {
     last_.resize(floats_.size());
     for (std::size_t i = 0; i < floats_.size(); ++i) {
       const std::vector<float> now(gradients_[i], gradients_[i] + floats_[i]);
@@ -121,6 +122,10 @@ class watching_world final : public lamina::world {
     return made;
   }
   std::int64_t add_up(std::int64_t mine) override { return mine; }
+  void gather(const void* mine, std::size_t bytes, void* all) override {
+    for (int r = 0; r < size(); ++r)
+      std::memcpy(static_cast<char*>(all) + static_cast<std::size_t>(r) * bytes, mine, bytes);
+  }
   void fail(std::string_view) noexcept override {}
   watching_arrays* found = nullptr;
 

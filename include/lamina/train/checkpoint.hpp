@@ -22,6 +22,7 @@
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/train/host_trainer.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -188,20 +189,39 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   remove_old_checkpoints(directory, keep);
 }
 
+/// Throws lamina::error unless all processes go on from the same checkpoint; -1: from none.
+LAMINA_COLD inline void require_same_checkpoint(world& all, std::int64_t serial) {
+  std::vector<std::int64_t> found(static_cast<std::size_t>(all.size()));
+  all.gather(&serial, sizeof serial, found.data());
+  const auto name = [&](std::size_t rank) {
+    return found[rank] < 0 ? std::string("none")
+                           : std::string(text() << "checkpoint_" << found[rank]);
+  };
+  for (std::size_t r = 1; r < found.size(); ++r)
+    if (found[r] != found[0])
+      throw error(text() << "lamina: train: expected the same newest checkpoint in each process, "
+                            "found "
+                         << name(0) << " in rank 0 and " << name(r) << " in rank " << r);
+}
+
 /// The entries of the newest intact checkpoint, and its path; empty if the directory has no
 /// checkpoint. `read(path)` reads a file. Reports damaged checkpoints on standard error and renames
 /// them, so that they do not count among the checkpoints to keep. If all are damaged, throws the
-/// format_error of the newest one.
+/// format_error of the newest one. With several processes, `all`, each must call it; they must find
+/// the same one, and rank 0 renames when all have read.
 template <class Read>
 LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
-                                                              std::string& path, const Read& read) {
-  const std::vector<std::int64_t> all = checkpoints_in(directory);
-  for (std::size_t i = all.size(); i-- > 0;) {
-    path = checkpoint_path(directory, all[i]);
+                                                              std::string& path, const Read& read,
+                                                              world* all = nullptr) {
+  const std::vector<std::int64_t> serials = checkpoints_in(directory);
+  for (std::size_t i = serials.size(); i-- > 0;) {
+    path = checkpoint_path(directory, serials[i]);
     try {
       std::vector<tensor_entry> entries = read(path);
-      for (std::size_t k = all.size(); k-- > i + 1;) {
-        const std::string damaged = checkpoint_path(directory, all[k]);
+      if (all != nullptr) require_same_checkpoint(*all, serials[i]);
+      for (std::size_t k = serials.size(); k-- > i + 1;) {
+        if (all != nullptr && all->rank() != 0) break;
+        const std::string damaged = checkpoint_path(directory, serials[k]);
         const bool renamed = std::rename(damaged.c_str(), (damaged + ".damaged").c_str()) == 0;
         std::fprintf(stderr, "lamina: %s is damaged%s: training goes on from %s\n", damaged.c_str(),
                      renamed ? " and now called .damaged" : "", path.c_str());
@@ -211,8 +231,11 @@ LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string&
       if (i == 0) break;
     }
   }
-  if (all.empty()) return {};
-  path = checkpoint_path(directory, all.back());
+  if (serials.empty()) {
+    if (all != nullptr) require_same_checkpoint(*all, -1);
+    return {};
+  }
+  path = checkpoint_path(directory, serials.back());
   return read(path);
 }
 
@@ -270,11 +293,11 @@ LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entri
 
 /// The same from the newest intact checkpoint of a directory; returns false when there is none.
 LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
-                                        const stored_arrays& accumulators,
-                                        checkpoint_facts& facts) {
+                                        const stored_arrays& accumulators, checkpoint_facts& facts,
+                                        world* all) {
   std::string path;
   const std::vector<tensor_entry> entries = newest_whole_checkpoint(
-      directory, path, [](const std::string& p) { return read_tensor_file(p); });
+      directory, path, [](const std::string& p) { return read_tensor_file(p); }, all);
   if (entries.empty()) return false;
   assign_checkpoint(entries, path, values, accumulators, facts);
   return true;
@@ -290,10 +313,6 @@ LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
                           "checkpoint.resume = true, found "
                        << checkpoint_path(directory, all.back()));
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// Writes a checkpoint whose tables processes divide, with further entries; all must call it.
 template <class P, class Opt>
@@ -349,11 +368,13 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt
 /// Restores a training run from the newest intact checkpoint of the directory; returns false if
 /// there is none. Reports a damaged checkpoint on standard error and renames it; throws
 /// format_error if all are damaged. Throws lamina::error for a checkpoint of another program,
-/// optimizer or seed, and then changes nothing.
+/// optimizer or seed, and then changes nothing. With several processes, `all`, each must call it,
+/// and they must find the same checkpoint.
 template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,
-                                 const checkpoint_files& files = checkpoint_functions()) {
+                                 const checkpoint_files& files = checkpoint_functions(),
+                                 world* all = nullptr) {
   detail::checkpoint_facts facts{Opt::type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
   bool divided = false;
   if constexpr (has_distributed_tables<P>)
@@ -362,11 +383,11 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt
       const std::vector<divided_array> arrays = t.divided_arrays();
       const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(
           directory.string(), path,
-          [&](const std::string& p) { return t.trained().divided()->read(p, arrays); });
+          [&](const std::string& p) { return t.trained().divided()->read(p, arrays); }, all);
       if (entries.empty()) return false;
       detail::assign_divided(t, entries, path, facts);
     }
-  if (!divided && !files.read(directory.string(), t.trained().arrays(), t.arrays(), facts))
+  if (!divided && !files.read(directory.string(), t.trained().arrays(), t.arrays(), facts, all))
     return false;
   t.set_steps(facts.steps);
   at = facts.at;

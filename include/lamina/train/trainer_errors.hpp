@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/trainer_errors.hpp - errors of a trainer whose backward() and update() are called
-// separately.
+// lamina/train/trainer_errors.hpp - errors of trainers and of their passes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,6 +42,14 @@ namespace lamina::inline LAMINA_ABI::detail {
   throw error(
       "lamina: train: an error in the middle of an earlier step left some parameters updated "
       "and others not: expected that a checkpoint is loaded before the next step, found none");
+}
+
+/// Throws lamina::error because a pass has no samples. `was_read`: an earlier pass had some.
+[[noreturn]] LAMINA_COLD inline void fail_empty_pass(int pass, bool was_read) {
+  throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
+                     << ", found none"
+                     << (was_read ? ": the reader ended for good, but each pass reads it again"
+                                  : ": the reader is empty, or drop_last left nothing of it"));
 }
 
 /// Throws lamina::error: trainers with parameter servers make their own steps.

@@ -24,6 +24,7 @@
 #include <lamina/train/pass_means.hpp>
 #include <lamina/train/run_tasks.hpp>
 #include <lamina/train/train_result.hpp>
+#include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -73,14 +74,7 @@ class training_run {
             "lamina: train: expected the CPU as place with several processes, found a "
             "device");
     }
-    const checkpoint_options& saving = options.checkpoint;
-    if (saving.directory.empty()) return;
-    const checkpoint_files& files = *saving.directory.files();
-    source_ = saving.directory.string();
-    if (saving.resume)
-      load_checkpoint(source_, machine_, at_, options.seed, files);
-    else
-      files.require_none(source_);
+    tell_world([&] { find_position(); });
   }
   training_run(const training_run&) = delete;
   training_run& operator=(const training_run&) = delete;
@@ -167,6 +161,18 @@ class training_run {
   }
 
  private:
+  /// Continues from a checkpoint, if the options ask for it and there is one.
+  LAMINA_COLD void find_position() {
+    const checkpoint_options& saving = options_.checkpoint;
+    const checkpoint_files* const files = saving.directory.files();
+    source_ = saving.directory.string();
+    if (files != nullptr && saving.resume) {
+      load_checkpoint(source_, machine_, at_, options_.seed, *files, options_.world);
+      return;
+    }
+    if (files != nullptr) files->require_none(source_);
+    if (options_.world != nullptr) detail::require_same_checkpoint(*options_.world, -1);
+  }
   /// On a parameter server, serves the trainers and returns true.
   LAMINA_COLD bool serves() {
     if constexpr (requires { machine_.serve(); })
@@ -258,7 +264,8 @@ class training_run {
       if (stopping_) break;
     }
     if (pending() > 0) update();
-    if (seen_.batches() == 0 && !stopping_) fail_empty(pass, known_batches_.has_value());
+    if (seen_.batches() == 0 && !stopping_)
+      detail::fail_empty_pass(pass, known_batches_.has_value());
     bool own_data = false;
     if constexpr (requires { machine_.serve(); })
       if (options_.world != nullptr)
@@ -279,14 +286,6 @@ class training_run {
       save(own_data ? training_position{pass, 0} : seen_.position(pass));
     else if (stopping_ || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
       save({pass + 1, 0});
-  }
-
-  /// Throws lamina::error because this pass has no samples. `was_read`: an earlier pass had some.
-  [[noreturn]] LAMINA_COLD static void fail_empty(int pass, bool was_read) {
-    throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
-                       << ", found none"
-                       << (was_read ? ": the reader ended for good, but each pass reads it again"
-                                    : ": the reader is empty, or drop_last left nothing of it"));
   }
 
   /// Whether the cost needs the rows of all mini-batches of an update.

@@ -91,10 +91,11 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, trainin
 template <trains_on_device Trainer>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, training_position& at,
                                  std::uint64_t seed,
-                                 const checkpoint_files& files = checkpoint_functions()) {
+                                 const checkpoint_files& files = checkpoint_functions(),
+                                 world* all = nullptr) {
   detail::checkpoint_facts facts{
       t.optimizer().type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
-  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
+  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts, all)) return false;
   t.send();
   t.set_steps(facts.steps);
   at = facts.at;
