@@ -16,11 +16,11 @@ namespace interop {
 namespace {
 
 /// Lengths of sequences: 2, 1, 3, 2, 1, 3 ...
-std::vector<lamina::lod::level> some_lengths(std::size_t sequences) {
+lamina::lod::level some_lengths(std::size_t sequences) {
   lamina::lod::level lengths;
   for (std::size_t i = 0; i < sequences; ++i)
     lengths.push_back(i % 3 == 0 ? 2 : i % 3 == 1 ? 1 : 3);
-  return {lengths};
+  return lengths;
 }
 
 tensor random_value(const lamina::program_view& p, int v, std::size_t rows,
@@ -72,12 +72,13 @@ lamina::feed_map feed_of(const lamina::program_view& p, const case_options& opti
         feed[name] = lod_tensor(feed[name].cast(lamina::dtype::float64), feed[name].lod());
       continue;
     }
-    const bool ragged = lamina::lod_level_of(p, p.variables[v].rows) == 1;
-    if (!ragged) {
+    const int levels = lamina::lod_level_of(p, p.variables[v].rows);
+    if (levels == 0) {
       feed[name] = random_value(p, v, rows, options);
       continue;
     }
-    const lamina::lod sequences = lamina::lod::from_lengths(some_lengths(rows));
+    lamina::lod sequences = lamina::lod::from_lengths({some_lengths(rows)});
+    for (int l = 1; l < levels; ++l) sequences = sequences.below(some_lengths(sequences.rows()));
     feed[name] = lod_tensor(random_value(p, v, sequences.rows(), options), sequences);
   }
   return feed;
