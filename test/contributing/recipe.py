@@ -12,7 +12,7 @@ In a copy of include/, test/ and docs/ under DIR the script
 - makes these files, and counts them: LIMITS says how many are written by hand,
 - has the lists of operators and the page of layers written,
 - checks includes, headers, facts, lists and entries of messages,
-- compiles the tests that read the recipe's row, and runs them,
+- compiles the tests that read the group's rows with the recipe's row alone, and runs them,
 - puts one mistake after the other into the kernels, and demands that a test fails.
 
 usage: recipe.py --compiler CXX --build DIR [--catch LIBRARY]... [-- COMPILER_FLAGS...]
@@ -32,6 +32,7 @@ OPERATOR = "cumprod"
 LIMITS = {"include": 5, "docs": 0, "test": 1}
 BLOCK = re.compile(r"^```(cpp|diff)\n(.*?)^```", re.M | re.S)
 # What reads the group's table of rows, and what both are linked with.
+ROWS = "test/operators/reduce/reduce_rows.hpp"
 LAWS = "test/operators/reduce/reduce_rows_test.cpp"
 BODIES = "test/engine/cuda/rows/reduce_bodies_test.cpp"
 EXECUTORS = "test/executor/shared_executor.cpp"
@@ -87,6 +88,15 @@ def follow(page, root):
             if name not in names:
                 names.append(name)
     return names
+
+
+def own_rows(text):
+    """A table of rows with those of the operator alone: the others take long to compile, and have
+    tests of their own."""
+    head, body, end = re.fullmatch(r"(.*?^void \w+\(To& to\) \{\n)(.*?)(^\}.*)", text,
+                                    re.M | re.S).groups()
+    rows = re.split(r"^(?=  \w)", body, flags=re.M)
+    return head + "".join(row for row in rows if OPERATOR in row) + end
 
 
 def count_faults(names):
@@ -152,6 +162,7 @@ def test_recipe(compiler, build, libraries, flags):
         if not run(*python, root / "test" / script):
             faults.append(f"test/{script} fails")
 
+    (root / ROWS).write_text(own_rows((root / ROWS).read_text()))
     copy = tree(root, compiler, flags, libraries)
     # The second version of Catch2 may be a header alone; the third one's libraries have the main
     # function.
@@ -202,6 +213,10 @@ def self_test():
                 assert False, wrong
             except SystemExit:
                 pass
+    head, end = "void reduce(To& to) {\n", "}\n\n}\n"
+    own = "  of(to, \"cumprod\", []() {\n    x;\n  });\n"
+    other = "  of(to, []() {\n    y;\n  });\n"
+    assert own_rows(head + other + own + other + end) == head + own + end
     names = [f"{folder}/{i}" for folder, limit in LIMITS.items() for i in range(limit)]
     assert list(count_faults(names)) == []
     assert len(list(count_faults([*names, "include/more"]))) == 1
