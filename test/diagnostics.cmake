@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # What compilers say of mistakes, which is one short error, what they take for long programs, and
-# what other flags change. With the other tests of sources, the default compiler and the default
-# clang are asked; the stage `clang` of test/run asks the second clang, which takes minutes.
+# what other flags change. With the other tests of sources, the default compiler is asked what it
+# says, and the default clang too what it takes; the stage `clang` of test/run asks two clangs,
+# which takes minutes.
 include(source_test.cmake)
 if(LAMINA_TEST_SOURCES)
   set(_diagnosing "${CMAKE_CXX_COMPILER}")
+  set(_compiling "${CMAKE_CXX_COMPILER}")
   if(LAMINA_CLANG)
-    list(APPEND _diagnosing "${LAMINA_CLANG}")
+    list(APPEND _compiling "${LAMINA_CLANG}")
   endif()
-  list(REMOVE_DUPLICATES _diagnosing)
 elseif(LAMINA_SECOND_CLANG)
-  set(_diagnosing "${LAMINA_SECOND_CLANG}")
+  set(_diagnosing "${CMAKE_CXX_COMPILER}" "${LAMINA_SECOND_CLANG}")
+  set(_compiling "${LAMINA_SECOND_CLANG}")
 else()
   message(NOTICE "lamina: left out the tests compile_fail: found no second clang (clang-19)")
   return()
 endif()
+list(REMOVE_DUPLICATES _diagnosing)
+list(REMOVE_DUPLICATES _compiling)
+list(TRANSFORM _compiling PREPEND "--compiler=" OUTPUT_VARIABLE _compiling_options)
 list(TRANSFORM _diagnosing PREPEND "--compiler=" OUTPUT_VARIABLE _diagnosing_options)
 lamina_source_test(compile_fail.self_test compile_fail/expect_error.py
                    --self-test ${_diagnosing_options})
@@ -53,7 +58,7 @@ while(_count GREATER 0)
                        PROPERTIES FIXTURES_REQUIRED precompiled)
 endwhile()
 
-foreach(_compiler IN LISTS _diagnosing)
+foreach(_compiler IN LISTS _compiling)
   cmake_path(GET _compiler FILENAME _short)
   if(_short STREQUAL "c++" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(_short g++)
@@ -80,17 +85,17 @@ foreach(_compiler IN LISTS _diagnosing)
   endif()
 endforeach()
 
-lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_diagnosing_options} --limit 40
+lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_compiling_options} --limit 40
                    --parameters 67844
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64.cpp")
-lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_diagnosing_options}
+lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_compiling_options}
                    --limit 40
                    --parameters 67844
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64_bfloat16.cpp")
-lamina_source_test(self_contained.lenet self_contained/check.py ${_diagnosing_options} --limit 60
+lamina_source_test(self_contained.lenet self_contained/check.py ${_compiling_options} --limit 60
                    --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
-lamina_source_test(structure.macros structure/check_macros.py ${_diagnosing_options}
+lamina_source_test(structure.macros structure/check_macros.py ${_compiling_options}
                    -- ${_compile_flags})
 
 # Needs nvcc's headers; nothing is run.
