@@ -26,7 +26,8 @@ class tasks_reader {
  public:
   using value_type = reader_element_t<chunk>;
 
-  tasks_reader(Queue& queue, F open) : queue_(&queue), open_(new F(std::move(open))) {}
+  tasks_reader(Queue& queue, F open)
+      : queue_(&queue), open_(std::make_shared<const F>(std::move(open))) {}
 
   generator<value_type> operator()(std::uint64_t pass = 0) const {
     return run(queue_, open_, pass);
