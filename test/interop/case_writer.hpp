@@ -60,6 +60,11 @@ class case_writer {
       write_in_double(name + "_in_double", program_of<double>(recorded), options);
     }
   }
+  /// Writes what a program computes as the case NAME, without its gradients.
+  template <lamina::program_type P>
+  void write_results(const std::string& name, P, const case_options& options) {
+    write_view(name, P::view(), P::view(), options, {.outputs = true});
+  }
   /// Writes a step of training as the case NAME: the program in Fluid's form, and what parameters
   /// and accumulators are after it.
   template <class P, class Opt>

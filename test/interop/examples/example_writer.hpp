@@ -15,9 +15,9 @@ namespace interop {
 /// mini-batches or trains, is named and left out.
 template <class P>
 void write_example(case_writer& to, const std::string& folder, const char* name, P program) {
+  if (P::view().count.outputs == 0) return;  // it begins others
   try {
-    to.write(name, program,
-             {.integers = 2, .gradients = false, .rows = 2, .edges = edge_kind::none});
+    to.write_results(name, program, {.integers = 2, .gradients = false, .edges = edge_kind::none});
   } catch (const std::exception& e) {
     std::filesystem::remove_all(folder + "/" + name);
     std::printf("%s: left out: %s\n", name, e.what());

@@ -9,7 +9,8 @@ add_executable(example_cases EXCLUDE_FROM_ALL interop/examples/example_cases.cpp
                interop/case_writer.cpp interop/native_cases.cpp
                $<TARGET_OBJECTS:test_quick_files>)
 target_link_libraries(example_cases PRIVATE lamina_development test_executors)
-target_include_directories(example_cases PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_include_directories(example_cases PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}"
+                           "${PROJECT_SOURCE_DIR}/examples")
 
 # lamina_example_batch(NUMBER CALLS EXAMPLES...): a file with examples that writes their programs.
 function(lamina_example_batch number calls)
@@ -39,7 +40,8 @@ foreach(_example IN LISTS _examples ITEMS "")
          REGEX "^#include <(httplib|CLI|lamina/(cli|reader/kafka|lamina.cuh))|^template <>|\
 ^namespace (lamina|std)|kafka")
     file(READ "${_example}" _text)
-    string(REGEX MATCHALL "\nconstexpr auto [a-z0-9_]+ =[ \n]+lamina::program[(]" _programs
+    string(REPLACE ";" "," _text "${_text}")  # which separates the elements of a list
+    string(REGEX MATCHALL "[^>]\nconstexpr auto [a-z0-9_]+ =[ \n]+lamina::program[(]" _programs
            "${_text}")
     if(_other OR NOT _programs)
       continue()
