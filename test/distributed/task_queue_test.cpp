@@ -224,7 +224,7 @@ TEST_CASE("a chunk is finished when no sample waits") {
   CHECK(queue.finished() == "1111");
 }
 
-TEST_CASE("a run goes on behind the finished chunks, with any number of ranks", "[threads]") {
+TEST_CASE("a run goes on without the finished chunks, with any number of ranks", "[threads]") {
   for (const int before : {1, 3})
     for (const int after : {1, 2, 5}) {
       INFO(before << " ranks, then " << after);

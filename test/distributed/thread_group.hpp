@@ -75,7 +75,7 @@ class mailbox {
     if (has_failed_) throw lamina::error(failure_);
     return false;
   }
-  /// Who waits for a message that was not sent throws this error.
+  /// A rank that waits for a message which was not sent throws this error.
   void fail(int rank, std::string_view why) {
     const std::lock_guard lock(mutex_);
     if (!has_failed_) failure_ = "rank " + std::to_string(rank) + ": " + std::string(why);

@@ -2,7 +2,7 @@
 // train_tasks [OPTION=VALUE]... - trains a net on chunks of a task queue, with all processes that
 // the launcher started. Options: chunks, passes, pause (milliseconds in each mini-batch), slow (a
 // rank that alone makes this pause), checkpoint (a directory, from which it goes on), log (a
-// directory: rank R writes each chunk that it opens, behind the number of its pass, to the file R,
+// directory: rank R writes the pass and the number of each chunk that it opens to the file R,
 // and its process to R.pid), fail (a chunk that cannot be read), differ (a rank with one chunk
 // more), hang (a rank that does nothing more after its third mini-batch), patience (seconds),
 // servers and staleness (options of the session). show=DIRECTORY instead prints pass, mini-batch

@@ -110,7 +110,7 @@ class task_queue final : public shared_tasks {
       throw error(text() << "lamina: task_queue: expected mini-batches of the samples of "
                             "reader::tasks alone, which were "
                          << handed_ << " in rank " << group_.rank() << " so far, found " << used_);
-    // Samples may wait in the buffers behind the reader, in any order. If none waits, the chunks
+    // Samples may wait in the buffers after the reader, in any order. If none waits, the chunks
     // that were read to their ends have been used.
     if (used_ < handed_) return;
     for (const std::size_t c : ended_) finished_[c] = '1';

@@ -25,7 +25,7 @@ namespace lamina::inline LAMINA_ABI {
 /// of a distributed training exchange gradients once per update, and the order of the sums does not
 /// depend on their number:
 ///
-///   joined[p] = earlier * joined[p] + share * weight[p] * gradient[p], for each mini-batch
+///   joined[p] = earlier * joined[p] + share * weight[p] * gradient[p]   (each mini-batch)
 ///
 /// where `share` is that of the mini-batch in all rows so far, and `earlier` the rest.
 template <program_type P, class Training, class Machine>
