@@ -76,23 +76,6 @@ found train(const Opt& opt, const Reader& batches, lamina::train_options options
 bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
-
-/// What each rank does, by rank.
-template <class F>
-std::map<int, found> in_ranks(int ranks, F f,
-                              const lamina::distributed::session_options& options = {}) {
-  std::mutex mutex;
-  std::map<int, found> all;
-  test::in_ranks(
-      ranks,
-      [&](test::thread_group& w) {
-        found mine = f(w);
-        const std::lock_guard lock(mutex);
-        all[w.rank()] = std::move(mine);
-      },
-      options);
-  return all;
-}
 /// The messages of the errors that f(world) throws, by rank.
 std::map<int, std::string> errors_of(int ranks, const std::function<void(test::thread_group&)>& f,
                                      const lamina::distributed::session_options& options = {}) {
@@ -143,14 +126,16 @@ void check_ranks(const Opt& opt) {
     before = expected.parameters;
     for (const int ranks : {1, 2, 4}) {
       INFO("accumulate " << accumulate << ", " << ranks << " ranks");
-      check_same(in_ranks(ranks, [&](auto& w) { return train(opt, batches, options(&w, false)); }),
+      check_same(test::results_in_ranks(
+                     ranks, [&](auto& w) { return train(opt, batches, options(&w, false)); }),
                  expected);
       const int own = 4 / ranks;
-      check_same(in_ranks(ranks,
-                          [&](auto& w) {
-                            return train(opt, source | reader::shard(w, own) | reader::batch(own),
-                                         options(&w, true));
-                          }),
+      check_same(test::results_in_ranks(
+                     ranks,
+                     [&](auto& w) {
+                       return train(opt, source | reader::shard(w, own) | reader::batch(own),
+                                    options(&w, true));
+                     }),
                  expected);
     }
   }
@@ -179,15 +164,16 @@ TEST_CASE("accumulated gradients of ranks: parts and ranks without samples", "[t
   }
   const found expected = train(sgd, batches, {.passes = 2, .threads = 4, .accumulate = 2});
   for (const int ranks : {2, 4})
-    check_same(in_ranks(ranks,
-                        [&](auto& w) {
-                          return train(
-                              sgd, batches,
-                              {.passes = 2, .threads = 4 / ranks, .accumulate = 2, .world = &w});
-                        }),
+    check_same(test::results_in_ranks(
+                   ranks,
+                   [&](auto& w) {
+                     return train(
+                         sgd, batches,
+                         {.passes = 2, .threads = 4 / ranks, .accumulate = 2, .world = &w});
+                   }),
                expected);
   // Shares of different length: rank 1 has none.
-  const auto shares = in_ranks(3, [&](test::thread_group& w) {
+  const auto shares = test::results_in_ranks(3, [&](test::thread_group& w) {
     auto mine = samples(20);
     if (w.rank() == 0) mine.resize(2);
     if (w.rank() == 1) mine.clear();
@@ -220,26 +206,28 @@ TEST_CASE("ranks call backward() and update() apart", "[threads]") {
   const found expected = run(nullptr, 4);
   CHECK(expected.steps == 3);
   for (const int ranks : {2, 4})
-    check_same(in_ranks(ranks, [&](auto& w) { return run(&w, 4 / ranks); }), expected);
+    check_same(test::results_in_ranks(ranks, [&](auto& w) { return run(&w, 4 / ranks); }),
+               expected);
 }
 
 TEST_CASE("an update of one mini-batch has the bits of a step, in ranks too", "[threads]") {
   const auto batches = samples(24) | reader::batch(8);
   const found expected = train(sgd, batches, {.threads = 2});
-  check_same(in_ranks(2,
-                      [&](test::thread_group& w) {
-                        model_type m{net};
-                        lamina::trainer t{m, sgd, {.world = &w}};
-                        found result;
-                        for (auto&& batch : reader::begin_pass(batches)) {
-                          result.costs.push_back(static_cast<double>(t.backward(batch)));
-                          t.update();
-                        }
-                        result.parameters = values_of(m);
-                        result.steps = t.steps();
-                        return result;
-                      }),
-             expected);
+  check_same(
+      test::results_in_ranks(2,
+                             [&](test::thread_group& w) {
+                               model_type m{net};
+                               lamina::trainer t{m, sgd, {.world = &w}};
+                               found result;
+                               for (auto&& batch : reader::begin_pass(batches)) {
+                                 result.costs.push_back(static_cast<double>(t.backward(batch)));
+                                 t.update();
+                               }
+                               result.parameters = values_of(m);
+                               result.steps = t.steps();
+                               return result;
+                             }),
+      expected);
 }
 
 TEST_CASE("gradients travel once per update", "[threads]") {
@@ -260,11 +248,12 @@ TEST_CASE("accumulated gradients of ranks with parameter servers", "[threads]") 
   const found expected = train(adam, batches, {.threads = 4, .accumulate = 4});
   const found of_sgd = train(sgd, batches, {.threads = 4, .accumulate = 4});
   const auto run = [&](const auto& opt) {
-    auto all = in_ranks(3,
-                        [&](test::thread_group& w) {
-                          return train(opt, batches, {.threads = 2, .accumulate = 4, .world = &w});
-                        },
-                        {.parameter_servers = 1});
+    auto all = test::results_in_ranks(3,
+                                      [&](test::thread_group& w) {
+                                        return train(opt, batches,
+                                                     {.threads = 2, .accumulate = 4, .world = &w});
+                                      },
+                                      {.parameter_servers = 1});
     CHECK(same(all.at(2).parameters, all.at(0).parameters));
     all.erase(2);
     return all;
@@ -291,7 +280,7 @@ TEST_CASE("accumulated gradients of ranks: a checkpoint goes on with other ranks
   };
   const temporary_folder folder;
   const found expected = train(adam, batches, {.passes = 2, .threads = 4, .accumulate = 2});
-  in_ranks(2, [&](test::thread_group& w) {
+  test::results_in_ranks(2, [&](test::thread_group& w) {
     model_type m{net};
     lamina::train_options given = options(&w, folder.path());
     int mine = 0;
@@ -301,7 +290,7 @@ TEST_CASE("accumulated gradients of ranks: a checkpoint goes on with other ranks
     adam.train(m, batches, given);
     return found{};
   });
-  const auto rest = in_ranks(
+  const auto rest = test::results_in_ranks(
       4, [&](test::thread_group& w) { return train(adam, batches, options(&w, folder.path())); });
   for (const auto& [rank, one] : rest) {
     CHECK(same(one.parameters, expected.parameters));

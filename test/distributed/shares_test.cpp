@@ -78,23 +78,6 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// What each rank does, by rank.
-template <class F>
-std::map<int, found> in_ranks(int ranks, F f,
-                              const lamina::distributed::session_options& options = {}) {
-  std::mutex mutex;
-  std::map<int, found> all;
-  test::in_ranks(
-      ranks,
-      [&](test::thread_group& w) {
-        found mine = f(w);
-        const std::lock_guard lock(mutex);
-        all[w.rank()] = std::move(mine);
-      },
-      options);
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("ranks that read shares reach the bits of one process", "[threads]") {
@@ -102,7 +85,7 @@ TEST_CASE("ranks that read shares reach the bits of one process", "[threads]") {
   const found expected = train(source | reader::batch(8), {.passes = 3, .threads = 4});
   for (const int ranks : {2, 4}) {
     const int own = 8 / ranks;
-    const auto all = in_ranks(ranks, [&](test::thread_group& w) {
+    const auto all = test::results_in_ranks(ranks, [&](test::thread_group& w) {
       return train(source | reader::shard(w, own) | reader::batch(own),
                    {.passes = 3, .threads = 4 / ranks, .world = &w, .reads_shard = true});
     });
@@ -117,7 +100,7 @@ TEST_CASE("ranks that read shares reach the bits of one process", "[threads]") {
 
 TEST_CASE("a rank without mini-batches takes part until all are at their end", "[threads]") {
   // Rank 0 has one mini-batch, rank 1 has none, rank 2 has three, the last one shorter.
-  const auto all = in_ranks(3, [&](test::thread_group& w) {
+  const auto all = test::results_in_ranks(3, [&](test::thread_group& w) {
     auto mine = samples(20);
     if (w.rank() == 0) mine.resize(2);
     if (w.rank() == 1) mine.clear();
@@ -143,12 +126,13 @@ TEST_CASE("a rank without mini-batches takes part until all are at their end", "
 TEST_CASE("trainers that make their own steps on shares join their moving statistics",
           "[threads]") {
   const auto source = samples(32);
-  const auto all = in_ranks(3,
-                            [&](test::thread_group& w) {
-                              return train(source | reader::shard(w, 4) | reader::batch(4),
-                                           {.passes = 2, .world = &w, .reads_shard = true});
-                            },
-                            {.parameter_servers = 1, .staleness = 2});
+  const auto all =
+      test::results_in_ranks(3,
+                             [&](test::thread_group& w) {
+                               return train(source | reader::shard(w, 4) | reader::batch(4),
+                                            {.passes = 2, .world = &w, .reads_shard = true});
+                             },
+                             {.parameter_servers = 1, .staleness = 2});
   CHECK(same(all.at(1).parameters, all.at(0).parameters));
   CHECK(same(all.at(2).parameters, all.at(0).parameters));
 }
@@ -203,9 +187,10 @@ TEST_CASE("a training on shares goes on in the middle of a pass", "[threads]") {
   };
   const temporary_folder whole, parts;
   const auto expected =
-      in_ranks(3, [&](test::thread_group& w) { return run(w, whole.path(), -1); });
-  in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), 3); });
-  const auto rest = in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), -1); });
+      test::results_in_ranks(3, [&](test::thread_group& w) { return run(w, whole.path(), -1); });
+  test::results_in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), 3); });
+  const auto rest =
+      test::results_in_ranks(3, [&](test::thread_group& w) { return run(w, parts.path(), -1); });
   for (const auto& [rank, one] : rest) CHECK(same(one.parameters, expected.at(0).parameters));
 }
 
@@ -223,14 +208,14 @@ TEST_CASE("all ranks go on from one checkpoint, and rank 0 renames damaged ones"
   };
   const temporary_folder folder, empty;
   std::atomic<std::int64_t> steps{0};
-  in_ranks(2, [&](test::thread_group& w) {
+  test::results_in_ranks(2, [&](test::thread_group& w) {
     steps = run(w, folder.path(), 2, true);
     return found{};
   });
   const std::string newest = folder.path() + "/checkpoint_" + std::to_string(steps.load());
   std::filesystem::resize_file(newest, 1000);
   std::atomic<int> went_on{0};
-  in_ranks(3, [&](test::thread_group& w) {
+  test::results_in_ranks(3, [&](test::thread_group& w) {
     if (run(w, folder.path(), 2, true) > steps / 2) ++went_on;
     return found{};
   });
@@ -240,7 +225,7 @@ TEST_CASE("all ranks go on from one checkpoint, and rank 0 renames damaged ones"
   for (const bool resumes : {true, false}) {
     std::mutex mutex;
     std::vector<std::string> told;
-    in_ranks(2, [&](test::thread_group& w) {
+    test::results_in_ranks(2, [&](test::thread_group& w) {
       try {
         run(w, w.rank() == 0 ? folder.path() : empty.path(), 3, w.rank() == 0 || resumes);
       } catch (const lamina::error& e) {

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <thread>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -230,6 +231,22 @@ inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,
       f(w);
     });
   for (auto& t : threads) t.join();
+}
+
+/// What f(world) returns in each rank, by rank.
+template <class F>
+auto results_in_ranks(int ranks, F f, const lamina::distributed::session_options& options = {}) {
+  std::mutex mutex;
+  std::map<int, std::invoke_result_t<F&, thread_group&>> all;
+  in_ranks(
+      ranks,
+      [&](thread_group& w) {
+        auto mine = f(w);
+        const std::lock_guard lock(mutex);
+        all[w.rank()] = std::move(mine);
+      },
+      options);
+  return all;
 }
 
 }  // namespace test
