@@ -147,16 +147,16 @@ class mpi_session : public process_group {
     require_running();
     awaited_ = awaited;
     patiences_ = patiences;
-    int from = MPI_ANY_SOURCE, sender = -1;
+    int from = MPI_ANY_SOURCE;
     std::size_t bytes = 0;
     // A piece below the largest one ends the letter.
     for (std::size_t at = 0; at == 0 || bytes == mpi_letters::largest_piece; at += bytes) {
       for (waits_ = 0;; wait_awhile()) {
-        require(letters_.probe(comm_, from, sender, bytes));
-        if (sender >= 0) break;
+        require(letters_.probe(comm_, from, sender_, bytes));
+        if (sender_ >= 0) break;
       }
-      from = sender;
-      awaited_ = {&from, 1};
+      from = sender_;
+      awaited_ = {&sender_, 1};
       patiences_ = 1;
       to.resize(at + bytes);
       const message piece{from, to.data() + at, bytes};
@@ -384,6 +384,7 @@ class mpi_session : public process_group {
   mpi_letters letters_;
   mpi_numbers numbers_;
   std::int64_t added_[2] = {};
+  int sender_ = -1;  // of the letter that receive() takes; a member, as awaited_ may refer to it
   std::span<const int> awaited_;  // whose letters receive() waits for, and how long
   int patiences_ = 1;
   std::string farewell_;  // what this rank tells the others
