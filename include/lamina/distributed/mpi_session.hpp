@@ -271,10 +271,12 @@ class mpi_session : public process_group {
           "before");
   }
 
-  /// Ends all processes. MPI_Abort may wait for ranks that do not answer, so an alarm ends this
-  /// process after two seconds.
+  /// Ends all processes. The launcher of MPICH loses what it has not read when MPI_Abort comes, so
+  /// the reason gets a moment. MPI_Abort may wait for ranks that do not answer, so an alarm ends
+  /// this process.
   [[noreturn]] LAMINA_COLD static void end() noexcept {
-    alarm(2);
+    alarm(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
     MPI_Abort(MPI_COMM_WORLD, exit_again);
     std::_Exit(exit_again);
   }
