@@ -315,9 +315,10 @@ class native_calls : protected native_fusion {
       if (v < 0) return true;
       if (!is_parameter(v) || handles_.count(v) != 0) return false;
       const std::string name = parameter_name(made.base, "." + item.substr(dot + 1) + "_", v);
-      if (!name.empty())
-        made.options.push_back(
-            "." + own + (own.ends_with("_name") ? " = " + name : " = {.name = " + name + "}"));
+      const std::string option = own.ends_with("_name")
+                                     ? (name.empty() ? "" : "." + own + " = " + name)
+                                     : parameter_option(own, name, v);
+      if (!option.empty()) made.options.push_back(option);
       return true;
     }
     if (const std::size_t mark = item.find('?'); mark != std::string::npos) {

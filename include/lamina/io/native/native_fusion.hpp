@@ -76,7 +76,9 @@ class native_fusion : protected native_names {
     made.function = "fc";
     made.key = "fc";
     made.templates = {std::to_string(size), flatten == 1 ? "" : std::to_string(flatten)};
-    if (!parameter.empty()) made.options.push_back(".param = {.name = " + parameter + "}");
+    const std::string option = parameter_option("param", parameter, w);
+    if (n > 1 && !shared && !option.empty()) return false;
+    if (!option.empty()) made.options.push_back(option);
     return true;
   }
   /// Takes the bias along dimension `axis` and the activation that follow into the layer.
@@ -97,8 +99,9 @@ class native_fusion : protected native_names {
                         is_parameter(b) && dims_of(b).size() == 1 && handles_.count(b) == 0 &&
                         number(next, "axis") == axis;
       if (adds) {
-        const std::string name = parameter_name(made.base, ".b_", b);
-        if (!name.empty()) made.options.push_back(".bias_param = {.name = " + name + "}");
+        const std::string option =
+            parameter_option("bias_param", parameter_name(made.base, ".b_", b), b);
+        if (!option.empty()) made.options.push_back(option);
         result = output(next, "Out");
         ++made.end;
         added = true;

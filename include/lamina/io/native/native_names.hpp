@@ -53,8 +53,9 @@ class native_names : protected native_rows {
     std::string call = std::string("create_parameter<") + cpp_type(type);
     for (const int d : dims_of(v)) call += ", " + std::to_string(d);
     const std::string made = new_identifier(v);
+    note_parameter(v);
     line("auto " + made + " = layer::" + call + ">(" + here_ +
-         ", {.name = " + native_statement::name(name_of(v)) + "});");
+         ", {.name = " + native_statement::name(name_of(v)) + options_of(v) + "});");
     return made;
   }
   void line(const std::string& statement) { statements_->push_back({statement}); }
@@ -67,9 +68,17 @@ class native_names : protected native_rows {
   /// The name of a parameter as an option of its layer; empty where that is what the layer calls
   /// it.
   std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
+    note_parameter(v);
     int& next = counter(numbers_, base + suffix);
     if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
     return native_statement::name(name_of(v));
+  }
+  /// The option of a layer that is called `option` and describes its parameter; empty if the layer
+  /// makes that parameter by itself.
+  std::string parameter_option(const std::string& option, const std::string& name, int v) {
+    const std::string own = options_of(v);
+    if (name.empty() && own.empty()) return {};
+    return "." + option + " = {" + (name.empty() ? own.substr(2) : ".name = " + name + own) + "}";
   }
   /// A statement that names the results of a call. Structured bindings, which clang 14 cannot
   /// capture in the lambda of a body, are for programs without bodies.
@@ -83,14 +92,27 @@ class native_names : protected native_rows {
       left += (left.empty() ? "" : ", ") + names.back();
     }
     if (!read) return line(call);
-    if (results.size() == 1) return line("auto " + left + " = " + call);
-    if (p_.count.blocks == 1) return line("auto [" + left + "] = " + call);
+    if (results.size() == 1) {
+      line("auto " + left + " = " + call);
+      return mark_results(results);
+    }
+    if (p_.count.blocks == 1) {
+      line("auto [" + left + "] = " + call);
+      return mark_results(results);
+    }
     std::string all = native_statement::plain(names[0]) + "_all";
     while (!identifiers_.insert(all).second) all += "_";
     all = native_statement::identifier(all);
     line("auto " + all + " = " + call);
     for (std::size_t i = 0; i < names.size(); ++i)
       line("auto " + names[i] + " = std::get<" + std::to_string(i) + ">(" + all + ");");
+    mark_results(results);
+  }
+  /// Marks the results through which no gradient flows, if the program trains.
+  void mark_results(const std::vector<int>& results) {
+    for (const int v : results)
+      if (trains() && p_.variables[v].stop_gradient && is_floating(p_.variables[v].type))
+        line("layer::stop_gradient(" + handles_.at(v) + ");");
   }
 
   std::string here_ =

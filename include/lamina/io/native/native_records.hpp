@@ -11,13 +11,13 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/native/cpp_text.hpp>
+#include <lamina/io/native/minimize_groups.hpp>
 #include <lamina/program/variable_name.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
@@ -31,42 +31,87 @@ class native_records {
     count_reads();
   }
 
+  /// The operators of a block, their places in the file, and their numbers in the block.
+  struct block_operators {
+    std::vector<const operator_desc*> operators = {};
+    std::vector<std::uint64_t> offsets = {};
+    std::vector<std::size_t> numbers = {};
+  };
+
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   [[noreturn]] void fail(std::size_t k, const std::string& what) const {
     if (k >= operators_.size()) throw format_error(program_.source(), 0, what);
-    throw format_error(program_.source(), offsets_[k],
-                       what + " (operator " + std::to_string(k) + " of block " +
+    const block_operators& b = blocks_[at(block_)];
+    throw format_error(program_.source(), b.offsets[k],
+                       what + " (operator " + std::to_string(b.numbers[k]) + " of block " +
                            std::to_string(block_) + ", '" + operators_[k]->schema->type + "')");
   }
   // The operators of each block, and their places in the file.
   void find_operators() {
     blocks_.resize(at(p_.count.blocks));
     for (int i = 0; i < p_.count.operators; ++i) {
-      all_.push_back(&p_.operators[i]);
-      blocks_[at(p_.operators[i].block)].first.push_back(&p_.operators[i]);
+      block_operators& b = blocks_[at(p_.operators[i].block)];
+      b.numbers.push_back(b.operators.size());
+      b.operators.push_back(&p_.operators[i]);
     }
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
       for (const operator_message& m : program_.message().blocks[b].operators)
-        if (m.type != "feed" && m.type != "fetch") blocks_[b].second.push_back(m.offset);
+        if (m.type != "feed" && m.type != "fetch") blocks_[b].offsets.push_back(m.offset);
+      blocks_[b].offsets.resize(blocks_[b].operators.size());
+    }
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       open(static_cast<int>(b));
-      for (std::size_t k = 0; k < operators_.size(); ++k) require_written(k);
+      for (std::size_t k = 0; k < operators_.size(); ++k) require_known_update(k);
+    }
+    groups_ = minimize_groups(p_, [this](const operator_desc& op, const std::string& what) {
+      open(op.block);
+      std::size_t k = 0;
+      while (operators_[k] != &op) ++k;
+      fail(k, what);
+    });
+    leave_out_groups();
+    for (int i = 0; i < p_.count.operators; ++i)
+      if (!groups_.contains(p_.operators[i])) all_.push_back(&p_.operators[i]);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      open(static_cast<int>(b));
+      for (std::size_t k = 0; k < operators_.size(); ++k)
+        if (!groups_.contains(*operators_[k])) require_written(k);
     }
     open(0);
   }
+  // The operator that begins the gradients of a cost stands for its call of minimize.
+  void leave_out_groups() {
+    std::set<const operator_desc*> seeds;
+    for (const minimize_group& g : groups_.all()) seeds.insert(g.seed);
+    for (block_operators& b : blocks_) {
+      block_operators kept;
+      for (std::size_t k = 0; k < b.operators.size(); ++k) {
+        if (groups_.contains(*b.operators[k]) && seeds.count(b.operators[k]) == 0) continue;
+        kept.operators.push_back(b.operators[k]);
+        kept.offsets.push_back(b.offsets[k]);
+        kept.numbers.push_back(b.numbers[k]);
+      }
+      b = std::move(kept);
+    }
+  }
   void open(int block) {
     block_ = block;
-    std::tie(operators_, offsets_) = blocks_[at(block)];
-    offsets_.resize(operators_.size());
+    operators_ = blocks_[at(block)].operators;
+  }
+  // An optimizer's update in Fluid's form is of no kind of its own.
+  void require_known_update(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    if (op.schema->kind == operator_kind::update) return;
+    for (int i = 0; i < op.schema->output_count; ++i)
+      if (op.schema->outputs[i].name == std::string_view("ParamOut"))
+        fail(k, "expected updates as minimize records them, found an operator of training in "
+                "Fluid's form");
   }
   void require_written(std::size_t k) {
     const operator_desc& op = *operators_[k];
     const std::string_view type = op.schema->type;
-    // An optimizer's update in Fluid's form is of no kind of its own.
-    bool trains = type.ends_with("_grad") || op.schema->kind == operator_kind::update;
-    for (int i = 0; i < op.schema->output_count; ++i)
-      trains = trains || op.schema->outputs[i].name == std::string_view("ParamOut");
-    if (trains) fail(k, "expected a program that infers, found an operator of training");
+    if (type.ends_with("_grad"))
+      fail(k, "expected gradients only in calls of minimize, found an operator of training");
     if (const int inner = sub_block_of(p_, op); inner >= 0) {
       if (type != "while" && type != "conditional_block")
         fail(k, "expected a loop or a branch, found another operator with a block");
@@ -113,8 +158,9 @@ class native_records {
   void find_torn_names() {
     std::map<std::string, std::pair<int, std::size_t>> last;  // by name: block, operator
     for (std::size_t b = 0; b < blocks_.size(); ++b)
-      for (std::size_t k = 0; k < blocks_[b].first.size(); ++k)
-        each(*blocks_[b].first[k], false, [&](int v) {
+      for (std::size_t k = 0; k < blocks_[b].operators.size(); ++k) {
+        if (groups_.contains(*blocks_[b].operators[k])) continue;
+        each(*blocks_[b].operators[k], false, [&](int v) {
           const std::string name = base_of(v);
           const std::pair<int, std::size_t> here{static_cast<int>(b), k};
           const auto [found, is_new] = last.emplace(name, here);
@@ -122,6 +168,7 @@ class native_records {
             torn_.insert(name);
           found->second = here;
         });
+      }
   }
   int condition_of(const operator_desc& op) const {
     const int found = input(op, "Condition");
@@ -231,13 +278,13 @@ class native_records {
 
   const loaded_program& program_;
   program_view p_;
-  std::vector<const operator_desc*> all_;  // operators
-  std::vector<std::pair<std::vector<const operator_desc*>, std::vector<std::uint64_t>>> blocks_;
+  minimize_groups groups_;
+  std::vector<const operator_desc*> all_;  // operators, without those of calls of minimize
+  std::vector<block_operators> blocks_;
   std::set<int> run_blocks_;
   std::set<std::string> torn_;                   // names of layers in several places
   int block_ = 0;                                // the one that is written
   std::vector<const operator_desc*> operators_;  // of this block
-  std::vector<std::uint64_t> offsets_;           // by operator: its place in the file
   std::vector<int> reads_, writes_;              // by variable
 };
 

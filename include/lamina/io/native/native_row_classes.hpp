@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/io/native/native_records.hpp>
+#include <lamina/io/native/native_minimize.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// Classes of variables with the same rows.
-class native_row_classes : protected native_records {
+class native_row_classes : protected native_minimize {
  protected:
-  explicit native_row_classes(const loaded_program& program) : native_records(program) {
+  explicit native_row_classes(const loaded_program& program) : native_minimize(program) {
     class_.assign(at(p_.count.variables), -1);
   }
 

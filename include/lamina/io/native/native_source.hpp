@@ -59,6 +59,7 @@ class native_writer : native_calls {
       results += (i > 0 ? ", " : "") + handle(p_.outputs[i], 0);
     if (p_.count.outputs > 1) results = "std::tuple{" + results + "}";
     line("return " + results + ";");
+    require_order();
     all_statements_.back().is_last = true;
     native_repeats repeats(options_.name + "_block", identifiers_, p_.count.blocks > 1);
     const std::vector<native_statement> statements = repeats.shortened(std::move(all_statements_));
@@ -72,6 +73,9 @@ class native_writer : native_calls {
     made +=
         "\n#pragma once\n\n#include <array>\n#include <cstdint>\n#include <limits>\n"
         "#include <tuple>\n\n#include <lamina/layers/layers.hpp>\n";
+    if (trains())
+      made +=
+          "#include <lamina/optimizer/minimize.hpp>\n#include <lamina/optimizer/optimizers.hpp>\n";
     if (repeats.functions().find("lamina::composed_name(") != std::string::npos)
       made += "#include <lamina/program/composed_name.hpp>\n";
     if (repeats.functions().find("lamina::indexed(") != std::string::npos)
@@ -86,7 +90,10 @@ class native_writer : native_calls {
   /// Writes one layer, or one operator by layer::record; returns the next operator.
   std::size_t statement(std::size_t k) {
     const operator_desc& op = *operators_[k];
+    if (const minimize_call* const call = minimize_of(op)) return minimize(*call, k), k + 1;
     if (sub_block_of(p_, op) >= 0) return run_block(k), k + 1;
+    if (op.schema->type == std::string_view("assign") && op.role == op_role::optimize)
+      return store(k), k + 1;
     if (op.schema->type == std::string_view("split_lod_tensor")) open_rows(op);
     if (op.schema->type == std::string_view("read_minibatch")) return read_minibatch(k), k + 1;
     if (op.schema->type == std::string_view("write_to_array")) {
@@ -98,7 +105,7 @@ class native_writer : native_calls {
     for (const layer_call& row : layer_calls) {
       if (row.type != operators_[k]->schema->type) continue;
       // If the row does not fit, everything that the try has changed is undone.
-      const std::size_t before = statements_->size();
+      const std::size_t before = statements_->size(), parameters = parameters_.size();
       made_handles_.clear();
       counted_.clear();
       layer_text made;
@@ -108,6 +115,7 @@ class native_writer : native_calls {
         return made.end;
       }
       statements_->resize(before);
+      parameters_.resize(parameters);
       for (const int v : made_handles_) {
         identifiers_.erase(native_statement::plain(handles_.at(v)));
         handles_.erase(v);
@@ -119,6 +127,22 @@ class native_writer : native_calls {
     }
     record(k);
     return k + 1;
+  }
+  /// Writes a call of minimize.
+  void minimize(const minimize_call& call, std::size_t k) {
+    std::string text = "lamina::optimizer::" + call.optimizer + "{";
+    if (call.rate >= 0) text += ".learning_rate = " + handle(call.rate, k);
+    for (const std::string& option : call.options)
+      text += (text.back() == '{' ? "" : ", ") + option;
+    text += "}.minimize(" + handle(call.cost, k) + (call.choice.empty() ? "" : ", ") + call.choice;
+    line(text + ");");
+  }
+  /// Writes an operator that gives a parameter a value.
+  void store(std::size_t k) {
+    const int x = input(*operators_[k], "X"), to = output(*operators_[k], "Out");
+    if (!is_parameter(to)) fail(k, "expected a variable that keeps what is stored, found another");
+    const std::string value = handle(x, k);
+    line("layer::store(" + value + ", " + handle(to, k) + ");");
   }
   /// Writes the operator that reads a mini-batch; its variables have the name of the reader and
   /// numbers.
