@@ -28,7 +28,7 @@ TEST_CASE("native records: what is not written is refused with the operator and 
   CHECK_THAT(
       refused(changed),
       Contains("m, offset 1234") &&
-          Contains("expected a program that infers, found an operator of training (operator ") &&
+          Contains("found an operator of training in Fluid's form (operator ") &&
           Contains("of block 0, 'sgd')"));
   changed = m;
   for (lamina::variable_message& v : changed.blocks[0].variables)

@@ -139,13 +139,13 @@ inline const char* cpp_type(dtype type) {
 }
 
 /// A statement on lines of at most 100 columns. Lines are broken after the outermost commas that
-/// fit, and never inside of a string literal.
+/// fit, without these after the last bracket that does, and never inside of a string literal.
 inline std::string wrapped(std::string_view statement, std::size_t indent) {
   std::string made;
   std::size_t column = indent;
   for (;;) {
     made += std::string(column, ' ');
-    std::size_t end = statement.size(), least = 1000, depth = 0;
+    std::size_t end = statement.size(), least = 1000, depth = 0, bracket = 0;
     bool in_text = false;
     for (std::size_t i = 0; column + statement.size() > 100 && i < statement.size(); ++i) {
       const char c = statement[i];
@@ -156,6 +156,7 @@ inline std::string wrapped(std::string_view statement, std::size_t indent) {
       if (c == '"') in_text = !in_text;
       if (in_text) continue;
       if (c == '(' || c == '{' || c == '[' || c == '<') ++depth;
+      if ((c == '(' || c == '{') && column + i < 100) bracket = i + 1;
       if ((c == ')' || c == '}' || c == ']' || c == '>') && depth > 0) --depth;
       if (c != ',') continue;
       const bool fits = column + i < 100;
@@ -163,6 +164,7 @@ inline std::string wrapped(std::string_view statement, std::size_t indent) {
       if (depth <= least) end = i + 1, least = depth;
       if (!fits) break;
     }
+    if (column + end > 100 && bracket > 0) end = bracket;
     made.append(statement.substr(0, end)) += '\n';
     if (end == statement.size()) return made;
     statement.remove_prefix(end);

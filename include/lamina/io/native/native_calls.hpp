@@ -52,7 +52,7 @@ class native_calls : protected native_fusion {
     for (std::size_t i = 0; i < made.options.size(); ++i)
       text += (i == 0 ? ", {" : ", ") + made.options[i];
     text += made.options.empty() ? ");" : "});";
-    assign(made.results, text);
+    assign(made.results, text, made.function == constant);
   }
   /// Makes the call that a row of layer_calls.hpp describes; false if the operator does not fit.
   bool call(std::size_t k, std::string_view row, layer_text& made) {
@@ -91,6 +91,8 @@ class native_calls : protected native_fusion {
       if (made.results.back() < 0 || handles_.count(made.results.back()) != 0) return false;
     }
     made.base = base_of(made.results[0]);
+    if (trains() && made.function == constant && !p_.variables[made.results[0]].stop_gradient)
+      return false;
     if (made.function == "$pool2d" && !pool(op, made)) return false;
     const bool is_fc = finishing == "$flatten" && fc(k, made);
     if (!is_fc) {
@@ -297,6 +299,8 @@ class native_calls : protected native_fusion {
     made.arguments += (made.arguments.empty() ? "" : ", ") + text;
     return true;
   }
+  /// The function whose result the layer marks: no gradient flows through it.
+  static constexpr std::string_view constant = "fill_constant";
   /// A number of the table, or of a template argument.
   template <class T = int>
   static T number_of(std::string_view digits) {

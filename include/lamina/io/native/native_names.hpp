@@ -80,9 +80,10 @@ class native_names : protected native_rows {
     if (name.empty() && own.empty()) return {};
     return "." + option + " = {" + (name.empty() ? own.substr(2) : ".name = " + name + own) + "}";
   }
-  /// A statement that names the results of a call. Structured bindings, which clang 14 cannot
+  /// A statement that names the results of a call, which `is_marked` if no gradient flows through
+  /// what it returns. Structured bindings, which clang 14 cannot
   /// capture in the lambda of a body, are for programs without bodies.
-  void assign(const std::vector<int>& results, const std::string& call) {
+  void assign(const std::vector<int>& results, const std::string& call, bool is_marked = false) {
     bool read = false;
     for (const int v : results) read = read || reads_[at(v)] > 0;
     std::string left;
@@ -94,7 +95,7 @@ class native_names : protected native_rows {
     if (!read) return line(call);
     if (results.size() == 1) {
       line("auto " + left + " = " + call);
-      return mark_results(results);
+      return is_marked ? void() : mark_results(results);
     }
     if (p_.count.blocks == 1) {
       line("auto [" + left + "] = " + call);
