@@ -206,8 +206,8 @@ TEST_CASE("native minimize: no change of a file is lost") {
           for (lamina::slot_message& s : *slots)
             for (std::string& name : s.arguments) {
               INFO(s.slot << " " << name);
-              const std::string before = name;
-              name = changed.blocks[0].variables[0].name;
+              const std::string before = name, variable = changed.blocks[0].variables[0].name;
+              name = changed.blocks[0].variables[name == variable ? 1 : 0].name;
               check(changed);
               name = before;
             }

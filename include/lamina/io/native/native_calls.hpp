@@ -319,8 +319,9 @@ class native_calls : protected native_fusion {
       if (v < 0) return true;
       if (!is_parameter(v) || handles_.count(v) != 0) return false;
       const std::string name = parameter_name(made.base, "." + item.substr(dot + 1) + "_", v);
-      const std::string option = own.ends_with("_name")
-                                     ? (name.empty() ? "" : "." + own + " = " + name)
+      const bool named = own.ends_with("_name");  // and not trainable
+      if (named && !has_own_options(v)) note_options(v);
+      const std::string option = named ? (name.empty() ? "" : "." + own + " = " + name)
                                      : parameter_option(own, name, v);
       if (!option.empty()) made.options.push_back(option);
       return true;

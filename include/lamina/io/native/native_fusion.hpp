@@ -76,8 +76,10 @@ class native_fusion : protected native_names {
     made.function = "fc";
     made.key = "fc";
     made.templates = {std::to_string(size), flatten == 1 ? "" : std::to_string(flatten)};
+    for (std::size_t i = 1; i < n; ++i)
+      if (options_of(weight_of(k + i)) != options_of(w)) return false;
+    for (std::size_t i = 1; i < n; ++i) note_options(weight_of(k + i));
     const std::string option = parameter_option("param", parameter, w);
-    if (n > 1 && !shared && !option.empty()) return false;
     if (!option.empty()) made.options.push_back(option);
     return true;
   }

@@ -72,9 +72,17 @@ class native_minimize : protected native_records {
     if (std::find(parameters_.begin(), parameters_.end(), v) == parameters_.end())
       parameters_.push_back(v);
   }
-  /// Updates follow the order in which parameters are made.
-  void require_order() {
+  /// Whether updates show options of a parameter.
+  bool has_own_options(int v) const { return own_.count(v) != 0; }
+  /// Notes that the text has the options of a parameter.
+  void note_options(int v) { written_options_.insert(v); }
+  /// Updates follow the order in which parameters are made. All options of parameters are written.
+  void require_parameters() {
     for (const auto& [seed, call] : calls_) {
+      for (const int v : parameters_)
+        if (!options_of(v).empty() && written_options_.count(v) == 0)
+          fail_at(*seed, "expected a layer that takes options of its parameter '" + name_of(v) +
+                             "', found another");
       std::size_t last = 0;
       for (const int v : call.updated) {
         const auto place = std::find(parameters_.begin(), parameters_.end(), v);
@@ -379,6 +387,7 @@ class native_minimize : protected native_records {
   std::map<const operator_desc*, minimize_call> calls_;
   std::map<int, parameter_options> own_;
   std::map<int, float> factors_;  // of learning rates, by parameter
+  std::set<int> written_options_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

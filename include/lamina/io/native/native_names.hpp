@@ -54,6 +54,7 @@ class native_names : protected native_rows {
     for (const int d : dims_of(v)) call += ", " + std::to_string(d);
     const std::string made = new_identifier(v);
     note_parameter(v);
+    note_options(v);
     line("auto " + made + " = layer::" + call + ">(" + here_ +
          ", {.name = " + native_statement::name(name_of(v)) + options_of(v) + "});");
     return made;
@@ -77,6 +78,7 @@ class native_names : protected native_rows {
   /// makes that parameter by itself.
   std::string parameter_option(const std::string& option, const std::string& name, int v) {
     const std::string own = options_of(v);
+    note_options(v);
     if (name.empty() && own.empty()) return {};
     return "." + option + " = {" + (name.empty() ? own.substr(2) : ".name = " + name + own) + "}";
   }

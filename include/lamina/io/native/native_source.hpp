@@ -59,7 +59,7 @@ class native_writer : native_calls {
       results += (i > 0 ? ", " : "") + handle(p_.outputs[i], 0);
     if (p_.count.outputs > 1) results = "std::tuple{" + results + "}";
     line("return " + results + ";");
-    require_order();
+    require_parameters();
     all_statements_.back().is_last = true;
     native_repeats repeats(options_.name + "_block", identifiers_, p_.count.blocks > 1);
     const std::vector<native_statement> statements = repeats.shortened(std::move(all_statements_));
