@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,17 @@ inline lamina::program_message saved(const lamina::program_view& p) {
   return m;
 }
 inline std::string text_of(const lamina::program_message& m, const std::string& name) {
-  return lamina::native_source(lamina::loaded_program(lamina::from_proto(lamina::to_proto(m)), name),
-                               {.name = name, .origin = "the program of a test"});
+  return lamina::native_source(
+      lamina::loaded_program(lamina::from_proto(lamina::to_proto(m)), name),
+      {.name = name, .origin = "the program of a test"});
+}
+
+/// The variables that outlive a run.
+inline std::set<std::string> kept_by(const lamina::program_message& m) {
+  std::set<std::string> names;
+  for (const lamina::variable_message& v : m.blocks[0].variables)
+    if (v.persistable) names.insert(v.name + (v.stop_gradient ? " is not trained" : ""));
+  return names;
 }
 
 /// What a program starts a run with.
@@ -63,6 +73,7 @@ void compare(const std::string& name, Program, Copy, const run_input& input) {
   const lamina::program_view p = Program::view(), copy = Copy::view();
   CHECK(text_of(saved(p), name) == lamina::read_file(imported_program::path_of(name)));
   CHECK(same_program::comparison::of(saved(p), saved(copy)) == "");
+  CHECK(kept_by(saved(p)) == kept_by(saved(copy)));
   const auto found = results_of(p, p, input), again = results_of(copy, p, input);
   REQUIRE(found.size() == again.size());
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -41,7 +41,9 @@ class comparison {
   }
   static std::string base(std::string name) {
     name = name.substr(0, name.find("@BLOCK"));
-    return name.substr(0, name.rfind(".tmp_"));
+    for (std::size_t at; (at = name.find(".tmp_")) != std::string::npos;)
+      name.erase(at, (std::min)(name.find('@', at), name.size()) - at);
+    return name;
   }
 
   void compare(const lamina::operator_message& x, const lamina::operator_message& y) {

@@ -80,8 +80,9 @@ class minimize_groups {
       const bool copies = type == "assign" && op.block > 0 && out >= 0 &&
                           variable_name(p_, out).find("@STEP") != std::string::npos;
       if (!copies && (open.seed == nullptr || !open.updates.empty()))
-        fail(op, "expected gradients between that of a cost and the updates, found an operator of "
-                 "training elsewhere");
+        fail(op,
+             "expected gradients between that of a cost and the updates, found an operator of "
+             "training elsewhere");
     } else if (optimizes && type == "gradient_scale") {
       require_open(op, open, fail);
       open.scales.push_back(&op);
@@ -105,11 +106,13 @@ class minimize_groups {
   }
   void close(minimize_group& open, const failure& fail) {
     if (open.seed != nullptr && open.updates.empty())
-      fail(*open.seed, "expected updates of parameters after the gradients of a cost, found an "
-                       "operator of training without them");
+      fail(*open.seed,
+           "expected updates of parameters after the gradients of a cost, found an "
+           "operator of training without them");
     if (open.seed == nullptr && open.schedule != nullptr)
-      fail(*open.schedule, "expected the gradients of a cost after the learning rate of a step, "
-                           "found an operator of training without them");
+      fail(*open.schedule,
+           "expected the gradients of a cost after the learning rate of a step, "
+           "found an operator of training without them");
     if (open.seed != nullptr) all_.push_back(std::move(open));
     open = minimize_group{};
   }

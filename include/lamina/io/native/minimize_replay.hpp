@@ -198,7 +198,8 @@ class minimize_replay {
         made_names_.emplace(variable_name(view_of(*made_), named_), named_);
     const auto found = made_names_.find(name);
     if (found == made_names_.end())
-      fail(op, "expected variables that the program or minimize makes before, found '" + name + "'");
+      fail(op,
+           "expected variables that the program or minimize makes before, found '" + name + "'");
     return found->second;
   }
   void copy(const operator_desc& op) {
@@ -208,8 +209,8 @@ class minimize_replay {
                      std::to_string(b_.blocks.count) + ", found an operator of a later block");
     operator_desc made = op;
     if (op.schema->type == std::string_view("assign"))
-      made.schema = op.role == op_role::optimize ? &schema_of<assign_variable>()
-                                                 : &schema_of<assign>();
+      made.schema =
+          op.role == op_role::optimize ? &schema_of<assign_variable>() : &schema_of<assign>();
     made.inputs = b_.arguments.count;
     for (const bool input : {true, false}) {
       const slot_desc* slot = input ? op.schema->inputs : op.schema->outputs;
@@ -233,8 +234,8 @@ class minimize_replay {
       fail(op, "expected another call of minimize before, which makes block " +
                    std::to_string(b_.blocks.count));
     for (int i = 0; i < p_.count.parameters; ++i)
-      b_.parameters[i].trainable = p_.parameters[i].trainable &&
-                                   call.left_out.count(p_.parameters[i].variable) == 0;
+      b_.parameters[i].trainable =
+          p_.parameters[i].trainable && call.left_out.count(p_.parameters[i].variable) == 0;
     b_.current_block = op.block;
     b_.role = op_role::forward;
     call.record(b_, copy_of(op, call.cost), copy_of(op, call.rate));
@@ -244,24 +245,28 @@ class minimize_replay {
   }
   void require_no_fault(const operator_desc& op) const {
     if (b_.fault.kind != fault_kind::none)
-      fail(op, "expected a call of minimize that lamina records, found one that it refuses (fault " +
-                   std::to_string(static_cast<int>(b_.fault.kind)) + ")");
+      fail(op,
+           "expected a call of minimize that lamina records, found one that it refuses (fault " +
+               std::to_string(static_cast<int>(b_.fault.kind)) + ")");
   }
 
   // -- comparison ---------------------------------------------------------------------------------
 
-  static bool is_column(const operator_message& op) { return op.type == "feed" || op.type == "fetch"; }
+  static bool is_column(const operator_message& op) {
+    return op.type == "feed" || op.type == "fetch";
+  }
   void compare(const program_message& made, const program_message& file) const {
     std::vector<std::vector<const operator_desc*>> records(at(p_.count.blocks));
     for (int k = 0; k < p_.count.operators; ++k)
       records[at(p_.operators[k].block)].push_back(&p_.operators[k]);
     if (made.blocks.size() != file.blocks.size())
-      fail("expected " + std::to_string(made.blocks.size()) + " blocks, which minimize records, found " +
-           std::to_string(file.blocks.size()));
+      fail("expected " + std::to_string(made.blocks.size()) +
+           " blocks, which minimize records, found " + std::to_string(file.blocks.size()));
     for (std::size_t i = 0; i < made.blocks.size(); ++i) {
       if (made.blocks[i].parent != file.blocks[i].parent ||
           made.blocks[i].forward_block != file.blocks[i].forward_block)
-        fail("expected the parent of block " + std::to_string(i) + " that minimize records, found another");
+        fail("expected the parent of block " + std::to_string(i) +
+             " that minimize records, found another");
       std::vector<const operator_message*> found;
       for (const operator_message& op : file.blocks[i].operators)
         if (!is_column(op)) found.push_back(&op);
@@ -272,14 +277,16 @@ class minimize_replay {
           fail(op, "expected no operator, because minimize records none, found one");
         if (!groups_.contains(op)) {
           if (wanted[k].type != op.schema->type)
-            fail(op, "expected '" + wanted[k].type + "', which minimize records, found another operator");
+            fail(op, "expected '" + wanted[k].type +
+                         "', which minimize records, found another operator");
         } else if (const std::string what = difference(wanted[k], *found[k]); !what.empty()) {
           fail(op, what);
         }
       }
       if (wanted.size() > found.size())
-        fail("expected '" + wanted[found.size()].type + "', which minimize records, at the end of block " +
-             std::to_string(i) + ", found no operator");
+        fail("expected '" + wanted[found.size()].type +
+             "', which minimize records, at the end of block " + std::to_string(i) +
+             ", found no operator");
       compare_variables(made.blocks[i], file.blocks[i]);
     }
   }
@@ -309,7 +316,7 @@ class minimize_replay {
       for (const auto* slots : {&a, &b})
         for (const slot_message& s : *slots) {
           const std::vector<std::string>&x = input ? made.input(s.slot) : made.output(s.slot),
-                             &y = input ? found.input(s.slot) : found.output(s.slot);
+                &y = input ? found.input(s.slot) : found.output(s.slot);
           if (x != y)
             return "expected " + joined(x) + " in slot '" + s.slot +
                    "', as minimize records it, found " + joined(y);

@@ -321,8 +321,8 @@ class native_calls : protected native_fusion {
       const std::string name = parameter_name(made.base, "." + item.substr(dot + 1) + "_", v);
       const bool named = own.ends_with("_name");  // and not trainable
       if (named && !has_own_options(v)) note_options(v);
-      const std::string option = named ? (name.empty() ? "" : "." + own + " = " + name)
-                                     : parameter_option(own, name, v);
+      const std::string option =
+          named ? (name.empty() ? "" : "." + own + " = " + name) : parameter_option(own, name, v);
       if (!option.empty()) made.options.push_back(option);
       return true;
     }

@@ -21,17 +21,18 @@
 #include <vector>
 
 #include <lamina/io/native/minimize_replay.hpp>
-#include <lamina/io/native/native_records.hpp>
+#include <lamina/io/native/native_choice.hpp>
 #include <lamina/io/native/optimizer_options.hpp>
 #include <lamina/optimizer/prepare.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// Finds the calls of minimize.
-class native_minimize : protected native_records {
+class native_minimize : protected native_choice {
  protected:
-  explicit native_minimize(const loaded_program& program) : native_records(program) {
+  explicit native_minimize(const loaded_program& program) : native_choice(program) {
     if (groups_.all().empty()) return;
+    find_made();
     for (const minimize_group& g : groups_.all()) {
       begin(g);
       add(g, optimizer::library_optimizers{});
@@ -41,14 +42,16 @@ class native_minimize : protected native_records {
       reads_[at(call.cost)] += 2;  // never inside of a layer
       if (call.rate >= 0) reads_[at(call.rate)] += 2;
     }
-    minimize_replay(program, groups_, calls_, own_, [this](int block, std::size_t k,
-                                                           const std::string& what) {
-      fail_at(block, k, what);
-    }).require_same();
+    minimize_replay(
+        program, groups_, calls_, own_,
+        [this](int block, std::size_t k, const std::string& what) { fail_at(block, k, what); })
+        .require_same();
   }
 
   /// Whether the program trains.
   bool trains() const { return !calls_.empty(); }
+  /// Whether only calls of minimize write a variable.
+  bool is_made_by_minimize(int v) const { return trains() && is_made_[at(v)]; }
   /// The call of minimize that an operator stands for, or null.
   const minimize_call* minimize_of(const operator_desc& op) const {
     const auto found = calls_.find(&op);
@@ -88,8 +91,9 @@ class native_minimize : protected native_records {
         const auto place = std::find(parameters_.begin(), parameters_.end(), v);
         const auto now = static_cast<std::size_t>(place - parameters_.begin());
         if (place == parameters_.end() || now < last)
-          fail_at(*seed, "expected updates in the order in which layers make the parameters, found '" +
-                             name_of(v) + "' after a later one");
+          fail_at(*seed,
+                  "expected updates in the order in which layers make the parameters, found '" +
+                      name_of(v) + "' after a later one");
         last = now;
       }
     }
@@ -106,24 +110,20 @@ class native_minimize : protected native_records {
     gradient_clip clip;
   };
 
-  [[noreturn]] void fail_at(const operator_desc& op, const std::string& what) {
-    const auto& of = program_.message().blocks[at(op.block)].operators;
-    std::size_t k = 0, n = 0;
-    for (const operator_desc* other = p_.operators; other != &op; ++other)
-      k += other->block == op.block ? 1U : 0U;
-    for (const operator_message& m : of)
-      if (m.type != "feed" && m.type != "fetch" && n++ == k)
-        throw format_error(program_.source(), m.offset,
-                           what + " (operator " + std::to_string(k) + " of block " +
-                               std::to_string(op.block) + ", '" + op.schema->type + "')");
-    throw format_error(program_.source(), 0, what);
-  }
   void fail_at(int block, std::size_t k, const std::string& what) {
     for (int i = 0; i < p_.count.operators; ++i)
       if (p_.operators[i].block == block && k-- == 0) fail_at(p_.operators[i], what);
     throw format_error(program_.source(), 0, what);
   }
 
+  void find_made() {
+    is_made_.resize(at(p_.count.variables));
+    for (int k = 0; k < p_.count.operators; ++k)
+      if (groups_.contains(p_.operators[k]))
+        each(p_.operators[k], false, [&](int v) { is_made_[at(v)] = !is_parameter(v); });
+    for (const operator_desc* op : all_)
+      if (sub_block_of(p_, *op) < 0) each(*op, false, [&](int v) { is_made_[at(v)] = false; });
+  }
   void begin(const minimize_group& g) {
     const variable_desc& cost = p_.variables[g.cost];
     if (dims_of(g.cost) != std::vector{1} || cost.block != g.seed->block ||
@@ -166,10 +166,12 @@ class native_minimize : protected native_records {
         break;
       }
     }
-    share(facts, &update_facts::decay, &parameter_options::regularizer, opt.regularization,
-          [](const regularizer& d) { return decay_text(d); }, ".regularization = ", call);
-    share(facts, &update_facts::clip, &parameter_options::clip, opt.clip,
-          [](const gradient_clip& c) { return clip_text(c); }, ".clip = ", call);
+    share(
+        facts, &update_facts::decay, &parameter_options::regularizer, opt.regularization,
+        [](const regularizer& d) { return decay_text(d); }, ".regularization = ", call);
+    share(
+        facts, &update_facts::clip, &parameter_options::clip, opt.clip,
+        [](const gradient_clip& c) { return clip_text(c); }, ".clip = ", call);
     call.record = [opt](program_builder& b, int cost, int rate) {
       Opt made = opt;
       if (rate >= 0) made.learning_rate = variable<float, once, 1>{&b, rate};
@@ -241,8 +243,8 @@ class native_minimize : protected native_records {
     if (call.rate >= 0) {
       const variable_desc& v = p_.variables[call.rate];
       if (dims_of(call.rate) != std::vector{1} || v.type != dtype::float32)
-        fail_at(*g.updates[0], "expected a learning rate of one float, found '" +
-                                   name_of(call.rate) + "'");
+        fail_at(*g.updates[0],
+                "expected a learning rate of one float, found '" + name_of(call.rate) + "'");
     } else if (g.schedule != nullptr) {
       schedule(*g.schedule, call, rate);
     } else {
@@ -283,7 +285,8 @@ class native_minimize : protected native_records {
     try {
       learning_rate_text made = learning_rate_of(s);
       if (made.text.empty())
-        fail_at(op, "expected a schedule of the library, found kind " + number_text(number(op, "kind")));
+        fail_at(op, "expected a schedule of the library, found kind " +
+                        number_text(number(op, "kind")));
       rate = made.rate;
       call.options.push_back(".learning_rate = " + made.text);
     } catch (const format_error&) {
@@ -301,7 +304,8 @@ class native_minimize : protected native_records {
       if (const int n = ++counts[f.rate]; n > counts[base]) base = f.rate;
     for (const update_facts& f : facts) {
       float factor = base == 0 ? 1 : f.rate / base;
-      const float near[] = {factor, std::nextafter(factor, 0.f), std::nextafter(factor, 2 * factor)};
+      const float near[] = {factor, std::nextafter(factor, 0.f),
+                            std::nextafter(factor, 2 * factor)};
       for (const float n : near)
         if (base * n == f.rate) {
           factor = n;
@@ -313,81 +317,11 @@ class native_minimize : protected native_records {
     call.options.push_back(".learning_rate = " + option_text(base));
   }
 
-  // -- the choice of parameters ---------------------------------------------------------------------
-
-  /// The trainable parameters on which a cost depends, as far as the operators show it.
-  std::set<int> reached(const minimize_call& call) const {
-    std::vector<bool> needed(at(p_.count.variables));
-    needed[at(call.cost)] = true;
-    for (bool found = true; found;) {
-      found = false;
-      for (const operator_desc* op = call.seed; op-- != p_.operators;) {
-        if (groups_.contains(*op) || op->schema->gradient == nullptr) continue;
-        bool flows = false;
-        each(*op, false, [&](int v) {
-          flows = flows || (needed[at(v)] && !p_.variables[v].stop_gradient);
-        });
-        if (!flows) continue;
-        for (int s = 0; s < op->schema->input_count; ++s)
-          if ((op->schema->differentiable >> s & 1U) != 0)
-            for (const int v : in_slot(*op, op->schema->inputs[s].name, true)) {
-              found = found || !needed[at(v)];
-              needed[at(v)] = true;
-            }
-      }
-    }
-    std::set<int> parameters;
-    for (int i = 0; i < p_.count.parameters; ++i)
-      if (const int v = p_.parameters[i].variable; p_.parameters[i].trainable && needed[at(v)])
-        parameters.insert(v);
-    return parameters;
-  }
-  void choose(minimize_call& call) {
-    const std::set<int> all = reached(call), chosen(call.updated.begin(), call.updated.end());
-    if (all == chosen) return;
-    std::vector<std::string> names, owners;
-    std::string common = name_of(call.updated[0]);
-    for (const int v : call.updated) {
-      const std::string name = name_of(v);
-      names.push_back(name);
-      const std::string owner = name.substr(0, name.rfind('.'));
-      if (std::find(owners.begin(), owners.end(), owner) == owners.end()) owners.push_back(owner);
-      std::size_t n = 0;
-      while (n < common.size() && n < name.size() && common[n] == name[n]) ++n;
-      common.resize(n);
-    }
-    while (!common.empty() && common.back() != '_' && common.back() != '.' && common.back() != '/')
-      common.pop_back();
-    if (!common.empty() && names.size() > 1 && fits(call, all, chosen, "prefix", {common})) return;
-    if (owners.size() < names.size() && fits(call, all, chosen, "only", owners)) return;
-    if (fits(call, all, chosen, "only", names)) return;
-    fail_at(*call.seed, "expected names that choose the updated parameters and no others, found '" +
-                            names[0] + "' in the name of another");
-  }
-  bool fits(minimize_call& call, const std::set<int>& all, const std::set<int>& chosen,
-            const std::string& rule, const std::vector<std::string>& names) const {
-    call.left_out.clear();
-    for (int i = 0; i < p_.count.parameters; ++i) {
-      const int v = p_.parameters[i].variable;
-      const std::string name = name_of(v);
-      bool named = false;
-      for (const std::string& n : names)
-        named = named || (rule == "prefix" ? name.starts_with(n) : belongs_to(name, n));
-      if (!named) call.left_out.insert(v);
-      if ((all.count(v) != 0 || chosen.count(v) != 0) && named != (chosen.count(v) != 0))
-        return false;
-    }
-    call.choice = "lamina::" + rule + "<";
-    for (const std::string& n : names)
-      call.choice += (n == names[0] ? "" : ", ") + text_literal(n);
-    call.choice += ">";
-    return true;
-  }
-
   std::map<const operator_desc*, minimize_call> calls_;
   std::map<int, parameter_options> own_;
   std::map<int, float> factors_;  // of learning rates, by parameter
   std::set<int> written_options_;
+  std::vector<bool> is_made_;  // by variable
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

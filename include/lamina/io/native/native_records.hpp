@@ -104,8 +104,9 @@ class native_records {
     if (op.schema->kind == operator_kind::update) return;
     for (int i = 0; i < op.schema->output_count; ++i)
       if (op.schema->outputs[i].name == std::string_view("ParamOut"))
-        fail(k, "expected updates as minimize records them, found an operator of training in "
-                "Fluid's form");
+        fail(k,
+             "expected updates as minimize records them, found an operator of training in "
+             "Fluid's form");
   }
   void require_written(std::size_t k) {
     const operator_desc& op = *operators_[k];

@@ -4,7 +4,7 @@
 //
 // An operator, together with the bias and the activation that follow it, becomes the call of a
 // layer, by a row of layer_calls.hpp; if no row fits, it becomes a call of layer::record. Loops and
-// branches become layer::record_block. The text is made from a loaded_program, so a reader of
+// branches become layer::record_block, gradients and updates calls of minimize. The text is made from a loaded_program, so a reader of
 // another format only needs to return one.
 #pragma once
 
@@ -174,7 +174,7 @@ class native_writer : native_calls {
     line("auto " + next + " = lamina::variable<bool, lamina::once, 1>{" + here_ + ".builder, 0};");
     const std::string call =
         "layer::read_minibatch<" + text_literal(reader) + fields + ">(" + here_ + ", " + next + ")";
-    assign(read, read.size() == 1 ? "std::get<0>(" + call + ");" : call + ";");
+    assign(read, read.size() == 1 ? "std::get<0>(" + call + ");" : call + ";", true);
   }
   /// Writes the operators of a block.
   void enter_block(int block) {
@@ -223,7 +223,7 @@ class native_writer : native_calls {
       each(*within, false, [&](int v) {
         const variable_desc& d = p_.variables[v];
         if (is_inside(p_, d.block, inner) || handles_.count(v) != 0 || is_parameter(v) ||
-            d.kind == variable_kind::step_scopes)
+            d.kind == variable_kind::step_scopes || is_made_by_minimize(v))
           return;
         const std::string type = handle_type(k, v);
         line("auto " + new_identifier(v) + " = layer::declare<" + type + ">(" + here_ + ", " +
@@ -345,9 +345,11 @@ class native_writer : native_calls {
 
 /// The text of a C++ header with a program that was read from a file: `inline constexpr auto net =
 /// lamina::program(...)` in calls of layers. It records the same operators, layers and parameters
-/// under the same names, loops and branches too. Throws format_error, with the offset of the
-/// operator in the file, for what cannot be written: training programs, inputs without rows, and
-/// dimensions that the file does not have.
+/// under the same names, loops and branches too. The gradients and updates of a call of minimize
+/// become that call, which is recorded again and compared with the file first; the first values of
+/// parameters and accumulators are not in a program. Throws format_error, with the offset of the
+/// operator in the file, for what cannot be written: training programs in Fluid's form, gradients
+/// that minimize would not record, inputs without rows, and dimensions that the file does not have.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
   return detail::native_writer(program, options).text();

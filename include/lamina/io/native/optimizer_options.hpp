@@ -40,8 +40,7 @@ inline constexpr std::tuple<> optimizer_options{};
 template <>
 inline constexpr auto optimizer_options<optimizer::adadelta> = [] {
   using opt = optimizer::adadelta;
-  return std::tuple{option_of("epsilon", &opt::epsilon),
-                    option_of("rho", &opt::rho)};
+  return std::tuple{option_of("epsilon", &opt::epsilon), option_of("rho", &opt::rho)};
 }();
 template <>
 inline constexpr auto optimizer_options<optimizer::adagrad> =
@@ -49,22 +48,19 @@ inline constexpr auto optimizer_options<optimizer::adagrad> =
 template <>
 inline constexpr auto optimizer_options<optimizer::adam> = [] {
   using opt = optimizer::adam;
-  return std::tuple{option_of("beta1", &opt::beta1),
-                    option_of("beta2", &opt::beta2),
+  return std::tuple{option_of("beta1", &opt::beta1), option_of("beta2", &opt::beta2),
                     option_of("epsilon", &opt::epsilon)};
 }();
 template <>
 inline constexpr auto optimizer_options<optimizer::adamax> = [] {
   using opt = optimizer::adamax;
-  return std::tuple{option_of("beta1", &opt::beta1),
-                    option_of("beta2", &opt::beta2),
+  return std::tuple{option_of("beta1", &opt::beta1), option_of("beta2", &opt::beta2),
                     option_of("epsilon", &opt::epsilon)};
 }();
 template <>
 inline constexpr auto optimizer_options<optimizer::decayed_adagrad> = [] {
   using opt = optimizer::decayed_adagrad;
-  return std::tuple{option_of("decay", &opt::decay),
-                    option_of("epsilon", &opt::epsilon)};
+  return std::tuple{option_of("decay", &opt::decay), option_of("epsilon", &opt::epsilon)};
 }();
 template <>
 inline constexpr auto optimizer_options<optimizer::ftrl> = [] {
@@ -76,17 +72,15 @@ template <>
 inline constexpr auto optimizer_options<optimizer::lamb> = [] {
   using opt = optimizer::lamb;
   return std::tuple{option_of("lamb_weight_decay", &opt::lamb_weight_decay, "weight_decay"),
-                    option_of("beta1", &opt::beta1),
-                    option_of("beta2", &opt::beta2),
+                    option_of("beta1", &opt::beta1), option_of("beta2", &opt::beta2),
                     option_of("epsilon", &opt::epsilon)};
 }();
 template <>
 inline constexpr auto optimizer_options<optimizer::lars_momentum> = [] {
   using opt = optimizer::lars_momentum;
-  return std::tuple{
-      option_of("momentum", &opt::momentum, "mu"),
-      option_of("lars_coeff", &opt::lars_coeff),
-      option_of("lars_weight_decay", &opt::lars_weight_decay)};
+  return std::tuple{option_of("momentum", &opt::momentum, "mu"),
+                    option_of("lars_coeff", &opt::lars_coeff),
+                    option_of("lars_weight_decay", &opt::lars_weight_decay)};
 }();
 template <>
 inline constexpr auto optimizer_options<optimizer::momentum> = [] {
@@ -107,10 +101,8 @@ inline constexpr auto optimizer_options<optimizer::proximal_gd> = [] {
 template <>
 inline constexpr auto optimizer_options<optimizer::rmsprop> = [] {
   using opt = optimizer::rmsprop;
-  return std::tuple{option_of("rho", &opt::rho, "decay"),
-                    option_of("epsilon", &opt::epsilon),
-                    option_of("momentum", &opt::momentum),
-                    option_of("centered", &opt::centered)};
+  return std::tuple{option_of("rho", &opt::rho, "decay"), option_of("epsilon", &opt::epsilon),
+                    option_of("momentum", &opt::momentum), option_of("centered", &opt::centered)};
 }();
 
 inline std::string option_text(float value) { return number_text(static_cast<double>(value)); }
@@ -160,8 +152,8 @@ inline learning_rate_text learning_rate_of(const schedule_attributes& s) {
   const std::string rate = real("learning_rate", static_cast<double>(s.base)),
                     flag = s.flag ? "true" : "false";
   const auto decaying = [&](const char* name) {
-    return std::string("lamina::schedule::") + name + "{" + rate + whole("decay_steps", s.m) + ", " +
-           real("decay_rate", s.a) + (s.flag ? ", .staircase = true" : "") + "}";
+    return std::string("lamina::schedule::") + name + "{" + rate + whole("decay_steps", s.m) +
+           ", " + real("decay_rate", s.a) + (s.flag ? ", .staircase = true" : "") + "}";
   };
   const auto in_samples = [&](const char* name) {
     return std::string("lamina::schedule::v2::") + name + "{" + rate + ", " + real("a", s.a) +
@@ -205,9 +197,9 @@ inline learning_rate_text learning_rate_of(const schedule_attributes& s) {
       break;
     }
     case schedule_kind::cosine:
-      made = {schedule::cosine_decay{s.base, s.m, s.n},
-              "lamina::schedule::cosine_decay{" + rate + whole("step_each_epoch", s.m) +
-                  whole("epochs", s.n) + "}"};
+      made = {schedule::cosine_decay{s.base, s.m, s.n}, "lamina::schedule::cosine_decay{" + rate +
+                                                            whole("step_each_epoch", s.m) +
+                                                            whole("epochs", s.n) + "}"};
       break;
     case schedule_kind::v2_poly:
       made = {schedule::v2::poly{s.base, s.a, s.b, s.m}, in_samples("poly")};
