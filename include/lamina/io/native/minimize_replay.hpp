@@ -202,6 +202,16 @@ class minimize_replay {
            "expected variables that the program or minimize makes before, found '" + name + "'");
     return found->second;
   }
+  /// The rules of gradients expect a variable in each slot that may not be empty.
+  void require_filled(const operator_desc& op, const slot_desc& slot, int at) const {
+    if (op.schema->gradient == nullptr || slot.dispensable || slot.intermediate) return;
+    const int n = slot.duplicable ? p_.arguments[at++] : 1;
+    bool filled = n > 0;
+    for (int i = 0; i < n; ++i) filled = filled && p_.arguments[at + i] >= 0;
+    if (!filled)
+      fail(op, "expected a variable in slot '" + std::string(slot.name) +
+                   "' of a program that trains, found none");
+  }
   void copy(const operator_desc& op) {
     while (b_.blocks.count <= op.block)
       if (!push_block())
@@ -217,6 +227,7 @@ class minimize_replay {
       const int n = input ? op.schema->input_count : op.schema->output_count;
       if (!input) made.outputs = b_.arguments.count;
       for (int s = 0, i = input ? op.inputs : op.outputs; s < n; ++s) {
+        require_filled(op, slot[s], i);
         int c = slot[s].duplicable ? p_.arguments[i++] : 1;
         if (slot[s].duplicable) b_.argument(c);
         for (; c > 0; --c, ++i) b_.argument(copy_of(op, p_.arguments[i]));

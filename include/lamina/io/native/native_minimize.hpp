@@ -44,7 +44,7 @@ class native_minimize : protected native_choice {
     }
     minimize_replay(
         program, groups_, calls_, own_,
-        [this](int block, std::size_t k, const std::string& what) { fail_at(block, k, what); })
+        [this](int block, std::size_t k, const std::string& what) { fail_in(block, k, what); })
         .require_same();
   }
 
@@ -110,7 +110,7 @@ class native_minimize : protected native_choice {
     gradient_clip clip;
   };
 
-  void fail_at(int block, std::size_t k, const std::string& what) {
+  void fail_in(int block, std::size_t k, const std::string& what) {
     for (int i = 0; i < p_.count.operators; ++i)
       if (p_.operators[i].block == block && k-- == 0) fail_at(p_.operators[i], what);
     throw format_error(program_.source(), 0, what);
@@ -262,7 +262,10 @@ class native_minimize : protected native_choice {
   }
   void schedule(const operator_desc& op, minimize_call& call, optimizer::learning_rate& rate) {
     const auto whole = [&](const char* name) {
-      return static_cast<std::int64_t>(number(op, name));
+      const double found = number(op, name);
+      if (!(std::abs(found) < 9e15))
+        fail_at(op, std::string("expected a whole number as '") + name + "', found another");
+      return static_cast<std::int64_t>(found);
     };
     const auto real = [&](const char* name) { return static_cast<float>(number(op, name)); };
     schedule_attributes s{static_cast<optimizer::schedule_kind>(whole("kind")),

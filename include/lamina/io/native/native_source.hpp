@@ -4,8 +4,8 @@
 //
 // An operator, together with the bias and the activation that follow it, becomes the call of a
 // layer, by a row of layer_calls.hpp; if no row fits, it becomes a call of layer::record. Loops and
-// branches become layer::record_block, gradients and updates calls of minimize. The text is made from a loaded_program, so a reader of
-// another format only needs to return one.
+// branches become layer::record_block, gradients and updates calls of minimize. The text is made
+// from a loaded_program, so a reader of another format only needs to return one.
 #pragma once
 
 #include <lamina/core/config.hpp>
