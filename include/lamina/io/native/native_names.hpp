@@ -97,11 +97,11 @@ class native_names : protected native_rows {
     if (!read) return line(call);
     if (results.size() == 1) {
       line("auto " + left + " = " + call);
-      return is_marked ? void() : mark_results(results);
+      return mark_results(results, is_marked);
     }
     if (p_.count.blocks == 1) {
       line("auto [" + left + "] = " + call);
-      return mark_results(results);
+      return mark_results(results, is_marked);
     }
     std::string all = native_statement::plain(names[0]) + "_all";
     while (!identifiers_.insert(all).second) all += "_";
@@ -109,12 +109,14 @@ class native_names : protected native_rows {
     line("auto " + all + " = " + call);
     for (std::size_t i = 0; i < names.size(); ++i)
       line("auto " + names[i] + " = std::get<" + std::to_string(i) + ">(" + all + ");");
-    mark_results(results);
+    mark_results(results, is_marked);
   }
-  /// Marks the results through which no gradient flows, if the program trains.
-  void mark_results(const std::vector<int>& results) {
+  /// Marks the results through which no gradient flows, if the program trains and the layer does
+  /// not.
+  void mark_results(const std::vector<int>& results, bool is_marked) {
     for (const int v : results)
-      if (trains() && p_.variables[v].stop_gradient && is_floating(p_.variables[v].type))
+      if (!is_marked && trains() && p_.variables[v].stop_gradient &&
+          is_floating(p_.variables[v].type))
         line("layer::stop_gradient(" + handles_.at(v) + ");");
   }
 
