@@ -117,16 +117,17 @@ TEST_CASE("native minimize: errors name what minimize records and what the file 
         }
     return std::string();
   };
-  CHECK_THAT(changed("square_grad", [](auto& op) { op.outputs[0].arguments[0] = "x@GRAD"; }),
-             Contains("'square_grad'") || Contains("which none declares"));
   CHECK_THAT(changed("mean_grad", [](auto& op) { op.type = "abs_grad"; }),
              Contains("expected 'mean_grad', which minimize records, found another operator"));
   CHECK_THAT(changed("mul_grad", [](auto& op) { op.attributes[0].integer = 2; }),
              Contains("expected attribute 'x_num_col_dims' of the value 1, as minimize records it, "
                       "found 2") &&
                  Contains("'mul_grad')"));
+  // A decay of a parameter would also be one of the other call of minimize that updates it.
   CHECK_THAT(changed("momentum", [](auto& op) { op.attributes[4].real = 0.5f; }),
-             Contains("expected attribute 'l1_decay'") || Contains(""));
+             Contains("expected attribute 'l1_decay' of the value 0.5f, as minimize records it, "
+                      "found 0") &&
+                 Contains("'sgd')"));
   // An accumulator that is not kept.
   lamina::program_message lost = m;
   for (lamina::variable_message& v : lost.blocks[0].variables)
