@@ -39,6 +39,14 @@ TEST_CASE("C++ text: numbers are read back unchanged") {
   CHECK(number_text(std::nan("")) == "std::numeric_limits<float>::quiet_NaN()");
 }
 
+TEST_CASE("C++ text: a line without a comma that fits ends behind a bracket") {
+  const std::string name(80, 'x');
+  CHECK(wrapped("f" + name + "(a" + name + ", y);", 2) ==
+        "  f" + name + "(\n      a" + name + ", y);\n");
+  CHECK(wrapped("f{" + name + "{.a = 1, .b = 2, .c = 3}};", 2) ==
+        "  f{" + name + "{.a = 1,\n      .b = 2, .c = 3}};\n");
+}
+
 TEST_CASE("C++ text: lines end behind commas that are outside of texts") {
   const std::string part(60, 'x');
   CHECK(wrapped("f(" + part + ", " + part + ");", 2) ==

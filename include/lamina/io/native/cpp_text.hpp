@@ -139,7 +139,7 @@ inline const char* cpp_type(dtype type) {
 }
 
 /// A statement on lines of at most 100 columns. Lines are broken after the outermost commas that
-/// fit, without these after the last bracket that does, and never inside of a string literal.
+/// fit; if none does, after the last bracket, and never inside of a string literal.
 inline std::string wrapped(std::string_view statement, std::size_t indent) {
   std::string made;
   std::size_t column = indent;
@@ -164,7 +164,7 @@ inline std::string wrapped(std::string_view statement, std::size_t indent) {
       if (depth <= least) end = i + 1, least = depth;
       if (!fits) break;
     }
-    if (column + end > 100 && bracket > 0) end = bracket;
+    if (column + end > 100 && bracket > 0 && indent + 4 + end - bracket <= 100) end = bracket;
     made.append(statement.substr(0, end)) += '\n';
     if (end == statement.size()) return made;
     statement.remove_prefix(end);

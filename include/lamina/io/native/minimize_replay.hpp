@@ -202,11 +202,11 @@ class minimize_replay {
            "expected variables that the program or minimize makes before, found '" + name + "'");
     return found->second;
   }
-  /// The rules of gradients expect a variable in each slot that may not be empty.
+  /// The rules of gradients expect a variable in each slot that may not be empty, but for lists.
   void require_filled(const operator_desc& op, const slot_desc& slot, int at) const {
-    if (op.schema->gradient == nullptr || slot.dispensable || slot.intermediate) return;
+    if (slot.dispensable || slot.intermediate) return;
     const int n = slot.duplicable ? p_.arguments[at++] : 1;
-    bool filled = n > 0;
+    bool filled = n > 0 || op.schema->gradient == nullptr;
     for (int i = 0; i < n; ++i) filled = filled && p_.arguments[at + i] >= 0;
     if (!filled)
       fail(op, "expected a variable in slot '" + std::string(slot.name) +
