@@ -44,7 +44,7 @@ TEST_CASE("C++ text: a line without a comma that fits ends behind a bracket") {
   CHECK(wrapped("f" + name + "(a" + name + ", y);", 2) ==
         "  f" + name + "(\n      a" + name + ", y);\n");
   CHECK(wrapped("f{" + name + "{.a = 1, .b = 2, .c = 3}};", 2) ==
-        "  f{" + name + "{.a = 1,\n      .b = 2, .c = 3}};\n");
+        "  f{" + name + "{.a = 1, .b = 2,\n      .c = 3}};\n");
 }
 
 TEST_CASE("C++ text: lines end behind commas that are outside of texts") {
