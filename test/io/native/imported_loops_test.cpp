@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training loops as programs, which read mini-batches by themselves, come back from files.
 #include <catch2/catch.hpp>
-#include <io/native/imported/game.imported>
-#include <io/native/imported/switched.imported>
-#include <io/native/imported/training.imported>
+#include <io/native/imported/trained_game.imported>
+#include <io/native/imported/trained_loop.imported>
+#include <io/native/imported/trained_switch.imported>
 #include <io/native/imported_training.hpp>
 
 #include <lamina/layers/layers.hpp>
@@ -127,11 +127,11 @@ imported_training::run_input reads(const lamina::tensor& first, const lamina::te
 
 TEST_CASE("native minimize: loops that train come back, with the same steps") {
   const lamina::tensor labels({5, 1}, std::vector<integer>{0, 2, 1, 1, 0});
-  imported_training::compare("training", recorded::training, training,
+  imported_training::compare("trained_loop", recorded::training, trained_loop,
                              reads(random_tensor({5, 6}), labels));
-  imported_training::compare("game", recorded::game, game,
+  imported_training::compare("trained_game", recorded::game, trained_game,
                              reads(random_tensor({5, 2}), random_tensor({5, 2})));
-  imported_training::compare("switched", recorded::switched, switched,
+  imported_training::compare("trained_switch", recorded::switched, trained_switch,
                              reads(random_tensor({5, 2}), random_tensor({5, 1})));
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("native minimize: write the headers of loops", "[.]") {
   const auto write = [](const std::string& name, const lamina::program_view& p) {
     lamina::write_file(imported_program::path_of(name), text_of(saved(p), name));
   };
-  write("training", recorded::training.view());
-  write("game", recorded::game.view());
-  write("switched", recorded::switched.view());
+  write("trained_loop", recorded::training.view());
+  write("trained_game", recorded::game.view());
+  write("trained_switch", recorded::switched.view());
 }

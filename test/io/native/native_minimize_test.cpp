@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that train by calls of minimize come back from files, with the same steps.
 #include <catch2/catch.hpp>
-#include <io/native/imported/inner.imported>
-#include <io/native/imported/options.imported>
-#include <io/native/imported/rules.imported>
+#include <io/native/imported/trained_inner.imported>
+#include <io/native/imported/trained_options.imported>
+#include <io/native/imported/trained_rules.imported>
 #include <io/native/imported_training.hpp>
 #include <io/native/trained_programs.hpp>
 
@@ -19,11 +19,12 @@ lamina::tensor ids_of() { return lamina::tensor({5, 1}, std::vector<std::int64_t
 
 TEST_CASE("native minimize: saved training comes back, with the same steps") {
   using imported_program::random_tensor;
-  imported_training::compare("rules", recorded::rules, rules,
+  imported_training::compare("trained_rules", recorded::rules, trained_rules,
                              {{{"x", random_tensor({6, 4})}, {"y", random_tensor({6, 1})}}});
-  imported_training::compare("options", recorded::options, options,
+  imported_training::compare("trained_options", recorded::options, trained_options,
                              {{{"ids", ids_of()}, {"y", random_tensor({5, 1})}}});
-  imported_training::compare("inner", recorded::inner, inner, {{{"x", random_tensor({6, 4})}}});
+  imported_training::compare("trained_inner", recorded::inner, trained_inner,
+                             {{{"x", random_tensor({6, 4})}}});
 }
 
 // ./test "native minimize: write the headers" after a change of the text.
@@ -31,7 +32,7 @@ TEST_CASE("native minimize: write the headers", "[.]") {
   const auto write = [](const std::string& name, const lamina::program_view& p) {
     lamina::write_file(imported_program::path_of(name), text_of(saved(p), name));
   };
-  write("rules", recorded::rules.view());
-  write("options", recorded::options.view());
-  write("inner", recorded::inner.view());
+  write("trained_rules", recorded::rules.view());
+  write("trained_options", recorded::options.view());
+  write("trained_inner", recorded::inner.view());
 }
