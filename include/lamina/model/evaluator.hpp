@@ -300,8 +300,9 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   [[noreturn]] LAMINA_COLD static void not_fed(int variable, unsigned long long missing) {
     int i = 0;
     while ((missing >> i & 1) == 0) ++i;
-    text why = text() << "lamina: activation " << variable_name(run_time_program<P>::view, variable)
-                      << ": expected a feed of " << name_of_data(i);
+    text why("lamina: activation ");
+    why << variable_name(run_time_program<P>::view, variable) << ": expected a feed of "
+        << name_of_data(i);
     for (i += 64; i < P::desc.count.data; i += 64) why << " and " << name_of_data(i);
     throw error(why << " in the last forward(), found none");
   }
