@@ -83,6 +83,6 @@ TEST_CASE("an activation needs the feeds of all data layers that are 64 apart") 
   const ids words{1, 2};
   e.forward(lamina::feed<"words">(words));
   CHECK_THROWS_WITH(e.activation<"a">(),
-                    "lamina: activation a: expected a feed of words and user in the last "
+                    "lamina: activation a.tmp_1: expected a feed of words and user in the last "
                     "forward(), found none");
 }
