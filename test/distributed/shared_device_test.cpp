@@ -158,3 +158,48 @@ TEST_CASE("a world without connected devices is an error", "[threads]") {
       "lamina: train: expected a world that connects devices, lamina::distributed::nccl_session, "
       "found one that does not");
 }
+
+TEST_CASE("after set_steps, devices compare their facts again and begin with the arrays of rank 0",
+          "[threads]") {
+  const auto source = samples(8);
+  for (const int apart : {0, 1}) {
+    std::mutex mutex;
+    std::vector<std::vector<float>> parameters;
+    std::vector<std::string> faults;
+    test::in_ranks(2, [&](test::thread_group& w) {
+      model_type m{net};
+      backend device;
+      lamina::device_trainer<program_type, optimizer::sgd, backend> t(device, {}, m);
+      t.join_world(w, false);
+      lamina::feeder<program_type> feed;
+      feed.fill(source);
+      t.step(feed.view());
+      t.bring_back();
+      // As a checkpoint would that rank 1 has read from another file.
+      for (int k = 0; w.rank() == 1 && k < 9; ++k) m.memory()[0][k] = 7;
+      t.send();
+      t.set_steps(5 + apart * w.rank());
+      try {
+        t.step(feed.view());
+        t.bring_back();
+        const std::lock_guard lock(mutex);
+        const auto first = m.get(0);
+        parameters.emplace_back(first.data(), first.data() + first.size());
+      } catch (const lamina::error& e) {
+        const std::lock_guard lock(mutex);
+        faults.emplace_back(e.what());
+      }
+    });
+    if (apart == 0) {
+      REQUIRE(parameters.size() == 2);
+      CHECK(parameters[0] == parameters[1]);
+    } else {
+      REQUIRE(faults.size() == 2);
+      for (const std::string& fault : faults)
+        CHECK(
+            fault ==
+            "lamina: train: expected the same number of earlier steps in each process, found 5 in "
+            "rank 0 and 6 in rank 1");
+    }
+  }
+}

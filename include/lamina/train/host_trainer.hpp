@@ -344,8 +344,7 @@ class host_trainer : served_updates<P, Opt> {
     const int first = threads * shared_->rank();
     fetcher_.feed(reads_shard_ ? batch
                                : batch.part(first_of_part(batch, first, all),
-                                            first_of_part(batch, first + threads, all)),
-                  ~0ull);
+                                            first_of_part(batch, first + threads, all)));
     fetcher_.fetch(divided_tables::purpose::training);
   }
 

@@ -70,6 +70,13 @@ class device_trainer : public device_trainer_base<P, Opt> {
     if (shared_ != nullptr) shared_->require_samples(checksum);
   }
 
+  /// Sets the step count after values and accumulators were loaded. Before the next step, the
+  /// processes of a distributed training compare their facts again, and take the arrays of rank 0.
+  void set_steps(std::int64_t n) {
+    base::set_steps(n);
+    begun_ = false;
+  }
+
   /// Runs one mini-batch and returns the cost before the update. If a step fails before any update,
   /// parameters and accumulators keep their values. If it fails later, the trainer refuses to work
   /// until other values are sent and set_steps() sets their step.
