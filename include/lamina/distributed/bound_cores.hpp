@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstdio>
 #include <string>
 
 #if defined(__linux__)
@@ -42,6 +43,11 @@ struct bound_cores {
                   << " cores, as their launcher says: mpirun --bind-to none, or srun "
                      "--cpus-per-task="
                   << threads;
+  }
+  /// Prints the note, if there is one.
+  LAMINA_COLD void report(int threads, int rank) const {
+    if (const std::string said = note(threads, rank); !said.empty())
+      std::fprintf(stderr, "%s\n", said.c_str());
   }
 };
 

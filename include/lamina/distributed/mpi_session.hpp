@@ -20,14 +20,14 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/agreed_roles.hpp>
+#include <lamina/distributed/bound_cores.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/mpi_begin.hpp>
+#include <lamina/distributed/mpi_end.hpp>
 #include <lamina/distributed/mpi_farewell.hpp>
 #include <lamina/distributed/mpi_letters.hpp>
 #include <lamina/distributed/mpi_numbers.hpp>
@@ -93,13 +93,10 @@ class mpi_session : public process_group {
       end(reason_);
     numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
-    if (is_owner_) {
-      MPI_Finalize();
-    } else if (has_failed_) {
-      // MPI goes on, and may still write what a gather() was to receive that has failed.
-      static std::vector<std::vector<std::byte>> kept;
-      kept.push_back(std::move(gathered_));
-    }
+    if (is_owner_) mpi_finalize();
+    // MPI goes on, and may still write what a gather() was to receive that has failed.
+    static std::vector<std::vector<std::byte>> kept;
+    if (!is_owner_ && has_failed_) kept.push_back(std::move(gathered_));
   }
 
   /// The name of the host of a rank.
@@ -108,6 +105,7 @@ class mpi_session : public process_group {
   }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
+    if (rank_ == 0) bound_cores::of_process().report(of.threads, rank_);
     return share_arrays(*this, of);
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
@@ -264,15 +262,8 @@ class mpi_session : public process_group {
           "before");
   }
 
-  /// Prints the reason and ends all processes. The launcher of MPICH loses what it has not read
-  /// when MPI_Abort comes, so the reason gets a moment. MPI_Abort may wait for ranks that do not
-  /// answer, so an alarm ends this process.
   [[noreturn]] LAMINA_COLD static void end(std::string_view why) noexcept {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(why.size()), why.data());
-    alarm(3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    MPI_Abort(MPI_COMM_WORLD, exit_again);
-    std::_Exit(exit_again);
+    mpi_abort(why, exit_again);
   }
 
   /// Waits until the exchange that its caller waits for is done. Throws if another rank fails or
