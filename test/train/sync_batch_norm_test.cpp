@@ -58,6 +58,17 @@ constexpr auto words = lamina::program([](lamina::block& main) {
   return layer::reduce_sum(layer::softmax_with_cross_entropy(logits, label));
 });
 
+// A cost that adds means over samples and over words.
+constexpr auto mixed = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto h = layer::batch_norm(layer::fc<7>(layer::embedding<9, 5>(word)),
+                             {.act = lamina::activation::tanh});
+  auto logits = layer::fc<3>(layer::batch_norm(layer::fc<8>(layer::sequence_pool(h))));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label)) +
+         0.3f * layer::mean(layer::square(layer::fc<2>(h)));
+});
+
 template <class Real, std::size_t N>
 std::vector<std::tuple<std::array<Real, N>, std::int64_t>> samples(int count, int classes) {
   std::vector<std::tuple<std::array<Real, N>, std::int64_t>> all;
@@ -128,6 +139,10 @@ TEST_CASE("sync_batch_norm: words, and a cost that is a sum", "[threads]") {
   check_threads(words, sentences(25), test::optimizer::sgd{.learning_rate = 0.02f}, 3e-5);
 }
 
+TEST_CASE("sync_batch_norm: a cost that adds means over rows of two kinds", "[threads]") {
+  check_threads(mixed, sentences(25), test::optimizer::sgd{.learning_rate = 0.1f}, 3e-5);
+}
+
 TEST_CASE("sync_batch_norm: several mini-batches per update, and a clip by norm", "[threads]") {
   const test::optimizer::sgd clipped{.learning_rate = 0.3f,
                                      .clip = lamina::clip_by_global_norm(0.5f)};
@@ -159,7 +174,9 @@ TEST_CASE("sync_batch_norm: gradients are differences of costs", "[threads]") {
       double cost[2];
       for (const int side : {0, 1}) {
         model_type m{dense_in<double>, 3};
-        m.get(i).data()[k] += side == 0 ? -1e-5 : 1e-5;
+        auto moved = m.get(i);
+        moved.data()[k] += side == 0 ? -1e-5 : 1e-5;
+        m.set(i, moved);
         cost[side] = cost_of(m);
       }
       const double slope = (cost[1] - cost[0]) / 2e-5;
