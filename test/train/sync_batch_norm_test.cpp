@@ -95,30 +95,34 @@ std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> sentences(int c
 
 template <class P, class Samples, class Opt>
 auto trained(const P& program, const Samples& all, const Opt& opt, int batch,
-             lamina::train_options options) {
+             const lamina::train_options& options) {
   lamina::model<P> m{program, 3};
-  options.passes = 2;
   opt.train(m, all | test::reader::batch(batch), options);
   return m;
 }
-/// Trains on one thread and on several, which the option makes alike; without it they differ.
+/// Trains on one thread and on several, which the option makes alike; without it they differ. Then
+/// makes one step of two samples, and one of three: further steps of so few samples amplify the
+/// rounding, because their variances are nearly 0.
 template <class P, class Samples, class Opt>
 void check_threads(const P& program, const Samples& all, const Opt& opt, double most,
                    int accumulate = 1) {
   for (const int batch : {11, 2, 3}) {
-    const auto one = trained(program, all, opt, batch, {.accumulate = accumulate});
-    CHECK(test::distance(one, lamina::model<P>{program, 3}) > 1e-2);
+    const bool is_long = batch == 11;
+    const auto given =
+        is_long ? all : Samples(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(batch));
+    const int passes = is_long ? 2 : 1;
+    const auto one =
+        trained(program, given, opt, batch, {.passes = passes, .accumulate = accumulate});
+    CHECK(test::distance(one, lamina::model<P>{program, 3}) > (is_long ? 1e-2 : 1e-4));
     for (const int threads : {2, 3, 4}) {
       INFO(threads << " threads, mini-batches of " << batch);
-      const lamina::train_options together{
-          .threads = threads, .accumulate = accumulate, .sync_batch_norm = true};
-      const auto some = trained(program, all, opt, batch, together);
+      lamina::train_options options{
+          .passes = passes, .threads = threads, .accumulate = accumulate, .sync_batch_norm = true};
+      const auto some = trained(program, given, opt, batch, options);
       CHECK(test::distance(some, one) < most);
-      CHECK(test::bytes_of(some) == test::bytes_of(trained(program, all, opt, batch, together)));
-      if (batch == 11)
-        CHECK(test::distance(
-                  trained(program, all, opt, batch, {.threads = threads, .accumulate = accumulate}),
-                  one) > 1e-3);
+      CHECK(test::bytes_of(some) == test::bytes_of(trained(program, given, opt, batch, options)));
+      options.sync_batch_norm = false;
+      if (is_long) CHECK(test::distance(trained(program, given, opt, batch, options), one) > 1e-3);
     }
   }
 }
