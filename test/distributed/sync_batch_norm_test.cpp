@@ -2,10 +2,13 @@
 // With sync_batch_norm ranks compute the bits of one process with as many threads, and the numbers
 // of one thread. The ranks are threads of this process.
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>

@@ -2,7 +2,11 @@
 // Sums over the parts of a mini-batch: the order of the additions, parts without numbers, errors.
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
