@@ -117,13 +117,13 @@ def bits(launch, _):
         expected = launch.results(0, f"threads={ranks * threads}", *given)
         found = launch.results(ranks, f"threads={threads}", *given)
         if len(found) != len(nets) or any(map(numbers_differ, expected, found)):
-            raise failure(f"{ranks} x {threads}, sync_batch_norm: expected {expected}, found {found}")
+            raise failure(f"{ranks} x {threads}, sync=1: expected {expected}, found {found}")
         alone = [float(line.split()[2]) for line in launch.results(0, "threads=1", *nets)]
         apart = [float(line.split()[2]) for line in launch.results(ranks, *nets)]
         for cost, a, b in zip((float(line.split()[2]) for line in found), alone, apart):
             if abs(cost - a) > 1e-4 * max(1, a) or abs(cost - a) * 10 > abs(b - a):
-                raise failure(f"{ranks} x {threads}, sync_batch_norm: a cost of {cost}, {a} in one "
-                              f"thread, {b} without")
+                raise failure(f"{ranks} x {threads}, sync=1: a cost of {cost}, {a} in one thread, "
+                              f"{b} without")
 
 
 def hosts(launch, _):
