@@ -84,11 +84,12 @@ found on_cpu(const Opt& opt, const Reader& batches, int threads) {
   });
 }
 template <class Opt, class Reader>
-found on_devices(const Opt& opt, const Reader& batches, lamina::world& w, bool shares) {
+found on_devices(const Opt& opt, const Reader& batches, lamina::world& w, bool shares,
+                 bool sync = false) {
   return train([&](model_type& m, const auto& note) {
     backend device;
     const lamina::train_options options{
-        .passes = 2, .on_event = note, .world = &w, .reads_shard = shares};
+        .passes = 2, .on_event = note, .world = &w, .reads_shard = shares, .sync_batch_norm = sync};
     auto mine = batches;
     lamina::detail::train_loop<program_type, lamina::device_trainer<program_type, Opt, backend>>(
         opt, m, mine, options, device, opt, m, options.seed);
@@ -202,4 +203,26 @@ TEST_CASE("after set_steps, devices compare their facts again and begin with the
             "rank 0 and 6 in rank 1");
     }
   }
+}
+
+TEST_CASE("devices of several ranks have no statistics of the whole mini-batch", "[threads]") {
+  const auto batches = samples(8) | reader::batch(4);
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  const auto errors = test::results_in_ranks(2, [&](test::thread_group& w) {
+    try {
+      on_devices(sgd, batches, w, false, true);
+    } catch (const lamina::error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  });
+  for (const auto& [rank, message] : errors)
+    CHECK(message ==
+          "lamina: train: sync_batch_norm: expected the CPU as place with several "
+          "processes, found a device");
+  // One device computes whole mini-batches.
+  test::in_ranks(1, [&](test::thread_group& w) {
+    CHECK(on_devices(sgd, batches, w, false, true).parameters ==
+          on_devices(sgd, batches, w, false).parameters);
+  });
 }
