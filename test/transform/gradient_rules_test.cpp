@@ -145,6 +145,54 @@ constexpr auto rows = lamina::program([](block& main) {
   return 0.1f * sum;
 });
 
+constexpr auto costs = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto share = layer::data<"share", float, 4>(main);
+  auto y = layer::data<"y", float, 2, 3>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto labels = layer::data<"labels", std::int64_t, 2, 1>(main);
+  auto marks = layer::cast<float>(layer::data<"marks", std::int64_t, 4>(main));
+  auto sum = layer::fill_constant<float>(main, 0);
+  const auto add = [&](auto target, auto from) {
+    auto [slope] = layer::gradients(layer::square(target), from);
+    sum = sum + size_of_gradient(slope);
+    return slope;
+  };
+  auto binary = add(layer::sigmoid_cross_entropy_with_logits(x, share), x);
+  add(layer::sigmoid_cross_entropy_with_logits(layer::square(x), marks, {.ignore_index = 1}), x);
+  auto bend = add(layer::softmax_with_cross_entropy(x, label), x);
+  add(layer::softmax_with_cross_entropy(layer::square(y), labels, {.ignore_index = 1}), y);
+  add(layer::softmax_with_cross_entropy(x, share), x);
+  auto quotient = add(layer::cross_entropy(x, label), x);
+  add(layer::cross_entropy(layer::softmax(y), labels, {.ignore_index = 1}), y);
+  add(layer::cross_entropy(x, share), x);
+  // Third derivatives.
+  add(binary, x);
+  add(bend, x);
+  add(0.1f * quotient, x);
+  return 0.1f * sum;
+});
+
+constexpr auto batches = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto v = layer::data<"v", float, 3>(main);
+  auto y = layer::data<"y", float, 2, 2, 2>(main);
+  auto w = layer::data<"w", float, 2, 2, 2>(main);
+  auto sum = layer::fill_constant<float>(main, 0);
+  const auto add = [&](auto target, auto from) {
+    auto [slope] = layer::gradients(target, from);
+    sum = sum + size_of_gradient(slope);
+    return slope;
+  };
+  auto slope = add(layer::batch_norm(x, {.epsilon = 0.3f}) * v, x);
+  add(layer::square(layer::batch_norm(layer::square(y), {.epsilon = 0.1f})) * w, y);
+  add(layer::square(layer::batch_norm(y, {.is_test = true})) * w, y);
+  add(layer::batch_norm(layer::square(x), {.use_global_stats = true}) * v, x);
+  // The third derivative.
+  add(layer::square(slope), x);
+  return 0.1f * sum;
+});
+
 constexpr auto shapes = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 2, 3>(main);
   auto sum = layer::fill_constant<float>(main, 0);
@@ -188,6 +236,26 @@ constexpr auto convolutions = lamina::program([](block& main) {
   return sum;
 });
 
+constexpr auto maxima = lamina::program([](block& main) {
+  auto image = layer::data<"image", float, 2, 5, 4>(main);
+  auto sum = layer::fill_constant<float>(main, 0);
+  const auto add = [&](auto y) {
+    auto [dx] = layer::gradients(layer::square(y), image);
+    sum = sum + size_of_gradient(dx);
+    return dx;
+  };
+  constexpr lamina::window apart{.stride = 2}, beside{.stride = 2, .padding = 1};
+  auto h = layer::square(image);
+  auto slope = add(layer::pool2d<2, apart>(h));
+  add(layer::pool2d<2, beside>(h));
+  add(layer::global_pool2d(h));
+  auto [largest, positions] = layer::max_pool2d_with_index<2, apart>(h);
+  add(largest);
+  add(layer::unpool<2, apart>(largest, positions));
+  add(slope);  // the third derivative
+  return 0.1f * sum;
+});
+
 template <class... Op>
 void add_names(std::set<std::string>& to, lamina::operator_list<Op...>) {
   (to.insert(Op::type), ...);
@@ -212,9 +280,14 @@ std::set<std::string> listed(const std::string& path, const std::string& heading
 
 /// Whether the engine computes a program and its gradients as the executor does.
 template <class P>
-void check_engine(P program) {
-  lamina::law::check_engine(
-      program, {.low = 0.15f, .high = 0.95f, .tolerance = 1e-4, .batches = {1, 3}, .edges = false});
+void check_engine(P program, bool rows_are_alone = true) {
+  lamina::law::check_engine(program, {.low = 0.15f,
+                                      .high = 0.95f,
+                                      .limit = 3,
+                                      .tolerance = 1e-4,
+                                      .rows_are_alone = rows_are_alone,
+                                      .batches = {1, 3},
+                                      .edges = false});
 }
 
 const laws::gradient_options positive{.rows = 3, .low = 0.15f, .high = 0.95f};
@@ -239,6 +312,24 @@ TEST_CASE("second derivatives of functions of rows are difference quotients") {
   check_engine(rows);
 }
 
+TEST_CASE("second derivatives of cross-entropies are difference quotients") {
+  laws::gradient_options options = positive;
+  options.constant = {"share"};
+  options.integers = 3;
+  laws::check_gradients(costs, {}, options);
+  check_engine(costs);
+}
+
+TEST_CASE("second derivatives of batch_norm are difference quotients") {
+  laws::check_gradients(batches, {}, positive);
+  check_engine(batches, false);
+}
+
+TEST_CASE("second derivatives of pooling by the maximum are difference quotients") {
+  laws::check_gradients(maxima, {}, {.rows = 1});
+  check_engine(maxima);
+}
+
 TEST_CASE("second derivatives of convolutions are difference quotients") {
   laws::check_gradients(convolutions, {}, {.rows = 1});
   check_engine(convolutions);
@@ -253,6 +344,8 @@ TEST_CASE("the page of gradients lists the operators with second derivatives") {
   add_names(known, lamina::twice_differentiable_pieces{});
   add_names(known, lamina::twice_differentiable_steps{});
   add_names(known, lamina::twice_differentiable_functions{});
+  add_names(known, lamina::twice_differentiable_losses{});
+  add_names(known, lamina::twice_differentiable_positions{});
   add_names(known, lamina::twice_differentiable_others{});
   CHECK(listed(LAMINA_TEST_DIR "/../docs/gradients.md", "## Second derivatives") == known);
 }
