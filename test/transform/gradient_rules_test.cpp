@@ -6,24 +6,14 @@
 #include <sstream>
 #include <string>
 
-#include "executor/shared_executor.hpp"
-#include <catch2/catch.hpp>
-#include <laws/engine_law.hpp>
-#include <laws/gradient_check.hpp>
+#include "second_gradients.hpp"
 
-#include <lamina/lamina.hpp>
 #include <lamina/transform/gradient_rules.hpp>
-#include <lamina/transform/gradients.hpp>
 
-namespace layer = lamina::layer;
 using lamina::block;
+using namespace second_gradients;
 
 namespace {
-
-template <class V>
-constexpr auto size_of_gradient(V dx) {
-  return layer::reduce_sum(layer::square(dx));
-}
 
 /// |d sum v f(x) / dx|^2 of a function of one variable, which has its own data layers.
 template <lamina::fixed_string X, lamina::fixed_string V, class F>
@@ -145,54 +135,6 @@ constexpr auto rows = lamina::program([](block& main) {
   return 0.1f * sum;
 });
 
-constexpr auto costs = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 4>(main);
-  auto share = layer::data<"share", float, 4>(main);
-  auto y = layer::data<"y", float, 2, 3>(main);
-  auto label = layer::data<"label", std::int64_t>(main);
-  auto labels = layer::data<"labels", std::int64_t, 2, 1>(main);
-  auto marks = layer::cast<float>(layer::data<"marks", std::int64_t, 4>(main));
-  auto sum = layer::fill_constant<float>(main, 0);
-  const auto add = [&](auto target, auto from) {
-    auto [slope] = layer::gradients(layer::square(target), from);
-    sum = sum + size_of_gradient(slope);
-    return slope;
-  };
-  auto binary = add(layer::sigmoid_cross_entropy_with_logits(x, share), x);
-  add(layer::sigmoid_cross_entropy_with_logits(layer::square(x), marks, {.ignore_index = 1}), x);
-  auto bend = add(layer::softmax_with_cross_entropy(x, label), x);
-  add(layer::softmax_with_cross_entropy(layer::square(y), labels, {.ignore_index = 1}), y);
-  add(layer::softmax_with_cross_entropy(x, share), x);
-  auto quotient = add(layer::cross_entropy(x, label), x);
-  add(layer::cross_entropy(layer::softmax(y), labels, {.ignore_index = 1}), y);
-  add(layer::cross_entropy(x, share), x);
-  // Third derivatives.
-  add(binary, x);
-  add(bend, x);
-  add(0.1f * quotient, x);
-  return 0.1f * sum;
-});
-
-constexpr auto batches = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto v = layer::data<"v", float, 3>(main);
-  auto y = layer::data<"y", float, 2, 2, 2>(main);
-  auto w = layer::data<"w", float, 2, 2, 2>(main);
-  auto sum = layer::fill_constant<float>(main, 0);
-  const auto add = [&](auto target, auto from) {
-    auto [slope] = layer::gradients(target, from);
-    sum = sum + size_of_gradient(slope);
-    return slope;
-  };
-  auto slope = add(layer::batch_norm(x, {.epsilon = 0.3f}) * v, x);
-  add(layer::square(layer::batch_norm(layer::square(y), {.epsilon = 0.1f})) * w, y);
-  add(layer::square(layer::batch_norm(y, {.is_test = true})) * w, y);
-  add(layer::batch_norm(layer::square(x), {.use_global_stats = true}) * v, x);
-  // The third derivative.
-  add(layer::square(slope), x);
-  return 0.1f * sum;
-});
-
 constexpr auto shapes = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 2, 3>(main);
   auto sum = layer::fill_constant<float>(main, 0);
@@ -236,26 +178,6 @@ constexpr auto convolutions = lamina::program([](block& main) {
   return sum;
 });
 
-constexpr auto maxima = lamina::program([](block& main) {
-  auto image = layer::data<"image", float, 2, 5, 4>(main);
-  auto sum = layer::fill_constant<float>(main, 0);
-  const auto add = [&](auto y) {
-    auto [dx] = layer::gradients(layer::square(y), image);
-    sum = sum + size_of_gradient(dx);
-    return dx;
-  };
-  constexpr lamina::window apart{.stride = 2}, beside{.stride = 2, .padding = 1};
-  auto h = layer::square(image);
-  auto slope = add(layer::pool2d<2, apart>(h));
-  add(layer::pool2d<2, beside>(h));
-  add(layer::global_pool2d(h));
-  auto [largest, positions] = layer::max_pool2d_with_index<2, apart>(h);
-  add(largest);
-  add(layer::unpool<2, apart>(largest, positions));
-  add(slope);  // the third derivative
-  return 0.1f * sum;
-});
-
 template <class... Op>
 void add_names(std::set<std::string>& to, lamina::operator_list<Op...>) {
   (to.insert(Op::type), ...);
@@ -278,20 +200,6 @@ std::set<std::string> listed(const std::string& path, const std::string& heading
   return found;
 }
 
-/// Whether the engine computes a program and its gradients as the executor does.
-template <class P>
-void check_engine(P program, bool rows_are_alone = true) {
-  lamina::law::check_engine(program, {.low = 0.15f,
-                                      .high = 0.95f,
-                                      .limit = 3,
-                                      .tolerance = 1e-4,
-                                      .rows_are_alone = rows_are_alone,
-                                      .batches = {1, 3},
-                                      .edges = false});
-}
-
-const laws::gradient_options positive{.rows = 3, .low = 0.15f, .high = 0.95f};
-
 }  // namespace
 
 TEST_CASE("second derivatives of functions of one variable are difference quotients") {
@@ -310,24 +218,6 @@ TEST_CASE("second derivatives of products, quotients and shapes are difference q
 TEST_CASE("second derivatives of functions of rows are difference quotients") {
   laws::check_gradients(rows, {}, positive);
   check_engine(rows);
-}
-
-TEST_CASE("second derivatives of cross-entropies are difference quotients") {
-  laws::gradient_options options = positive;
-  options.constant = {"share"};
-  options.integers = 3;
-  laws::check_gradients(costs, {}, options);
-  check_engine(costs);
-}
-
-TEST_CASE("second derivatives of batch_norm are difference quotients") {
-  laws::check_gradients(batches, {}, positive);
-  check_engine(batches, false);
-}
-
-TEST_CASE("second derivatives of pooling by the maximum are difference quotients") {
-  laws::check_gradients(maxima, {}, {.rows = 1});
-  check_engine(maxima);
 }
 
 TEST_CASE("second derivatives of convolutions are difference quotients") {
