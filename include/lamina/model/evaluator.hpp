@@ -24,6 +24,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sequence_view.hpp>
 #include <lamina/model/storage.hpp>
+#include <lamina/plan/feed_mask.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
@@ -314,14 +315,12 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// The bit mask of data layers. Layers whose numbers are 64 apart share a bit, which says that
-  /// all of them are fed.
+  /// The bit mask of data layers.
   template <int... Layer>
   static constexpr unsigned long long mask_of() {
-    unsigned long long fed = 0, missing = 0;
-    for (int i = 0; i < P::desc.count.data; ++i)
-      (((i == Layer) || ...) ? fed : missing) |= 1ull << (i & 63);
-    return fed & ~missing;
+    bool fed[bound(P::desc.count.data)] = {};
+    ((fed[Layer] = true), ...);
+    return feed_mask(fed, P::desc.count.data);
   }
 
   /// Whether a feed is copied: sequences are, a single one too, because their offsets must be
