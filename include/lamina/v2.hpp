@@ -3,7 +3,8 @@
 // objects, so that programs for them can be translated line by line: `namespace paddle =
 // lamina::v2;`.
 // Not included, because they cost compile time: data sets that read files (lamina/v2/dataset.hpp,
-// lamina/v2/image_dataset.hpp), records (lamina/v2/recordio.hpp) and archives of parameters
+// lamina/v2/image_dataset.hpp) or bring them (lamina/v2/download.hpp), records
+// (lamina/v2/recordio.hpp) and archives of parameters
 // (lamina/v2/parameter_tar.hpp).
 #pragma once
 

@@ -3,6 +3,7 @@
 // whose devices are threads. The test distributed.nccl compiles the same header with the real ones.
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -21,7 +22,7 @@
 #define NCCL_MAJOR 2
 using cudaStream_t = void*;
 using cudaError_t = int;
-enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
+enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNotReady = 600 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 constexpr unsigned cudaStreamNonBlocking = 1;
 inline const char* cudaGetErrorString(cudaError_t) { return "an error"; }
@@ -50,11 +51,16 @@ struct simulated_communicator {
   int rank, size;
   std::vector<float> weights;  // by operation
   std::size_t destroyed = 0;
-  int groups = 0;
+  int groups = 0, asked = 0;
 };
 using ncclComm_t = simulated_communicator*;
 using ncclRedOp_t = std::size_t;
-enum ncclResult_t { ncclSuccess = 0, ncclInvalidUsage = 5 };
+enum ncclResult_t { ncclSuccess = 0, ncclInvalidUsage = 5, ncclRemoteError, ncclInProgress };
+struct ncclConfig_t {
+  int blocking;
+};
+#define NCCL_CONFIG_INITIALIZER \
+  { 1 }
 enum ncclDataType_t { ncclFloat32 = 7 };
 enum ncclScalarResidence_t { ncclScalarHostImmediate = 1 };
 
@@ -64,7 +70,9 @@ test::mailbox wires;
 std::mutex mutex;
 int communicators = 0, operations = 0;  // that exist
 thread_local int open_groups = 0;
-ncclResult_t refuse = ncclSuccess;  // the result of ncclCommInitRank
+ncclResult_t refuse = ncclSuccess;              // the result of ncclCommInitRankConfig
+std::atomic<ncclResult_t> state = ncclSuccess;  // of all communicators
+std::atomic<bool> stands_still = false;         // all devices
 
 ncclResult_t everywhere(const float* from, float* to, std::size_t count, float weight, int root,
                         ncclComm_t c) {
@@ -92,13 +100,23 @@ inline ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   std::memcpy(id->internal, "the id of rank 0", 17);
   return ncclSuccess;
 }
-inline ncclResult_t ncclCommInitRank(ncclComm_t* c, int size, ncclUniqueId id, int rank) {
+inline ncclResult_t ncclCommInitRankConfig(ncclComm_t* c, int size, ncclUniqueId id, int rank,
+                                           ncclConfig_t* config) {
   if (std::string(id.internal) != "the id of rank 0") return ncclInvalidUsage;
+  if (config->blocking != 0) return ncclInvalidUsage;
   if (refuse != ncclSuccess) return refuse;
   const std::lock_guard lock(mutex);
   ++communicators;
   *c = new simulated_communicator{rank, size, {}};
+  return ncclInProgress;
+}
+inline ncclResult_t ncclCommGetAsyncError(ncclComm_t c, ncclResult_t* found) {
+  // A new communicator is ready when it has been asked.
+  *found = c->asked++ == 0 ? ncclInProgress : state.load();
   return ncclSuccess;
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t) {
+  return stands_still ? cudaErrorNotReady : cudaSuccess;
 }
 inline ncclResult_t ncclCommAbort(ncclComm_t c) {
   const std::lock_guard lock(mutex);
@@ -171,9 +189,69 @@ TEST_CASE("a call of NCCL that fails is named", "[threads]") {
     } catch (const lamina::error& e) {
       const std::lock_guard lock(mutex);
       refused += std::string(e.what()) ==
-                 "lamina: distributed: ncclCommInitRank: expected success, found: invalid usage";
+                 "lamina: distributed: ncclCommInitRankConfig: expected success, found: invalid "
+                 "usage";
     }
   });
   refuse = ncclSuccess;
   CHECK(refused == 2);
+}
+
+namespace {
+
+/// What the sums of `ranks` ranks throw, by rank, where `f(world, sums)` is the second step.
+template <class F>
+std::map<int, std::string> faults(int ranks, F&& f) {
+  return test::results_in_ranks(ranks, [&](test::thread_group& w) {
+    std::string found = "none";
+    try {
+      lamina::distributed::nccl_sums sums(w, 0, nullptr);
+      sums.begin();
+      sums.end();
+      w.add_up(0);  // all are here
+      f(w, sums);
+    } catch (const lamina::error& e) {
+      found = e.what();
+    }
+    return found;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a rank that does not add up ends the others", "[threads]") {
+  const auto found = faults(3, [](test::thread_group& w, lamina::distributed::nccl_sums& sums) {
+    if (w.rank() == 1) return w.fail("the reader fails");
+    sums.begin();
+    sums.end();
+  });
+  CHECK(found.at(0) == "rank 1: the reader fails");
+  CHECK(found.at(1) == "none");
+  CHECK(found.at(2) == "rank 1: the reader fails");
+  CHECK(communicators == 0);
+}
+
+TEST_CASE("devices that stand still end with the patience of the session", "[threads]") {
+  const auto found = faults(2, [](test::thread_group& w, lamina::distributed::nccl_sums& sums) {
+    stands_still = true;
+    w.patience = 1000;
+    sums.begin();
+    sums.end();
+  });
+  stands_still = false;
+  CHECK(found.at(0) == "expected a word, found silence");
+  CHECK(found.at(1) == "expected a word, found silence");
+  CHECK(communicators == 0);
+}
+
+TEST_CASE("an error that NCCL finds later is named", "[threads]") {
+  const auto found = faults(2, [](test::thread_group&, lamina::distributed::nccl_sums& sums) {
+    state = ncclRemoteError;
+    sums.begin();
+    sums.end();
+  });
+  state = ncclSuccess;
+  for (int r = 0; r < 2; ++r)
+    CHECK(found.at(r) ==
+          "lamina: distributed: ncclGroupEnd: expected success, found: invalid usage");
 }

@@ -110,6 +110,20 @@ def bits(launch, _):
                 raise failure(f"{ranks} x {threads}, {given}: expected {a}, found {b}")
         if len({line.split()[1] for line in found}) < len(ALL) // 2:
             raise failure("the nets do not differ: do they train?")
+    # Statistics of the whole mini-batch: the bits of as many threads, the numbers of one.
+    nets = [f"conv/{optimizer}" for optimizer in OPTIMIZERS]
+    for ranks, threads, bucket in ((2, 2, 256), (3, 1, 1 << 18), (4, 1, 0)):
+        given = [f"bucket={bucket}", "sync=1", *nets]
+        expected = launch.results(0, f"threads={ranks * threads}", *given)
+        found = launch.results(ranks, f"threads={threads}", *given)
+        if len(found) != len(nets) or any(map(numbers_differ, expected, found)):
+            raise failure(f"{ranks} x {threads}, sync=1: expected {expected}, found {found}")
+        alone = [float(line.split()[2]) for line in launch.results(0, "threads=1", *nets)]
+        apart = [float(line.split()[2]) for line in launch.results(ranks, *nets)]
+        for cost, a, b in zip((float(line.split()[2]) for line in found), alone, apart):
+            if abs(cost - a) > 1e-4 * max(1, a) or abs(cost - a) * 10 > abs(b - a):
+                raise failure(f"{ranks} x {threads}, sync=1: a cost of {cost}, {a} in one thread, "
+                              f"{b} without")
 
 
 def hosts(launch, _):
@@ -165,6 +179,8 @@ def errors(launch, _):
             (2, ["fail=0"], r"lamina: test: the disk is full.*\(in rank 0 on \S+\)"),
             (3, ["differ=2"], r"expected the same seed in each process, found 0 in rank 0 and 1 in"
                               r" rank 2"),
+            (3, ["break=1", "sync=1", "threads=2", "conv/adam"],
+             r"lamina: test: a group fails.*\(in rank 1 on \S+\)"),
             (3, ["wrong/adam"], r"lookup_table.*id.*200.*" + in_step),
             (2, ["stop=1", "patience=2"], r"expected a word from .* within 2 s, found silence")):
         begin = time.monotonic()

@@ -84,11 +84,12 @@ found on_cpu(const Opt& opt, const Reader& batches, int threads) {
   });
 }
 template <class Opt, class Reader>
-found on_devices(const Opt& opt, const Reader& batches, lamina::world& w, bool shares) {
+found on_devices(const Opt& opt, const Reader& batches, lamina::world& w, bool shares,
+                 bool sync = false) {
   return train([&](model_type& m, const auto& note) {
     backend device;
     const lamina::train_options options{
-        .passes = 2, .on_event = note, .world = &w, .reads_shard = shares};
+        .passes = 2, .on_event = note, .world = &w, .reads_shard = shares, .sync_batch_norm = sync};
     auto mine = batches;
     lamina::detail::train_loop<program_type, lamina::device_trainer<program_type, Opt, backend>>(
         opt, m, mine, options, device, opt, m, options.seed);
@@ -157,4 +158,71 @@ TEST_CASE("a world without connected devices is an error", "[threads]") {
       on_devices(optimizer::sgd{}, samples(8) | reader::batch(4), w, false),
       "lamina: train: expected a world that connects devices, lamina::distributed::nccl_session, "
       "found one that does not");
+}
+
+TEST_CASE("after set_steps, devices compare their facts again and begin with the arrays of rank 0",
+          "[threads]") {
+  const auto source = samples(8);
+  for (const int apart : {0, 1}) {
+    std::mutex mutex;
+    std::vector<std::vector<float>> parameters;
+    std::vector<std::string> faults;
+    test::in_ranks(2, [&](test::thread_group& w) {
+      model_type m{net};
+      backend device;
+      lamina::device_trainer<program_type, optimizer::sgd, backend> t(device, {}, m);
+      t.join_world(w, false);
+      lamina::feeder<program_type> feed;
+      feed.fill(source);
+      t.step(feed.view());
+      t.bring_back();
+      // As a checkpoint would that rank 1 has read from another file.
+      for (int k = 0; w.rank() == 1 && k < 9; ++k) m.memory()[0][k] = 7;
+      t.send();
+      t.set_steps(5 + apart * w.rank());
+      try {
+        t.step(feed.view());
+        t.bring_back();
+        const std::lock_guard lock(mutex);
+        const auto first = m.get(0);
+        parameters.emplace_back(first.data(), first.data() + first.size());
+      } catch (const lamina::error& e) {
+        const std::lock_guard lock(mutex);
+        faults.emplace_back(e.what());
+      }
+    });
+    if (apart == 0) {
+      REQUIRE(parameters.size() == 2);
+      CHECK(parameters[0] == parameters[1]);
+    } else {
+      REQUIRE(faults.size() == 2);
+      for (const std::string& fault : faults)
+        CHECK(
+            fault ==
+            "lamina: train: expected the same number of earlier steps in each process, found 5 in "
+            "rank 0 and 6 in rank 1");
+    }
+  }
+}
+
+TEST_CASE("devices of several ranks have no statistics of the whole mini-batch", "[threads]") {
+  const auto batches = samples(8) | reader::batch(4);
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  const auto errors = test::results_in_ranks(2, [&](test::thread_group& w) {
+    try {
+      on_devices(sgd, batches, w, false, true);
+    } catch (const lamina::error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  });
+  for (const auto& [rank, message] : errors)
+    CHECK(message ==
+          "lamina: train: sync_batch_norm: expected the CPU as place with several "
+          "processes, found a device");
+  // One device computes whole mini-batches.
+  test::in_ranks(1, [&](test::thread_group& w) {
+    CHECK(on_devices(sgd, batches, w, false, true).parameters ==
+          on_devices(sgd, batches, w, false).parameters);
+  });
 }

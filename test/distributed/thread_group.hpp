@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -131,6 +132,7 @@ class thread_group final : public lamina::distributed::process_group {
     for (const message& m : receives) take(m.peer, m.data, m.bytes);
   }
   void post(int to, std::shared_ptr<const lamina::distributed::letter> what) override {
+    if (has_no_memory) throw std::bad_alloc();
     mail_.post(rank_, to, std::move(what));
   }
   int receive(lamina::distributed::letter& to, std::span<const int>, int) override {
@@ -164,7 +166,10 @@ class thread_group final : public lamina::distributed::process_group {
     }
     return true;
   }
-  void wait_awhile() override { std::this_thread::yield(); }
+  void wait_awhile() override {
+    if (patience > 0 && --patience == 0) throw lamina::error("expected a word, found silence");
+    std::this_thread::yield();
+  }
   void drop() noexcept override { started_.clear(); }
   void fail(std::string_view why) noexcept override { mail_.fail(rank_, why); }
   std::unique_ptr<lamina::device_sums> share_device(int, void*) override;
@@ -172,6 +177,8 @@ class thread_group final : public lamina::distributed::process_group {
   std::size_t sent = 0;  // bytes in exchanges
   // Exchanges that went on while the caller computed, and the messages that they received.
   int starts = 0, received = 0;
+  bool has_no_memory = false;  // for a letter
+  int patience = -1;           // calls of wait_awhile() until it throws; -1: any number
 
  private:
   void take(int from, void* to, std::size_t bytes) { write(mail_.receive(from, rank_), to, bytes); }

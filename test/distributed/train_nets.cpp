@@ -6,7 +6,8 @@
 // in its third mini-batch), stop (a rank that does nothing more there), break and hang (the same in
 // the middle of a backward pass), differ (a rank with another seed), bucket (bytes), say (the rank
 // that prints, 0 unless told), servers and staleness (options of the session), share (each trainer
-// reads its share), accumulate (mini-batches per update). Exit code 0, or 1 with a message.
+// reads its share), accumulate (mini-batches per update), sync (sync_batch_norm). Exit code 0, or 1
+// with a message.
 
 #include <chrono>
 #include <cstdio>
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
       if (fails) options.world = &failing;
       options.reads_shard = given.contains("share");
       options.accumulate = number("accumulate", 1);
+      options.sync_batch_norm = given.contains("sync");
       if (number("differ", -1) == world.rank()) ++options.seed;
       if (given.contains("checkpoint")) {
         options.checkpoint.directory = given["checkpoint"];

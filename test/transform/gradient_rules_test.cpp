@@ -6,24 +6,14 @@
 #include <sstream>
 #include <string>
 
-#include "executor/shared_executor.hpp"
-#include <catch2/catch.hpp>
-#include <laws/engine_law.hpp>
-#include <laws/gradient_check.hpp>
+#include "second_gradients.hpp"
 
-#include <lamina/lamina.hpp>
 #include <lamina/transform/gradient_rules.hpp>
-#include <lamina/transform/gradients.hpp>
 
-namespace layer = lamina::layer;
 using lamina::block;
+using namespace second_gradients;
 
 namespace {
-
-template <class V>
-constexpr auto size_of_gradient(V dx) {
-  return layer::reduce_sum(layer::square(dx));
-}
 
 /// |d sum v f(x) / dx|^2 of a function of one variable, which has its own data layers.
 template <lamina::fixed_string X, lamina::fixed_string V, class F>
@@ -210,15 +200,6 @@ std::set<std::string> listed(const std::string& path, const std::string& heading
   return found;
 }
 
-/// Whether the engine computes a program and its gradients as the executor does.
-template <class P>
-void check_engine(P program) {
-  lamina::law::check_engine(
-      program, {.low = 0.15f, .high = 0.95f, .tolerance = 1e-4, .batches = {1, 3}, .edges = false});
-}
-
-const laws::gradient_options positive{.rows = 3, .low = 0.15f, .high = 0.95f};
-
 }  // namespace
 
 TEST_CASE("second derivatives of functions of one variable are difference quotients") {
@@ -253,6 +234,8 @@ TEST_CASE("the page of gradients lists the operators with second derivatives") {
   add_names(known, lamina::twice_differentiable_pieces{});
   add_names(known, lamina::twice_differentiable_steps{});
   add_names(known, lamina::twice_differentiable_functions{});
+  add_names(known, lamina::twice_differentiable_losses{});
+  add_names(known, lamina::twice_differentiable_positions{});
   add_names(known, lamina::twice_differentiable_others{});
   CHECK(listed(LAMINA_TEST_DIR "/../docs/gradients.md", "## Second derivatives") == known);
 }

@@ -30,6 +30,25 @@ struct by_tanh {
 struct by_norm {
   constexpr auto operator()(block&, auto h) const { return layer::l2_normalize(h); }
 };
+/// Pooling by the maximum, of windows of 2 x 1.
+template <int Stride>
+struct by_maximum {
+  constexpr auto operator()(block&, auto h) const {
+    return layer::pool2d<lamina::extent2{2, 1}, lamina::window{.stride = {Stride, 1}}>(
+        layer::reshape<1, 4, 1>(h));
+  }
+};
+struct by_batch_norm {
+  constexpr auto operator()(block&, auto h) const { return layer::batch_norm(h); }
+};
+/// The slope by the scale of a batch_norm, of which no gradient is known.
+constexpr auto slope_by_scale = lamina::program([](block& main) {
+  auto h = layer::fc<4>(layer::data<"x", float, 3>(main));
+  auto scale = layer::create_parameter<float, 4>(main, {.name = "scale"});
+  auto [slope] = layer::gradients(layer::batch_norm(h, {.param = {.name = "scale"}}) * h, scale);
+  return layer::mean(layer::square(slope));
+});
+
 struct by_loop {
   constexpr auto operator()(block& main, auto h) const {
     auto i = layer::fill_constant<std::int64_t>(main, 0);
@@ -56,6 +75,11 @@ TEST_CASE("a cost finds the gradient operators that have no gradient") {
   STATIC_REQUIRE(std::is_same_v<check_of<cost_of_slope<by_norm>>::name,
                                 named<'n', 'o', 'r', 'm', '_', 'g', 'r', 'a', 'd'>>);
   STATIC_REQUIRE(!check_of<cost_of_slope<by_norm, true>>::found);
+  STATIC_REQUIRE(!check_of<cost_of_slope<by_maximum<2>>>::found);
+  STATIC_REQUIRE(std::is_same_v<check_of<cost_of_slope<by_maximum<1>>>::name,
+                                named<'p', 'o', 'o', 'l', '2', 'd', '_', 'g', 'r', 'a', 'd'>>);
+  STATIC_REQUIRE(!check_of<cost_of_slope<by_batch_norm>>::found);
+  STATIC_REQUIRE(check_of<slope_by_scale>::found);
   STATIC_REQUIRE(std::is_same_v<check_of<cost_of_slope<by_loop>>::name,
                                 named<'w', 'h', 'i', 'l', 'e', '_', 'g', 'r', 'a', 'd'>>);
   STATIC_REQUIRE(!check_of<cost_of_slope<by_loop, true>>::found);

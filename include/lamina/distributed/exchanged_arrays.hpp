@@ -54,6 +54,7 @@ class exchanged_arrays final : public shared_arrays {
       require(r, "seed", all[0].seed, all[r].seed);
       require(r, "number of threads", all[0].threads, all[r].threads);
       require(r, "number of earlier steps", all[0].steps, all[r].steps);
+      require(r, "sync_batch_norm", all[0].sync_batch_norm, all[r].sync_batch_norm);
       require(r, "bucket_bytes", of_bucket[0], of_bucket[r]);
     }
     std::vector<float*> arrays = parameters_;

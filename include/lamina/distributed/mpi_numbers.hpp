@@ -38,9 +38,7 @@ class mpi_numbers {
   /// request of `of` is done.
   LAMINA_COLD int add_to(int index, const std::int64_t& more, std::int64_t& before,
                          mpi_requests& of) {
-    of.all.clear();
-    of.peers.clear();
-    of.is_open = true;
+    of.begin();
     return MPI_Rget_accumulate(&more, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T,
                                MPI_SUM, windows_[static_cast<std::size_t>(index)], of.next());
   }

@@ -27,17 +27,24 @@ struct mpi_requests {
   std::vector<MPI_Request> all;
   std::vector<int> peers;  // by receive
   bool is_open = false;
+  bool is_of_caller = false;  // the memory belongs to the caller of the session, who may free it
 
+  /// Begins an exchange whose memory belongs to the session.
+  void begin() {
+    all.clear();
+    peers.clear();
+    is_open = true;
+    is_of_caller = false;
+  }
   MPI_Request* next() {
     all.push_back(MPI_REQUEST_NULL);
     return &all.back();
   }
-  /// Begins an exchange. Returns a code of MPI.
+  /// Begins an exchange of messages. Returns a code of MPI.
   int post(MPI_Comm comm, int tag, std::span<const process_group::message> sends,
            std::span<const process_group::message> receives) {
-    all.clear();
-    peers.clear();
-    is_open = true;
+    begin();
+    is_of_caller = true;
     int code = MPI_SUCCESS;
     for (const process_group::message& m : receives)
       pieces(m, [&](std::byte* at, int bytes) {

@@ -20,14 +20,15 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/agreed_roles.hpp>
+#include <lamina/distributed/bound_cores.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/letter.hpp>
-#include <lamina/distributed/mpi_all_leave.hpp>
+#include <lamina/distributed/mpi_begin.hpp>
+#include <lamina/distributed/mpi_end.hpp>
+#include <lamina/distributed/mpi_farewell.hpp>
 #include <lamina/distributed/mpi_letters.hpp>
 #include <lamina/distributed/mpi_numbers.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
@@ -47,21 +48,18 @@ namespace lamina::inline LAMINA_ABI::distributed {
 ///     ...
 ///     adam.train(model, reader, {.world = &world});
 ///
+/// If the program has begun MPI itself, it also ends MPI, after its last session. A session has a
+/// communicator of its own.
+///
 /// Only one thread may use a session. If a rank fails, the others stop with its message. If a rank
 /// sends nothing for `patience` seconds, the others stop with an error that names it.
 class mpi_session : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
-      : process_group(0, 1, options), options_(options), unwinding_(std::uncaught_exceptions()) {
-    int given = 0;
-    MPI_Initialized(&given);
-    if (given == 0) {
-      int level = 0;
-      MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-      is_owner_ = true;
-      if (level < MPI_THREAD_FUNNELED)
-        throw error("lamina: distributed: expected an MPI that allows threads, found one without");
-    }
+      : process_group(0, 1, options),
+        options_(options),
+        unwinding_(std::uncaught_exceptions()),
+        is_owner_(mpi_begin(argc, argv)) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
@@ -81,23 +79,24 @@ class mpi_session : public process_group {
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
 
-  /// Ends MPI. After an error in this process or in another one, waits up to three seconds until
-  /// all processes end their sessions too. If one does not, ends all processes with exit code 75.
+  /// Ends MPI if it has begun MPI. After an error in this process or in another one, waits up to
+  /// three seconds until all processes end their sessions too. If one does not, ends all processes
+  /// with exit code 75.
   ~mpi_session() {
     int ended = 0;
     MPI_Finalized(&ended);
     if (ended != 0) return;
-    const bool is_error = std::uncaught_exceptions() > unwinding_;
-    if (is_error) fail("an exception ended the process");
-    if (has_failed_ && !mpi_all_leave(comm_, tag_leave)) {
-      // end() does not return, so a handler in main cannot print the reason.
-      std::fprintf(stderr, "%s\n", reason_.c_str());
-      end();
-    }
+    if (std::uncaught_exceptions() > unwinding_) fail("an exception ended the process");
     if (!has_failed_) end_letters();
+    // end() does not return, so a handler in main cannot print the reason.
+    if (has_failed_ && !farewell_.all_leave(comm_, [this] { return letters_.have_arrived(); }))
+      end(reason_);
     numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
-    if (is_owner_) MPI_Finalize();
+    if (is_owner_) mpi_finalize();
+    // MPI goes on, and may still write what a gather() was to receive that has failed.
+    static std::vector<std::vector<std::byte>> kept;
+    if (!is_owner_ && has_failed_) kept.push_back(std::move(gathered_));
   }
 
   /// The name of the host of a rank.
@@ -106,6 +105,7 @@ class mpi_session : public process_group {
   }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
+    if (rank_ == 0) bound_cores::of_process().report(of.threads, rank_);
     return share_arrays(*this, of);
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
@@ -124,9 +124,7 @@ class mpi_session : public process_group {
     const std::size_t ranks = static_cast<std::size_t>(size_);
     gathered_.resize((ranks + 1) * bytes);
     if (bytes > 0) std::memcpy(gathered_.data(), mine, bytes);
-    now_.all.clear();
-    now_.peers.clear();
-    now_.is_open = true;
+    now_.begin();
     require(MPI_Iallgather(gathered_.data(), count, MPI_BYTE, gathered_.data() + bytes, count,
                            MPI_BYTE, comm_, now_.next()));
     finish_now();
@@ -222,24 +220,17 @@ class mpi_session : public process_group {
     if (has_failed_ || size_ == 1) return;
     has_failed_ = true;
     try {
-      // A member, because a rank may receive the message long after this function, or never.
-      farewell_ = std::string(why.substr(0, longest_reason));
-      if (reason_.empty()) reason_ = farewell_;
-      farewells_.assign(static_cast<std::size_t>(size_), MPI_REQUEST_NULL);
-      for (int r = 0; r < size_; ++r)
-        if (r != rank_)
-          MPI_Isend(farewell_.data(), static_cast<int>(farewell_.size()), MPI_CHAR, r, tag_failure,
-                    comm_, &farewells_[static_cast<std::size_t>(r)]);
+      if (reason_.empty()) reason_ = std::string(why);
+      farewell_.tell(comm_, why);
     } catch (...) {
-      end();
+      end(why);
     }
   }
 
  private:
-  using clock = std::chrono::steady_clock;
-  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3, tag_channel = 4;
-  static constexpr int exit_again = 75;  // EX_TEMPFAIL: another try may succeed
-  static constexpr std::size_t longest_reason = 4000;
+  using clock = mpi_farewell::clock;
+  static constexpr int tag_data = 1, tag_channel = 4;  // 2 and 3 are those of mpi_farewell
+  static constexpr int exit_again = 75;                // EX_TEMPFAIL: another try may succeed
   using requests = mpi_requests;
 
   static int length(std::size_t bytes) {
@@ -271,14 +262,8 @@ class mpi_session : public process_group {
           "before");
   }
 
-  /// Ends all processes. The launcher of MPICH loses what it has not read when MPI_Abort comes, so
-  /// the reason gets a moment. MPI_Abort may wait for ranks that do not answer, so an alarm ends
-  /// this process.
-  [[noreturn]] LAMINA_COLD static void end() noexcept {
-    alarm(3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    MPI_Abort(MPI_COMM_WORLD, exit_again);
-    std::_Exit(exit_again);
+  [[noreturn]] LAMINA_COLD static void end(std::string_view why) noexcept {
+    mpi_abort(why, exit_again);
   }
 
   /// Waits until the exchange that its caller waits for is done. Throws if another rank fails or
@@ -292,13 +277,13 @@ class mpi_session : public process_group {
   LAMINA_COLD void hear_failure() {
     MPI_Status status;
     int found = 0;
-    require(MPI_Iprobe(MPI_ANY_SOURCE, tag_failure, comm_, &found, &status));
+    constexpr int tag = mpi_farewell::tag_failure;
+    require(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, &status));
     if (found == 0) return;
     int n = 0;
-    MPI_Get_count(&status, MPI_CHAR, &n);
+    MPI_Get_count(&status, MPI_BYTE, &n);
     std::string why(static_cast<std::size_t>(n), ' ');
-    require(MPI_Recv(why.data(), n, MPI_CHAR, status.MPI_SOURCE, tag_failure, comm_,
-                     MPI_STATUS_IGNORE));
+    require(MPI_Recv(why.data(), n, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE));
     has_failed_ = true;
     reason_ = text() << why << " (in rank " << status.MPI_SOURCE << " on "
                      << host(status.MPI_SOURCE) << ")";
@@ -316,31 +301,39 @@ class mpi_session : public process_group {
     for (requests& of : started_) in(of);
   }
   /// Ends all exchanges, because the caller frees their memory after an error. A message that is
-  /// half received cannot be cancelled: then this process waits for its end, or ends itself. A
-  /// message that another rank has begun to receive gets a moment too.
+  /// half received cannot be cancelled, nor one that is half sent: this process waits for their
+  /// ends. Other ranks that do the same wait for this one, so it receives what they send. If one
+  /// does nothing for three seconds, ends all processes.
   LAMINA_COLD void cancel() noexcept {
+    if (!now_.is_of_caller) now_.is_open = false;
     each_open([](MPI_Request& r, int peer) {
       if (peer >= 0) MPI_Cancel(&r);
     });
-    const auto begin = clock::now();
-    for (;;) {
-      bool receives = false, sends = false;
-      each_open([&](MPI_Request& r, int peer) {
+    for (const auto begin = clock::now();;) {
+      bool waits = false;
+      each_open([&](MPI_Request& r, int) {
         int done = 0;
         MPI_Test(&r, &done, MPI_STATUS_IGNORE);
-        bool& waits = peer >= 0 ? receives : sends;
         waits = waits || done == 0;
       });
-      const double waited = std::chrono::duration<double>(clock::now() - begin).count();
-      if (!receives && (!sends || waited > 0.2)) break;
-      if (waited > 3) {
-        std::fprintf(stderr, "%s\n", reason_.c_str());
-        end();
-      }
-      std::this_thread::yield();
+      if (!waits) break;
+      if (mpi_farewell::seconds_since(begin) > mpi_farewell::longest_wait) end_caught();
+      if (!farewell_.drain(comm_)) std::this_thread::yield();
     }
     now_.is_open = false;
     for (requests& of : started_) of.is_open = false;
+  }
+  /// Ends all processes with the reason, or with the error whose handler this process is in.
+  [[noreturn]] LAMINA_COLD void end_caught() noexcept {
+    try {
+      if (reason_.empty() && std::current_exception()) throw;
+    } catch (const std::exception& e) {
+      end(e.what());
+    } catch (...) {
+    }
+    end(reason_.empty() ? "lamina: distributed: expected that other ranks receive what this one "
+                          "sends before it gives up an exchange, found that they do not"
+                        : reason_);
   }
   /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
   [[noreturn]] LAMINA_COLD void lose() {
@@ -368,16 +361,16 @@ class mpi_session : public process_group {
       }
     } catch (const error& e) {
       std::fprintf(stderr, "%s\n", e.what());
-      if (!mpi_all_leave(comm_, tag_leave)) end();
+      fail(e.what());
     }
   }
 
   session_options options_;
   int unwinding_;  // std::uncaught_exceptions() when this session began
-  bool is_owner_ = false, has_failed_ = false;
+  bool is_owner_;  // it has begun MPI
+  bool has_failed_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<char> hosts_;
-  std::vector<MPI_Request> farewells_;
   requests now_;                   // the exchange that a caller waits for
   std::vector<requests> started_;  // those that go on while it computes
   std::uint64_t waits_ = 0;        // since something was done
@@ -389,8 +382,8 @@ class mpi_session : public process_group {
   int sender_ = -1;  // of the letter that receive() takes; a member, as awaited_ may refer to it
   std::span<const int> awaited_;  // whose letters receive() waits for, and how long
   int patiences_ = 1;
-  std::string farewell_;  // what this rank tells the others
-  std::string reason_;    // why the training ends
+  mpi_farewell farewell_;
+  std::string reason_;  // why the training ends
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -7,11 +7,15 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 // A test may have included a substitute for these headers before.
 #if !defined(NCCL_MAJOR)
 #include <nccl.h>
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
+#error "lamina: expected NCCL 2.14 or later, whose calls can be given up, found an earlier one"
+#endif
 #endif
 
 #include <lamina/core/error.hpp>
@@ -26,27 +30,33 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// Sums over the devices of processes by NCCL, on the stream of this process's device. NCCL chooses
-/// the order of the sum, so the last digits may depend on the number and kind of devices.
+/// the order of the sum, so the last digits may depend on the number and kind of devices. end()
+/// returns when the device has the sums. If another process fails, or does not take part within the
+/// patience of the group, it gives up the connection and throws the group's error.
 class nccl_sums final : public device_sums {
  public:
-  LAMINA_COLD nccl_sums(process_group& group, int device, cudaStream_t stream) : stream_(stream) {
+  LAMINA_COLD nccl_sums(process_group& group, int device, cudaStream_t stream)
+      : group_(group), stream_(stream), words_(static_cast<std::size_t>(group.size())) {
     ncclUniqueId id{};
     if (group.rank() == 0) require(ncclGetUniqueId(&id), "ncclGetUniqueId");
     std::vector<ncclUniqueId> ids(static_cast<std::size_t>(group.size()));
     group.gather(&id, sizeof id, ids.data());
     engine::cuda::check_call(cudaSetDevice(device), "cudaSetDevice");
-    require(ncclCommInitRank(&comm_, group.size(), ids[0], group.rank()), "ncclCommInitRank");
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;  // a call that waits for other processes would never return
+    require(ncclCommInitRankConfig(&comm_, group.size(), ids[0], group.rank(), &config),
+            "ncclCommInitRankConfig");
+    wait("ncclCommInitRankConfig");
   }
   nccl_sums(const nccl_sums&) = delete;
   nccl_sums& operator=(const nccl_sums&) = delete;
   /// Ends the connection without a wait for other processes, because one may have failed.
-  ~nccl_sums() override {
-    if (comm_ != nullptr) ncclCommAbort(comm_);
-  }
+  ~nccl_sums() override { give_up(); }
 
   void begin() override { require(ncclGroupStart(), "ncclGroupStart"); }
   void end() override {
     require(ncclGroupEnd(), "ncclGroupEnd");
+    wait("ncclGroupEnd");
     for (const ncclRedOp_t sum : weighted_)
       require(ncclRedOpDestroy(sum, comm_), "ncclRedOpDestroy");
     weighted_.clear();
@@ -70,12 +80,46 @@ class nccl_sums final : public device_sums {
 
  private:
   static void require(ncclResult_t found, const char* call) {
-    if (found != ncclSuccess)
+    if (found != ncclSuccess && found != ncclInProgress)
       throw error(text() << "lamina: distributed: " << call
                          << ": expected success, found: " << ncclGetErrorString(found));
   }
+  /// Waits until the calls of all processes are done.
+  void wait(const char* call) {
+    try {
+      // By a word of each, the group names a process that does not come here.
+      std::vector<process_group::message> sends, receives;
+      for (int r = 0; r < group_.size(); ++r) {
+        if (r == group_.rank()) continue;
+        sends.push_back({r, &words_[static_cast<std::size_t>(group_.rank())], 1});
+        receives.push_back({r, &words_[static_cast<std::size_t>(r)], 1});
+      }
+      group_.exchange(sends, receives);
+      while (!is_done(call)) group_.wait_awhile();
+    } catch (...) {
+      give_up();
+      throw;
+    }
+  }
+  bool is_done(const char* call) {
+    ncclResult_t state = ncclSuccess;
+    require(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+    require(state, call);
+    if (state == ncclInProgress) return false;
+    const cudaError_t found = cudaStreamQuery(stream_);
+    if (found == cudaErrorNotReady)
+      cudaGetLastError();  // else a later launch would report it
+    else
+      engine::cuda::check_call(found, "cudaStreamQuery");
+    return found == cudaSuccess;
+  }
+  LAMINA_COLD void give_up() noexcept {
+    if (comm_ != nullptr) ncclCommAbort(std::exchange(comm_, nullptr));
+  }
 
+  process_group& group_;
   cudaStream_t stream_;
+  std::vector<char> words_;  // by rank
   ncclComm_t comm_ = nullptr;
   std::vector<ncclRedOp_t> weighted_;  // of the calls since begin()
 };

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <string_view>
 
 #include <lamina/executor/call_context.hpp>
 
@@ -53,6 +54,23 @@ template <class T>
 xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
   a.reshape(shape);
   return a;
+}
+
+/// A value with elements of T. If it has others, it is converted to `storage`: a double of a
+/// program in float is held as float or as double.
+template <class T>
+const xt::xarray<T>& values_as(const tensor& value, xt::xarray<T>& storage) {
+  if (value.type() == dtype_of<T>) return value.template as<T>();
+  return storage = value.template cast<T>();
+}
+
+/// Calls f with the value in an input slot: an array of Real if it is floating, otherwise of int64.
+/// A result of int64 wraps around where it is assigned to a variable of a smaller type.
+template <class Real, class F>
+auto with_values(const call_context<Real>& ctx, std::string_view slot, F&& f) {
+  if (is_floating(ctx.input(slot).type())) return f(ctx.real(slot));
+  xt::xarray<std::int64_t> storage;
+  return f(values_as(ctx.input(slot), storage));
 }
 
 /// By element of `shape`: the index of the element of a smaller array that is broadcast to it. The

@@ -26,6 +26,7 @@
 #include <lamina/model/domain_of_level.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/plan/feed_mask.hpp>
 #include <lamina/tensor/array.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -133,19 +134,21 @@ class any_run_of final : public any_run {
   LAMINA_COLD void forward(std::span<const any_feed> feeds) override {
     const program_view& p = run_time_program<P>::view;
     given_ = 0;
+    bool fed[bound(layers)] = {};
     engine::domain_rows<domains> rows;
     rows.count[batch::domain] = -1;
     const void* values[bound(layers)] = {};
     for (const any_feed& f : feeds) {
       const int i = layer_of(f);
-      if ((given_ >> (i & 63) & 1) != 0) fail(f, text() << "expected one feed, found two");
+      if (fed[i]) fail(f, text() << "expected one feed, found two");
       values[i] = f.values;
       count_rows(f, i, rows);
-      given_ |= 1ull << (i & 63);
+      fed[i] = true;
     }
-    if (given_ == 0)
+    if (feeds.empty())
       throw error(text() << "lamina: any_model: forward: expected a feed of "
                          << names_of(inputs_of(p)) << ", found none");
+    given_ = feed_mask(fed, layers);
     machine_.bind(rows);
     for (int i = 0; i < layers; ++i)
       if (values[i] != nullptr) machine_.feed(i, values[i]);
@@ -204,8 +207,10 @@ class any_run_of final : public any_run {
     if (missing != 0) {
       int i = 0;
       while ((missing >> i & 1) == 0) ++i;
-      throw error(text() << "lamina: activation " << variable_name(p, v) << ": expected a feed of "
-                         << variable_name(p, p.data[i]) << " in the last forward(), found none");
+      text why("lamina: activation ");
+      why << variable_name(p, v) << ": expected a feed of " << variable_name(p, p.data[i]);
+      for (i += 64; i < layers; i += 64) why << " and " << variable_name(p, p.data[i]);
+      throw error(why << " in the last forward(), found none");
     }
     return v;
   }

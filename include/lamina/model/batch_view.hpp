@@ -65,12 +65,11 @@ struct batch_view {
     return b;
   }
 
-  /// Binds a machine to this mini-batch and feeds it the data layers whose bits are set in `which`.
+  /// Binds a machine to this mini-batch and feeds it all data layers.
   template <class Machine>
-  void feed_to(Machine& machine, unsigned long long which = ~0ull) const {
+  void feed_to(Machine& machine) const {
     machine.bind(rows);
-    for (int i = 0; i < layers; ++i)
-      if ((which >> (i & 63) & 1ull) != 0) machine.feed(i, data[i]);
+    for (int i = 0; i < layers; ++i) machine.feed(i, data[i]);
   }
 
   int size() const { return rows.count[batch::domain]; }

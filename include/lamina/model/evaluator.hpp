@@ -24,6 +24,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sequence_view.hpp>
 #include <lamina/model/storage.hpp>
+#include <lamina/plan/feed_mask.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
@@ -119,16 +120,16 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       given_ = 0;
       feeder_.clear();
       rows_read_.clear();
-      unsigned long long copied = 0;
-      ((copied |= copy(feeds)), ...);
-      if (copied != 0) {
+      (copy(feeds), ...);
+      if constexpr ((is_copied<Feed> || ...)) {
+        const batch_view<P> view = feeder_.view();
         rows_ = feeder_.rows();
-        feeder_.view().feed_to(machine_, copied);
-        rows_read_.feed(feeder_.view(), copied);
+        machine_.bind(view.rows);
+        (feed_copied<Feed>(view), ...);
       }
-      unsigned long long given = copied;
-      ((given |= take(feeds)), ...);
+      (take(feeds), ...);
       rows_read_.fetch(divided_tables::purpose::evaluation);
+      constexpr unsigned long long given = mask_of<layer_of<Feed::name>...>();
       machine_.run(given, seed_, 0);
       given_ = given;
     }
@@ -263,7 +264,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       given_ = 0;
       const batch_view<P> view = feeder_.view();
       detail::at_minibatch(position, view, [&] {
-        rows_read_.feed(view, ~0ull);
+        rows_read_.feed(view);
         rows_read_.fetch(divided_tables::purpose::evaluation);
         view.feed_to(machine_);
         machine_.run(~0ull, seed_, 0);
@@ -300,10 +301,11 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   [[noreturn]] LAMINA_COLD static void not_fed(int variable, unsigned long long missing) {
     int i = 0;
     while ((missing >> i & 1) == 0) ++i;
-    throw error(text() << "lamina: activation "
-                       << variable_name(run_time_program<P>::view, variable)
-                       << ": expected a feed of " << name_of_data(i)
-                       << " in the last forward(), found none");
+    text why("lamina: activation ");
+    why << variable_name(run_time_program<P>::view, variable) << ": expected a feed of "
+        << name_of_data(i);
+    for (i += 64; i < P::desc.count.data; i += 64) why << " and " << name_of_data(i);
+    throw error(why << " in the last forward(), found none");
   }
 
   static auto name_of_data(int i) {
@@ -313,32 +315,44 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// Copies sequences, a single one too, because their offsets must be computed.
+  /// The bit mask of data layers.
+  template <int... Layer>
+  static constexpr unsigned long long mask_of() {
+    bool fed[bound(P::desc.count.data)] = {};
+    ((fed[Layer] = true), ...);
+    return feed_mask(fed, P::desc.count.data);
+  }
+
+  /// Whether a feed is copied: sequences are, a single one too, because their offsets must be
+  /// computed.
   template <class Feed>
-  unsigned long long copy(Feed f) {
+  static constexpr bool is_copied = detail::is_feed_of_sequences<Feed> ||
+                                    detail::data_layers_of<P>.of[layer_of<Feed::name>].parent >= 0;
+  template <class Feed>
+  void copy(Feed f) {
     constexpr int i = layer_of<Feed::name>;
     constexpr bool fits = detail::data_layers_of<P>.of[i].parent >= 0;
     if constexpr (detail::is_feed_of_sequences<Feed>) {
       static_assert(check<fits, detail::name_letters<Feed::name>>,
                     "lamina: feed: this data layer takes no sequences");
       if constexpr (fits) feeder_.template fill_layer<i>(f.values);
-      return 1ull << (i & 63);
     } else if constexpr (fits) {
       const std::span<const typename Feed::value_type> one[] = {{f.values, f.count}};
       feeder_.template fill_layer<i>(one);
-      return 1ull << (i & 63);
-    } else {
-      return 0;
+    }
+  }
+  template <class Feed>
+  void feed_copied(const batch_view<P>& view) {
+    if constexpr (is_copied<Feed>) {
+      machine_.feed(layer_of<Feed::name>, view.data[layer_of<Feed::name>]);
+      rows_read_.feed(view, layer_of<Feed::name>);
     }
   }
 
   template <class Feed>
-  unsigned long long take(Feed f) {
-    constexpr int i = layer_of<Feed::name>;
-    if constexpr (detail::is_feed_of_sequences<Feed> ||
-                  detail::data_layers_of<P>.of[i].parent >= 0) {
-      return 0;
-    } else {
+  void take(Feed f) {
+    if constexpr (!is_copied<Feed>) {
+      constexpr int i = layer_of<Feed::name>;
       using T = typename Feed::value_type;
       constexpr variable_desc d = P::desc.variables[P::desc.data[i]];
       using expected = typename detail::cpp_type_of<d.type>::type;
@@ -361,7 +375,6 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       }
       machine_.feed(i, f.values);
       rows_read_.feed(i, f.values, f.count);
-      return 1ull << (i & 63);
     }
   }
 

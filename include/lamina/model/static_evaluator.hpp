@@ -16,6 +16,7 @@
 #include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/storage.hpp>
+#include <lamina/plan/feed_mask.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -173,8 +174,11 @@ class static_evaluator {
   /// all of them.
   template <fixed_string... Name>
   void forward() {
-    constexpr unsigned long long given =
-        sizeof...(Name) == 0 ? ~0ull : (0ull | ... | (1ull << (data_layer<Name>() & 63)));
+    constexpr unsigned long long given = [] {
+      bool fed[bound(program::desc.count.data)] = {};
+      ((fed[data_layer<Name>()] = true), ...);
+      return sizeof...(Name) == 0 ? ~0ull : feed_mask(fed, program::desc.count.data);
+    }();
     layout::begin_run(memory());
     run<given>(std::make_integer_sequence<int, plan_type::groups>{});
   }

@@ -57,6 +57,10 @@ struct train_options {
   // With `reads_shard`: the chunks that the reader takes, a lamina::distributed::task_queue.
   // Checkpoints then have the chunks that are finished; null: a reader without such chunks.
   lamina::shared_tasks* tasks = nullptr;
+  // batch_norm normalises by the statistics of the whole mini-batch, over all threads and all
+  // processes of `world`; else by those of the part that a thread computes. Each batch_norm then
+  // waits for all parts, forward and backward.
+  bool sync_batch_norm = false;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 

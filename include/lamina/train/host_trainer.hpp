@@ -113,6 +113,19 @@ class host_trainer : served_updates<P, Opt> {
     parts_->join(shared_.get(), !check_.nan, reads_shard && !shared_->is_asynchronous());
     if (check_.nan) parts_->check_numbers(check_.infinity);
   }
+  /// Makes batch_norm normalise by the statistics of the whole mini-batch, over all threads and
+  /// processes. Call this after join_world(), with the same world or null.
+  LAMINA_COLD void join_statistics(world* w) {
+    if constexpr (parts_type::has_statistics) {
+      if (w != nullptr && w->trainers() < w->size())
+        detail::fail_statistics_with_servers(w->size() - w->trainers());
+      joins_statistics_ = true;
+      // One part alone has the whole mini-batch.
+      if (parts_) parts_->join_statistics(w);
+    } else {
+      static_cast<void>(w);
+    }
+  }
   /// In a distributed training, throws lamina::error unless all processes read the same samples, or
   /// each its own, as the checksum of a mini-batch says.
   LAMINA_COLD void require_samples(std::uint64_t checksum) {
@@ -272,8 +285,8 @@ class host_trainer : served_updates<P, Opt> {
  private:
   using base::accumulator_pointers_, base::accumulators_, base::adds, base::asynchronous_step,
       base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
-      base::create_accumulators, base::divided_, base::finish_gradients, base::limits_norms,
-      base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
+      base::create_accumulators, base::divided_, base::finish_gradients, base::joins_statistics_,
+      base::limits_norms, base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
       base::require_fitting_cost, base::run_share, base::scalar_, base::scales_, base::seed_,
       base::set_numbers, base::shared_, base::shared_step, base::steps_, base::torn_,
       base::update_parameters, base::update_shared_joined, base::updates, base::used_;
@@ -344,8 +357,7 @@ class host_trainer : served_updates<P, Opt> {
     const int first = threads * shared_->rank();
     fetcher_.feed(reads_shard_ ? batch
                                : batch.part(first_of_part(batch, first, all),
-                                            first_of_part(batch, first + threads, all)),
-                  ~0ull);
+                                            first_of_part(batch, first + threads, all)));
     fetcher_.fetch(divided_tables::purpose::training);
   }
 

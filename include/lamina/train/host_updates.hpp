@@ -215,7 +215,8 @@ class host_updates {
     const auto numbers = traits::scalars(*used_, 0);
     checksum options;
     options.add(numbers.data(), sizeof numbers);
-    shared_->begin({program_checksum<P>, options.value(), seed_, steps_, pool_.size()},
+    shared_->begin({program_checksum<P>, options.value(), seed_, steps_, pool_.size(),
+                    joins_statistics_ ? 1 : 0},
                    accumulator_pointers_.get(), states);
     begun_ = true;
   }
@@ -319,7 +320,8 @@ class host_updates {
   bool torn_ = false;         // an error has interrupted an update: only some parameters are new
   bool begun_ = false;        // begin_shared() has run
   bool reads_shard_ = false;  // a mini-batch is this process's share
-  bool collected_ = true;     // this process has the accumulators of all shards
+  bool joins_statistics_ = false;  // batch_norm has the statistics of the whole mini-batch
+  bool collected_ = true;          // this process has the accumulators of all shards
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
   std::shared_ptr<divided_states> divided_;  // accumulators of tables that processes divide

@@ -21,6 +21,7 @@ struct shared_facts {
   std::uint64_t seed = 0;
   std::int64_t steps = 0;
   std::int64_t threads = 0;
+  std::int64_t sync_batch_norm = 0;  // 1: with this option, in a program with batch_norm
 };
 
 /// The weights of the parts of a mini-batch, somewhere in larger structures: that of part p is

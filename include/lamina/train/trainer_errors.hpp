@@ -71,4 +71,22 @@ namespace lamina::inline LAMINA_ABI::detail {
       "rows of several kinds, found more");
 }
 
+/// Throws lamina::error: parts of a mini-batch may run the block unequally often.
+[[noreturn]] LAMINA_COLD inline void fail_statistics_of_block() {
+  throw error(
+      "lamina: train: sync_batch_norm: expected batch_norm outside of loops and branches, found it "
+      "in one");
+}
+/// Throws lamina::error: the weights of parts in the cost are not known in its backward pass.
+[[noreturn]] LAMINA_COLD inline void fail_statistics_of_cost() {
+  throw error(
+      "lamina: train: sync_batch_norm: expected a cost that is a mean or a sum over rows of the "
+      "data, found a quotient, or one over rows that the program makes");
+}
+/// Throws lamina::error: parameter servers compute no part of a mini-batch.
+[[noreturn]] LAMINA_COLD inline void fail_statistics_with_servers(int servers) {
+  throw error(text() << "lamina: train: sync_batch_norm: expected no parameter servers, found "
+                     << servers);
+}
+
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -74,6 +74,7 @@ class training_run {
             "lamina: train: expected the CPU as place with several processes, found a "
             "device");
     }
+    if (options.sync_batch_norm) machine_.join_statistics(options.world);
     tell_world([&] { find_position(); });
   }
   training_run(const training_run&) = delete;

@@ -27,6 +27,9 @@
 #include <lamina/operators/shape/reshape/definition.hpp>
 #include <lamina/transform/gradient_bends.hpp>
 #include <lamina/transform/gradient_writer.hpp>
+#include <lamina/transform/loss_gradient_rules.hpp>
+#include <lamina/transform/norm_gradient_rules.hpp>
+#include <lamina/transform/pool_gradient_rules.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -45,8 +48,9 @@ using twice_differentiable_pieces =
                   thresholded_relu, clip, abs, dropout>;
 /// The derivative is 0 wherever there is one.
 using twice_differentiable_steps = operator_list<ceil, floor, round, sign>;
-using twice_differentiable_others = operator_list<elementwise_div, elementwise_max, elementwise_min,
-                                                  concat, softmax, layer_norm, pool2d, pool3d>;
+using twice_differentiable_others =
+    operator_list<elementwise_div, elementwise_max, elementwise_min, concat, softmax, layer_norm,
+                  batch_norm, pool2d, pool3d>;
 
 namespace detail {
 
@@ -135,13 +139,16 @@ constexpr void differentiate_linear(gradient_writer& w) {
   b.operators.push(made);
 }
 
-/// The same for pooling by the average. Returns false for pooling by the maximum.
+/// The same for pooling by the average. Returns false for a pooling by the maximum that
+/// differentiate_max_pool does not know, and for each of volumes.
 template <class Op>
 constexpr bool differentiate_pool(gradient_writer& w) {
   const program_builder& b = w.builder();
   if (w.attributes() < 0) return false;
   const attribute_value type = b.attributes.items[w.attributes()];
-  if (type.count != 3 || b.characters.items[type.offset] != 'a') return false;
+  if (type.count != 3) return false;
+  if (b.characters.items[type.offset] == 'm')
+    return __is_same(Op, pool2d) && differentiate_max_pool(w);
   differentiate_linear<Op>(w);
   return true;
 }
@@ -313,8 +320,26 @@ constexpr bool differentiate_gradient(program_builder& b, const operator_desc& o
                           known = differentiate_pool<Op>(w);
                         else if constexpr (__is_same(Op, layer_norm))
                           known = differentiate_layer_norm(w);
+                        else if constexpr (__is_same(Op, batch_norm))
+                          known = differentiate_batch_norm(w);
                         else
                           differentiate_choice<Op>(w);
+                      }) ||
+      for_gradient_of(op, twice_differentiable_positions{},
+                      [&]<class Op>() {
+                        if constexpr (__is_same(Op, unpool))
+                          differentiate_unpool(w);
+                        else
+                          known = differentiate_indexed_pool(w);
+                      }) ||
+      for_gradient_of(op, twice_differentiable_losses{},
+                      [&]<class Op>() {
+                        if constexpr (__is_same(Op, cross_entropy))
+                          differentiate_cross_entropy(w);
+                        else if constexpr (__is_same(Op, softmax_with_cross_entropy))
+                          differentiate_softmax_cross_entropy(w);
+                        else
+                          differentiate_sigmoid_cross_entropy(w);
                       }) ||
       for_gradient_of(op, twice_differentiable_convolutions{},
                       [&]<class Op>() { known = differentiate_convolution<Op>(w); });

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,24 +25,17 @@
 #include <lamina/dataset/wmt14.hpp>
 #include <lamina/dataset/wmt16.hpp>
 #include <lamina/model/sample_files.hpp>
+#include <lamina/v2/data_home.hpp>
 
 // Each function without a path reads the file that PaddlePaddle has downloaded to
-// common::DATA_HOME(); nothing is downloaded here. A dictionary that v2 passes from one function to
-// the next, such as imdb's word_dict, is here the data set itself, so that its file is read once.
-// Malformed lines of wmt14 and wmt16 are skipped, as v2 does.
-// Errors are those of lamina::dataset. flowers and voc2012, which need libjpeg and libpng, are in
-// lamina/v2/image_dataset.hpp.
+// common::DATA_HOME(); common::download (lamina/v2/download.hpp) brings one there. A dictionary
+// that v2 passes from one function to the next, such as imdb's word_dict, is here the data set
+// itself, so that its file is read once. Malformed lines of wmt14 and wmt16 are skipped, as v2
+// does. Errors are those of lamina::dataset. flowers and voc2012, which need libjpeg and libpng,
+// are in lamina/v2/image_dataset.hpp.
 namespace lamina::inline LAMINA_ABI::v2::dataset {
 
 namespace common {
-
-/// The folder of all data sets: ~/.cache/paddle/dataset. v2: dataset.common.DATA_HOME.
-LAMINA_COLD inline std::string DATA_HOME() {
-  const char* const home = std::getenv("HOME");  // NOLINT: v2, too, expands ~
-  if (home == nullptr || *home == '\0')
-    throw error("lamina: v2: dataset: expected the variable HOME of the environment, found none");
-  return std::string(home) + "/.cache/paddle/dataset";
-}
 
 using lamina::cluster_files_reader;
 using lamina::convert;

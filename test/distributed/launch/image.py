@@ -371,7 +371,8 @@ class builder:
 
     def image(self, host):
         found = re.findall(r'"image": "([^"]*)"', (self.folder / "record.objects").read_text())
-        expect(len(found) == 1 and re.fullmatch(re.escape(f"{host}/user/trainer:1")
+        # An MPIJob names it twice.
+        expect(len(set(found)) == 1 and re.fullmatch(re.escape(f"{host}/user/trainer:1")
                                                 + "@sha256:[0-9a-f]{64}", found[0]), f"{found}")
         return found[0]
 
@@ -484,10 +485,11 @@ def registry_of_this_machine(program, folder, kept):
 
 SSH = """set -e
 /usr/sbin/sshd -De -f /home/mpiuser/.sshd_config 2> /tmp/sshd &
+server=$!
 for i in 1 2 3 4 5 6 7 8 9; do ssh localhost true 2> /dev/null && break; sleep 1; done
 ssh localhost LAMINA_ROLE=trainer /usr/local/bin/trainer by-ssh || cat /tmp/sshd
 LAMINA_ROLE=trainer mpirun --oversubscribe -n 2 /usr/local/bin/trainer "$@"
-kill %1
+kill $server
 """
 
 

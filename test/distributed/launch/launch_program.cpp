@@ -9,7 +9,8 @@
 
 namespace {
 
-// What a process of the job was told, in one line; `code=N` asks rank 1 for an exit code.
+// What a process of the job was told, in one line; `code=N` asks rank 1 for an exit code,
+// `say=NAME` for a variable of the environment.
 int trainer_main(int argc, char** argv) {
   const char* rank = nullptr;
   for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
@@ -18,6 +19,9 @@ int trainer_main(int argc, char** argv) {
   int code = 0;
   for (int i = 1; i < argc; ++i) {
     line += std::string(" [") + argv[i] + "]";
+    const char* const value =
+        std::getenv(argv[i] + (std::string(argv[i]).starts_with("say=") ? 4 : 0));
+    if (value != nullptr) line += std::string(" ") + (argv[i] + 4) + "=" + value;
     if (std::string(argv[i]).starts_with("code=") && rank != nullptr && rank[0] == '1')
       code = std::atoi(argv[i] + 5);
   }

@@ -29,8 +29,7 @@ from launching import CLEAN, expect, failure, run
 
 KINDS = ("Job", "JobSet", "MPIJob", "TrainJob")
 TOKEN = "token-that-nobody-may-see"
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 # The required fields of kinds that are no part of Kubernetes: path -> type or value. A number in a
 # path is a place in a list.
@@ -318,6 +317,15 @@ def local(program, folder):
                env={**CLEAN, **ROOT})
     expect(done.returncode == 0 and sorted(done.stdout.splitlines())
            == [f"rank {rank} [a b] [--launch]" for rank in range(2)], f"{done}")
+    # More processes than cores, whose threads may use all cores.
+    many = os.cpu_count() + 1
+    done = run([program, "-n", str(many)], env={**CLEAN, **ROOT})
+    expect(done.returncode == 0 and len(done.stdout.splitlines()) == many, f"{done}")
+    # What the user has told Open MPI stays.
+    binding = "OMPI_MCA_hwloc_base_binding_policy"
+    for told, found in (({}, "none"), ({binding: "core"}, "core")):
+        done = run([program, f"say={binding}", "-n", "1"], env={**CLEAN, **ROOT, **told})
+        expect(f"{binding}={found}\n" in done.stdout, f"{told}: {done}")
     done = run([program, "code=5", "-n", "2"], env={**CLEAN, **ROOT})
     expect(done.returncode == 5, f"exit code 5 became {done.returncode}")
     # A failed mpirun starts again, at most as often as the job says, but not after exit code 65.

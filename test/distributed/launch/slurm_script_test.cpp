@@ -35,6 +35,8 @@ TEST_CASE("a script asks for tasks, cores, memory and minutes") {
   j.partition = j.account = "";
   for (const char* const line : {"--time", "--partition", "--account"})
     CHECK_THAT(slurm_script(j, "trainer"), !Contains(line));
+  CHECK_THAT(slurm_script(j, "trainer", "MPICH"), Contains("srun --mpi=pmi2 "));
+  CHECK_THAT(slurm_script(j, "trainer", "Open MPI"), Contains("srun --mpi=pmix "));
   j.cpus = 0;
   CHECK_THROWS_AS(slurm_script(j, "trainer"), lamina::error);
 }

@@ -110,6 +110,17 @@ LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
   return 0;
 }
 
+/// What Open MPI is told for processes of this machine, unless the user has said something: more
+/// of them than cores are allowed, and their threads may use all cores. Its versions 4 and 5 have
+/// other names for it. MPICH needs nothing.
+LAMINA_COLD inline void prepare_local_mpirun() {
+  constexpr const char* told[][2] = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                     {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+                                     {"PRTE_MCA_hwloc_default_binding_policy", "none"}};
+  for (const auto& [name, value] : told) ::setenv(name, value, 0);
+}
+
 /// Starts the job, or prints what would be submitted; returns the exit code.
 LAMINA_COLD inline int launch(const launch_flags& flags) {
   const job& j = flags.what;
@@ -124,6 +135,7 @@ LAMINA_COLD inline int launch(const launch_flags& flags) {
       std::printf("%s\n", std::string(line).c_str());
       return 0;
     }
+    prepare_local_mpirun();
     ::setenv("LAMINA_ROLE", "trainer", 1);
     if (j.parameter_servers > 0)
       ::setenv("LAMINA_PARAMETER_SERVERS", std::string(text() << j.parameter_servers).c_str(), 1);
@@ -132,7 +144,7 @@ LAMINA_COLD inline int launch(const launch_flags& flags) {
     throw error("lamina: launch: expected the command mpirun (openmpi-bin or mpich), found none");
   }
   if (j.backend == "slurm") {
-    const std::string script = slurm_script(j, own_path());
+    const std::string script = slurm_script(j, own_path(), mpi_of(read_elf_needs(own_path())));
     if (!flags.dry_run) return run_command({"sbatch"}, script);
     std::fputs(script.c_str(), stdout);
     return 0;

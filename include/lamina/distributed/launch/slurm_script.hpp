@@ -18,8 +18,11 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// The script that `sbatch` takes: a task of `cpus` cores for each process runs `program`, whose
 /// path all machines see, with the arguments of the job. A task that fails ends the others; the job
 /// then queues itself again, at most `retries` times, except with the exit codes 64 and 65, which
-/// another try would have again. Throws lamina::error as require_valid does.
-LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view program) {
+/// another try would have again. `mpi` is what the program is linked with, as mpi_of says it:
+/// processes of Open MPI find each other by PMIx, those of MPICH and its kind by PMI-2. Throws
+/// lamina::error as require_valid does.
+LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view program,
+                                            std::string_view mpi = "") {
   require_valid(j);
   const auto mebibytes = static_cast<std::int64_t>(
       std::ceil(bytes_of_quantity(j.memory) / (1024.0 * 1024.0) / j.cpus));
@@ -33,8 +36,8 @@ LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view progr
   if (!j.account.empty()) s << "#SBATCH --account=" << j.account << "\n";
   if (j.parameter_servers > 0)
     s << "export LAMINA_PARAMETER_SERVERS=" << j.parameter_servers << "\n";
-  s << "export LAMINA_ROLE=trainer\nsrun --mpi=pmi2 --kill-on-bad-exit=1 --cpus-per-task=" << j.cpus
-    << " " << shell_word(program);
+  s << "export LAMINA_ROLE=trainer\nsrun --mpi=" << (mpi == "Open MPI" ? "pmix" : "pmi2")
+    << " --kill-on-bad-exit=1 --cpus-per-task=" << j.cpus << " " << shell_word(program);
   for (const std::string& a : j.arguments) s << " " << shell_word(a);
   s << "\ncode=$?\ncase $code in 0|64|65) exit $code ;; esac\n"
        "if [ \"${SLURM_RESTART_COUNT:-0}\" -lt "

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -32,8 +33,17 @@ class served_arrays : public shared_arrays {
     if (!begun_) return;
     try {
       leave();
-    } catch (const std::exception&) {
-      // Another process has failed, and this one is told in its next call.
+    } catch (const error& e) {
+      // If another process has failed, this one is told in its next call. Else all are told this.
+      group_.fail(e.what());
+    } catch (const std::exception& e) {
+      char why[200];
+      std::snprintf(why, sizeof why,
+                    "lamina: distributed: expected memory in which rank %d tells the parameter "
+                    "servers the end of its training, found none: %s",
+                    group_.rank(), e.what());
+      std::fprintf(stderr, "%s\n", why);  // a destructor cannot throw
+      group_.fail(why);
     }
   }
   served_arrays(const served_arrays&) = delete;

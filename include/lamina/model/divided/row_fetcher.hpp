@@ -22,7 +22,8 @@ struct row_fetcher {
   explicit constexpr row_fetcher(const model<P>&) {}
   void clear() {}
   void feed(int, const void*, std::size_t) {}
-  void feed(const batch_view<P>&, unsigned long long) {}
+  void feed(const batch_view<P>&) {}
+  void feed(const batch_view<P>&, int) {}
   void fetch(divided_tables::purpose) {}
 };
 
@@ -42,15 +43,15 @@ class row_fetcher<P, true> {
         ids_[count_++] = {all.of[l].table, static_cast<const std::int64_t*>(values), count,
                           all.of[l].padding};
   }
-  /// Notes the data layers of a mini-batch whose bits are set in `which`.
-  void feed(const batch_view<P>& batch, unsigned long long which) {
-    for (int i = 0; i < P::desc.count.data; ++i) {
-      const data_layer& layer = data_layers_of<P>.of[i];
-      if ((which >> (i & 63) & 1ull) != 0)
-        feed(i, batch.data[i],
-             static_cast<std::size_t>(batch.rows.count[layer.domain]) *
-                 static_cast<std::size_t>(layer.columns));
-    }
+  /// Notes all data layers of a mini-batch, or one of them.
+  void feed(const batch_view<P>& batch) {
+    for (int i = 0; i < P::desc.count.data; ++i) feed(batch, i);
+  }
+  void feed(const batch_view<P>& batch, int layer) {
+    const data_layer& d = data_layers_of<P>.of[layer];
+    feed(
+        layer, batch.data[layer],
+        static_cast<std::size_t>(batch.rows.count[d.domain]) * static_cast<std::size_t>(d.columns));
   }
   /// Brings the rows, if processes divide the tables of the model.
   LAMINA_COLD void fetch(divided_tables::purpose why) {

@@ -23,9 +23,9 @@ template <class Op>
 inline constexpr bool is_exact =
     std::is_base_of_v<comparison, Op> || std::is_base_of_v<logical, Op> ||
     std::is_base_of_v<elementwise, Op> || std::is_same_v<Op, assign> || std::is_same_v<Op, cast> ||
-    std::is_same_v<Op, increment> || std::is_same_v<Op, scale> || std::is_same_v<Op, clip> ||
-    std::is_same_v<Op, fill_zeros_like> || std::is_same_v<Op, elementwise_mod> ||
-    std::is_same_v<Op, elementwise_floordiv>;
+    std::is_same_v<Op, increment> || std::is_same_v<Op, scale> || std::is_same_v<Op, minus> ||
+    std::is_same_v<Op, clip> || std::is_same_v<Op, fill_zeros_like> ||
+    std::is_same_v<Op, elementwise_mod> || std::is_same_v<Op, elementwise_floordiv>;
 template <>
 inline constexpr bool is_exact<elementwise_pow> = false;
 

@@ -5,12 +5,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cmath>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <lamina/core/number_cast.hpp>
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
@@ -137,11 +143,45 @@ std::int64_t whole(std::int64_t x, std::int64_t y) {
   return Op::f(x, y);
 }
 
+using counting_function = std::int64_t (*)(std::int64_t, const std::int64_t* attributes);
+template <class Op>
+std::int64_t counted(std::int64_t x, const std::int64_t* attributes) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) { return Op::f(x, attributes[I]...); }
+  (std::make_index_sequence<static_cast<std::size_t>(scalars_of<Op>)>{});
+}
+
+/// The integer function of an operator of X and attributes; null for other operators.
+inline counting_function counting_function_of(const operator_schema& schema) {
+  if (&schema == &schema_of<scale>()) return &counted<scale>;
+  if (&schema == &schema_of<clip>()) return &counted<clip>;
+  if (&schema == &schema_of<increment>()) return &counted<increment>;
+  return nullptr;
+}
+
+/// Out = f(X, attributes) if all are integers; otherwise returns false.
+template <class Real>
+bool evaluate_counting(call_context<Real>& ctx) {
+  const operator_schema& schema = ctx.schema();
+  const counting_function f = counting_function_of(schema);
+  if (f == nullptr) return false;
+  std::vector<std::int64_t> attributes;
+  for (int a = 0; a < schema.attribute_count; ++a) {
+    const double number = ctx.attribute(schema.attributes[a].name);
+    if (std::floor(number) != number) return false;
+    attributes.push_back(number_cast<std::int64_t>(number));
+  }
+  xt::xarray<std::int64_t> out = ctx.integers("X");
+  for (std::size_t i = 0; i < out.size(); ++i) out.flat(i) = f(out.flat(i), attributes.data());
+  ctx.give("Out", std::move(out));
+  return true;
+}
+
 /// The integer function of an elementwise operator or a comparison; null for other operators. It is
 /// needed because double is exact only up to 2^53.
 inline whole_function whole_function_of(const operator_schema& schema) {
   if (&schema == &schema_of<elementwise_add>()) return &whole<elementwise_add>;
   if (&schema == &schema_of<elementwise_sub>()) return &whole<elementwise_sub>;
+  if (&schema == &schema_of<minus>()) return &whole<minus>;
   if (&schema == &schema_of<elementwise_mul>()) return &whole<elementwise_mul>;
   if (&schema == &schema_of<elementwise_div>()) return &whole<elementwise_div>;
   if (&schema == &schema_of<elementwise_max>()) return &whole<elementwise_max>;
@@ -192,7 +232,7 @@ void pointwise(call_context<Real>& ctx) {
   for (int s = 0; s < ctx.schema().input_count; ++s)
     if (ctx.has(ctx.schema().inputs[s].name))
       exact = exact || !is_floating(ctx.input(ctx.schema().inputs[s].name).type());
-  if (exact && detail::evaluate_whole(ctx)) return;
+  if (exact && (detail::evaluate_counting(ctx) || detail::evaluate_whole(ctx))) return;
   if (exact)
     detail::evaluate<double>(ctx);
   else

@@ -15,6 +15,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
 #include <lamina/train/device/deferred_updates.hpp>
@@ -64,10 +65,26 @@ class device_trainer : public device_trainer_base<P, Opt> {
     shared_ = std::make_unique<shared_type>(w, backend_, reads_shard);
     make_machine(true);
   }
+  /// A device computes whole mini-batches, with their statistics. Throws lamina::error if several
+  /// devices compute parts of a program with batch_norm.
+  LAMINA_COLD void join_statistics(const world* w) {
+    constexpr bool found = has_batch_norm(P::desc.operators, P::desc.count.operators);
+    if (found && w != nullptr && w->size() > 1)
+      throw error(
+          "lamina: train: sync_batch_norm: expected the CPU as place with several processes, found "
+          "a device");
+  }
   /// In a distributed training, throws lamina::error unless all processes read the same samples, or
   /// each its own, as the checksum of a mini-batch says.
   LAMINA_COLD void require_samples(std::uint64_t checksum) {
     if (shared_ != nullptr) shared_->require_samples(checksum);
+  }
+
+  /// Sets the step count after values and accumulators were loaded. Before the next step, the
+  /// processes of a distributed training compare their facts again, and take the arrays of rank 0.
+  void set_steps(std::int64_t n) {
+    base::set_steps(n);
+    begun_ = false;
   }
 
   /// Runs one mini-batch and returns the cost before the update. If a step fails before any update,

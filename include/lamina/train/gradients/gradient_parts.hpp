@@ -18,12 +18,15 @@
 #include <lamina/model/activation_view.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/gradients/joined_minibatches.hpp>
 #include <lamina/train/gradients/joined_parts.hpp>
+#include <lamina/train/gradients/joint_parts.hpp>
 #include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/tree_sum.hpp>
 #include <lamina/train/update_constants.hpp>
 
@@ -45,6 +48,8 @@ class gradient_parts {
   static constexpr int parameters = P::desc.count.parameters;
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
+  /// Whether the program has statistics of the mini-batch, those of batch_norm.
+  static constexpr bool has_statistics = has_batch_norm(P::desc.operators, P::desc.count.operators);
 
   LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
     const owned_array<bool> updated(capacity);  // has a dense gradient
@@ -76,6 +81,32 @@ class gradient_parts {
             static_cast<shared_arrays*>(to)->advance(thread, group);
           },
           static_cast<int>(t), gradient_order<Training>::table.groups);
+  }
+  /// Makes the statistics of batch_norm those of the whole mini-batch, over all machines and all
+  /// processes of `all`, or of this process if it is null. Throws lamina::error where that cannot
+  /// be. Call this after join().
+  LAMINA_COLD void join_statistics(world* all) {
+    if constexpr (has_statistics) {
+      if (machines_.size() == 1 && (all == nullptr || all->size() == 1)) return;
+      using schedule = typename engine::cpu::machine<Training>::schedule;
+      std::vector<std::size_t> counts;
+      for (int g = 0; g < schedule::groups; ++g) {
+        const auto& e = schedule::table.entries[g];
+        const std::size_t n = engine::cpu::joint_numbers_of(
+            schedule::program, e.group, schedule::table.info + e.first_argument);
+        if (n == 0) continue;
+        if (g >= gradient_order<Training>::table.groups) detail::fail_statistics_of_block();
+        counts.push_back(n);
+      }
+      if (counts.empty()) return;
+      if (!knows_weights) detail::fail_statistics_of_cost();
+      joint_ =
+          std::make_unique<joint_parts>(static_cast<int>(machines_.size()), all, std::move(counts));
+      for (std::size_t t = 0; t < machines_.size(); ++t)
+        machines_[t]->machine().memory().join_by(joint_->part(static_cast<int>(t)));
+    } else {
+      static_cast<void>(all);
+    }
   }
   /// Sets how the next mini-batch updates parameters while its gradients are computed; null: it
   /// only sums them.
@@ -116,7 +147,7 @@ class gradient_parts {
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
     const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
     if (!known_.empty() && !is_apart_) begin_sums(batch);
-    pool.run([&](int t) {
+    const auto run_part = [&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
       const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
       const batch_view<P> part =
@@ -126,10 +157,20 @@ class gradient_parts {
       f.samples = part.size();
       f.weight = static_cast<real>(part_weight::fed(part));
       if (f.samples == 0) return;
+      if constexpr (has_statistics)
+        if (joint_ != nullptr)
+          joint_->weigh(t, part_weight::is_sum && f.weight > 0 ? 1 : static_cast<double>(f.weight));
       auto& machine = machines_[k]->machine();
       f.cost = machines_[k]->run(part, whole, seed, step);
       if (part_weight::is_made) f.weight = static_cast<real>(machine.rows(part_weight::domain));
       if constexpr (part_weight::is_quotient) detail::note_quotient<P, Training>(f, machine);
+    };
+    if constexpr (has_statistics)
+      if (joint_ != nullptr) joint_->begin();
+    pool.run([&](int t) {
+      if constexpr (has_statistics)
+        if (joint_ != nullptr) return joint_->run(t, [&] { run_part(t); });
+      run_part(t);
     });
     if (shared_ != nullptr)
       shared_->gather_facts(facts_.data(), sizeof(part_facts<P>),
@@ -315,6 +356,7 @@ class gradient_parts {
   double divisor_ = 0;
   quotient_sums sums_;
   joined_type joined_;
+  std::unique_ptr<joint_parts> joint_;
   bool is_apart_ = false;  // the next mini-batch is one of several, or updates later
 };
 

@@ -111,8 +111,12 @@ class machine_memory {
                   allocator,   nullptr,       0,           0,    {},   schedule::convolutions()};
     if constexpr (keeps_filters) c.filters = &filters_;
     c.is_odd_run = is_odd_run_;
+    c.joint = joint_;
     return c;
   }
+  /// Makes statistics of the rows those of all parts of a mini-batch, of which the machine computes
+  /// one. Null: those of its own rows.
+  void join_by(const joint_sums* joint) { joint_ = joint; }
   /// The check that runs on computed values; empty unless the caller requested a check.
   const group_check& checked_by() const { return check_; }
   void check_by(const group_check& how) {
@@ -287,6 +291,7 @@ class machine_memory {
   std::vector<int> offsets_[bound(offsets_count)];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
   group_check check_;
+  const joint_sums* joint_ = nullptr;
   bool bound_ = false, is_odd_run_ = false;
 };
 

@@ -38,6 +38,7 @@ struct shared_sums {
 
 struct conv_methods;
 class filter_memory;
+struct joint_sums;
 
 /// The data of a run that change from run to run.
 struct run_context {
@@ -56,6 +57,7 @@ struct run_context {
   filter_memory* filters = nullptr;            // null for machines that train
   bool is_odd_run = false;                     // true in every second run of a machine
   partial_sums sums_of_rows = {};              // for a group that processes its rows part by part
+  const joint_sums* joint = nullptr;  // with statistics of all parts of a mini-batch; else null
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
   /// Whether large weights are read from the end. Runs and iterations alternate: the previous one

@@ -37,6 +37,8 @@
 #include <lamina/operators/metric/classification/cpu.hpp>
 #include <lamina/operators/metric/sequence/cpu.hpp>
 #include <lamina/operators/norm/batch_norm/cpu.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_channels.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/operators/norm/cos_sim/cpu.hpp>
 #include <lamina/operators/norm/group_norm/cpu.hpp>
 #include <lamina/operators/norm/layer_norm/cpu.hpp>

@@ -117,7 +117,8 @@ void tensor_array_to_tensor_forward(call_context<Real>& ctx) {
     xt::xarray<T> out = begin;
     for (std::size_t t = 0; t < e.steps; ++t) {
       if (!holds(from, t)) continue;
-      const xt::xarray<T>& part = from[t].template as<T>();
+      xt::xarray<T> storage;
+      const xt::xarray<T>& part = values_as(from[t], storage);
       sequences = from[t].lod();
       for (std::size_t i = 0; i < part.size(); ++i)
         out.flat((i / e.inner * e.steps + t) * e.inner + i % e.inner) = part.flat(i);

@@ -132,7 +132,8 @@ void array_to_lod_tensor_forward(call_context<Real>& ctx) {
     xt::xarray<T> out = begin;
     for (std::size_t t = 0; t < table.steps(); ++t) {
       if (!holds(from, t)) continue;
-      const xt::xarray<T>& rows = from[t].template as<T>();
+      xt::xarray<T> storage;
+      const xt::xarray<T>& rows = values_as(from[t], storage);
       if (rows.shape()[0] != table.alive(t))
         ctx.fail("expected " + std::to_string(table.alive(t)) + " rows in step " +
                  std::to_string(t) + " of array '" + ctx.input_name("X") + "', found " +
@@ -208,8 +209,10 @@ void last_rnn_memory_forward(call_context<Real>& ctx) {
       if (!holds(from, t) || from[t].shape()[0] <= r)
         ctx.fail("expected a row for sequence " + std::to_string(table.index[r]) + " at index " +
                  std::to_string(t) + " of array '" + ctx.input_name("X") + "', found none");
+      xt::xarray<T> storage;
+      const xt::xarray<T>& rows = values_as(from[t], storage);
       for (std::size_t c = 0; c < width; ++c)
-        out.flat(table.index[r] * width + c) = from[t].template as<T>().flat(r * width + c);
+        out.flat(table.index[r] * width + c) = rows.flat(r * width + c);
     }
     ctx.give("Out", tensor(std::move(out)));
   });

@@ -129,7 +129,8 @@ void merge_lod_tensor_forward(call_context<Real>& ctx) {
     xt::xarray<T> to = zero;
     for (int s = 0; s < 2; ++s) {
       if (from[s].empty()) continue;
-      const xt::xarray<T>& in = ctx.input(slot_list[s]).template as<T>();
+      xt::xarray<T> storage;
+      const xt::xarray<T>& in = values_as(ctx.input(slot_list[s]), storage);
       for (const auto& [row, source] : from[s])
         for (std::size_t c = 0; c < width; ++c)
           to.flat(row * width + c) = in.flat(source * width + c);

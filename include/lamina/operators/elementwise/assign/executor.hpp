@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/operators/elementwise/executor.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
@@ -17,6 +18,7 @@ void copy_value(call_context<Real>& ctx) {
 /// Out = X + step, in X's own type.
 template <class Real>
 void increment_forward(call_context<Real>& ctx) {
+  if (!is_floating(ctx.input("X").type())) return pointwise(ctx);
   const double step = ctx.attribute("step", 1);
   ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
     xt::xarray<T> out = x;

@@ -4,22 +4,30 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Out = X[0] + X[1] + ...; a sum of selected rows has the rows of all of them.
+/// Out = X[0] + X[1] + ..., where integers wrap around; a sum of selected rows has the rows of all
+/// of them.
 template <class Real>
 void sum_forward(call_context<Real>& ctx) {
-  auto out = ctx.real("X", 0);
-  for (int i = 1; i < ctx.count("X"); ++i) {
-    const auto& x = ctx.real("X", i);
-    if (shape_of(x) != shape_of(out))
-      ctx.fail("expected the shape " + to_string(shape_of(out)) + " in variable '" +
-               ctx.input_name("X", i) + "', found " + to_string(shape_of(x)));
-    out += x;
-  }
+  tensor out = with_values(ctx, "X", [&]<class T>(const xt::xarray<T>& first) {
+    xt::xarray<T> sum = first;
+    for (int i = 1; i < ctx.count("X"); ++i) {
+      xt::xarray<T> storage;
+      const xt::xarray<T>& x = values_as(ctx.input("X", i), storage);
+      if (shape_of(x) != shape_of(sum))
+        ctx.fail("expected the shape " + to_string(shape_of(sum)) + " in variable '" +
+                 ctx.input_name("X", i) + "', found " + to_string(shape_of(x)));
+      T* const to = sum.data();
+      const T* const from = x.data();
+      for (std::size_t k = 0; k < sum.size(); ++k) to[k] = math::wrapping_sum(to[k], from[k]);
+    }
+    return tensor(std::move(sum));
+  });
   if (std::set<std::int64_t>* const rows = ctx.selected_output("Out")) {
     std::set<std::int64_t> all;
     for (int i = 0; i < ctx.count("X"); ++i)

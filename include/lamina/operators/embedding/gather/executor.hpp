@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include <lamina/core/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
@@ -17,10 +18,10 @@ namespace lamina::inline LAMINA_ABI::kernel {
 /// Out[i] = X[Index[i]].
 template <class Real>
 void gather_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  tensor_shape shape = shape_of(x);
+  tensor_shape shape = ctx.input("X").shape();
   shape[0] = ctx.input("Index").size();
-  ctx.give("Out", rows_of<Real>(ctx, x, "Index", -1, shape));
+  ctx.give("Out", ctx.input("X").visit(
+                      [&](const auto& x) { return tensor(rows_of(ctx, x, "Index", -1, shape)); }));
 }
 template <class Real>
 void gather_gradient(call_context<Real>& ctx) {
@@ -38,7 +39,8 @@ void scatter_forward(call_context<Real>& ctx) {
   const bool overwrite = ctx.flag("overwrite");
   ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
     xt::xarray<T> out = x;
-    const xt::xarray<T>& updates = ctx.input("Updates").template as<T>();
+    xt::xarray<T> storage;
+    const xt::xarray<T>& updates = values_as(ctx.input("Updates"), storage);
     const std::size_t width = x.size() / std::max<std::size_t>(x.shape()[0], 1);
     if (updates.size() != ids.size() * width)
       ctx.fail("expected " + std::to_string(ids.size()) + " updates of " + std::to_string(width) +
@@ -50,7 +52,7 @@ void scatter_forward(call_context<Real>& ctx) {
       const bool replaces = seen.insert(ids.flat(i)).second || overwrite;
       for (std::size_t c = 0; c < width; ++c) {
         const T update = updates.flat(i * width + c);
-        out.flat(to + c) = replaces ? update : static_cast<T>(out.flat(to + c) + update);
+        out.flat(to + c) = replaces ? update : math::wrapping_sum(out.flat(to + c), update);
       }
     }
     return tensor(std::move(out));
@@ -83,9 +85,10 @@ void multiplex_forward(call_context<Real>& ctx) {
   ctx.give("Out", ctx.input("X", 0).visit([&]<class T>(const xt::xarray<T>& first) {
     xt::xarray<T> out = first;
     const std::size_t width = first.size() / std::max<std::size_t>(ids.size(), 1);
+    xt::xarray<T> storage;
     for (std::size_t r = 0; r < ids.size(); ++r) {
       ctx.require_range("Ids", ids.flat(r), 0, ctx.count("X"));
-      const auto& x = ctx.input("X", static_cast<int>(ids.flat(r))).template as<T>();
+      const xt::xarray<T>& x = values_as(ctx.input("X", static_cast<int>(ids.flat(r))), storage);
       for (std::size_t c = 0; c < width; ++c) out.flat(r * width + c) = x.flat(r * width + c);
     }
     return tensor(std::move(out));

@@ -13,12 +13,12 @@
 namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out[i] = table[ids[i]]; zeros if the id is `padding`.
-template <class Real>
-xt::xarray<Real> rows_of(const call_context<Real>& ctx, const xt::xarray<Real>& table,
-                         const char* slot, std::int64_t padding, tensor_shape shape) {
+template <class Real, class T>
+xt::xarray<T> rows_of(const call_context<Real>& ctx, const xt::xarray<T>& table, const char* slot,
+                      std::int64_t padding, tensor_shape shape) {
   const xt::xarray<std::int64_t> ids = ctx.integers(slot);
   const std::size_t width = table.size() / std::max<std::size_t>(table.shape()[0], 1);
-  auto out = zeros<Real>(shape);
+  auto out = zeros<T>(shape);
   for (std::size_t r = 0; r < ids.size(); ++r) {
     const std::int64_t id = ids.flat(r);
     ctx.require_range(slot, id, 0, static_cast<std::int64_t>(table.shape()[0]));

@@ -165,13 +165,13 @@ struct call_kernel<one_hot> {
     const operand in = c.input(0), out = c.output(0);
     const int depth = c.integer(0);
     const bool lenient = c.flag(1);
-    require_float(c, out);
     clear(out);
     for (int r = 0; r < in.rows; ++r)
       for (int o = 0; o < in.columns; ++o) {
         const std::int64_t k = integer_in(in, r, o);
         if (k >= 0 && k < depth)
-          out.row<float>(r)[static_cast<std::ptrdiff_t>(o) * depth + k] = 1;
+          store_as(out.data, out.type, r * out.stride + static_cast<std::ptrdiff_t>(o) * depth + k,
+                   1.0);
         else if (!lenient)
           fail_range(c, "number", k, r, depth, in);
       }

@@ -35,26 +35,27 @@ void one_hot_forward(call_context<Real>& ctx) {
 /// ranks above all numbers.
 template <class Real>
 void top_k_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  tensor_shape shape = shape_of(x);
+  tensor_shape shape = ctx.input("X").shape();
   const std::size_t n = shape.back(), k = static_cast<std::size_t>(ctx.integer("k", 1));
   if (k < 1 || k > n)
     ctx.fail("expected k from 1 to " + std::to_string(n) + ", found " + std::to_string(k));
   shape.back() = k;
-  auto out = zeros<Real>(shape);
   auto indices = zeros<std::int64_t>(shape);
-  std::vector<std::size_t> order(n);
-  for (std::size_t r = 0; r * n < x.size(); ++r) {
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    sort_stably(order, [&](std::size_t a, std::size_t b) {
-      return math::is_above(x.flat(r * n + a), x.flat(r * n + b));
-    });
-    for (std::size_t j = 0; j < k; ++j) {
-      out.flat(r * k + j) = x.flat(r * n + order[j]);
-      indices.flat(r * k + j) = static_cast<std::int64_t>(order[j]);
-    }
-  }
-  ctx.give("Out", std::move(out));
+  ctx.give("Out", with_values(ctx, "X", [&]<class T>(const xt::xarray<T>& x) {
+             auto out = zeros<T>(shape);
+             std::vector<std::size_t> order(n);
+             for (std::size_t r = 0; r * n < x.size(); ++r) {
+               std::iota(order.begin(), order.end(), std::size_t{0});
+               sort_stably(order, [&](std::size_t a, std::size_t b) {
+                 return math::is_above(x.flat(r * n + a), x.flat(r * n + b));
+               });
+               for (std::size_t j = 0; j < k; ++j) {
+                 out.flat(r * k + j) = x.flat(r * n + order[j]);
+                 indices.flat(r * k + j) = static_cast<std::int64_t>(order[j]);
+               }
+             }
+             return tensor(std::move(out));
+           }));
   ctx.give("Indices", std::move(indices));
 }
 /// The gradient of each result goes to the element from which it was copied.
@@ -79,7 +80,8 @@ void accuracy_forward(call_context<Real>& ctx) {
   if (indices.size() != rows * k)
     ctx.fail("expected one label a row of " + to_string(shape_of(indices)) + ", found " +
              to_string(shape_of(label)));
-  const auto& scores = ctx.real("Out");
+  xt::xarray<double> storage;
+  const xt::xarray<double>& scores = values_as(ctx.input("Out"), storage);
   if (scores.size() != indices.size())
     ctx.fail("expected a score for each index of " + to_string(shape_of(indices)) + ", found " +
              to_string(shape_of(scores)));
@@ -87,7 +89,7 @@ void accuracy_forward(call_context<Real>& ctx) {
   for (std::size_t r = 0; r < rows; ++r) {
     const std::int64_t *row = indices.data() + r * k, *hit = std::find(row, row + k, label.flat(r));
     if (hit == row + k) continue;
-    const Real score = scores.flat(r * k + static_cast<std::size_t>(hit - row));
+    const double score = scores.flat(r * k + static_cast<std::size_t>(hit - row));
     if (score == score) ++correct;
   }
   const Real part = rows == 0 ? Real(0) : static_cast<Real>(correct) / static_cast<Real>(rows);

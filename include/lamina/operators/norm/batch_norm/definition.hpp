@@ -34,6 +34,13 @@ struct batch_norm : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 24;
 };
 
+/// Whether any of a program's operators is a batch_norm.
+constexpr bool has_batch_norm(const operator_desc* operators, int count) {
+  for (int k = 0; k < count; ++k)
+    if (is<batch_norm>(operators[k])) return true;
+  return false;
+}
+
 using norm_batch_norm_operators = operator_list<batch_norm>;
 
 }  // namespace lamina::inline LAMINA_ABI

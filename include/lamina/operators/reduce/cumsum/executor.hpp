@@ -4,29 +4,35 @@
 
 #include <lamina/core/config.hpp>
 
+#include <type_traits>
+
+#include <lamina/core/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Cumulative sums along an axis.
+/// Cumulative sums along an axis: of floating numbers in double, of integers in int64.
 template <class Real>
 void cumsum_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const lines l(shape_of(x), ctx.axis("axis", x.dimension(), -1));
+  const tensor_shape shape = ctx.input("X").shape();
+  const lines l(shape, ctx.axis("axis", shape.size(), -1));
   const bool exclusive = ctx.flag("exclusive"), reverse = ctx.flag("reverse");
-  auto out = zeros<Real>(shape_of(x));
-  for (std::size_t o = 0; o < l.outer; ++o)
-    for (std::size_t i = 0; i < l.inner; ++i) {
-      double sum = 0;
-      for (std::size_t k = 0; k < l.n; ++k) {
-        const std::size_t at = l.at(o, reverse ? l.n - 1 - k : k, i);
-        const double next = sum + static_cast<double>(x.flat(at));
-        out.flat(at) = static_cast<Real>(exclusive ? sum : next);
-        sum = next;
-      }
-    }
-  ctx.give("Out", std::move(out));
+  ctx.give("Out", with_values(ctx, "X", [&]<class T>(const xt::xarray<T>& x) {
+             using wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+             auto out = zeros<T>(shape);
+             for (std::size_t o = 0; o < l.outer; ++o)
+               for (std::size_t i = 0; i < l.inner; ++i) {
+                 wide sum = 0;
+                 for (std::size_t k = 0; k < l.n; ++k) {
+                   const std::size_t at = l.at(o, reverse ? l.n - 1 - k : k, i);
+                   const wide next = math::wrapping_sum(sum, static_cast<wide>(x.flat(at)));
+                   out.flat(at) = static_cast<T>(exclusive ? sum : next);
+                   sum = next;
+                 }
+               }
+             return tensor(std::move(out));
+           }));
 }
 
 template <class Real>

@@ -105,7 +105,7 @@ struct reduce_kernel {
     if constexpr (Kind == reduction_kind::mean && !std::is_same_v<T, bool>)
       for (int r = 0; l.count > 0 && r < out.rows; ++r)
         for (int j = 0; j < out.columns; ++j)
-          out.row<T>(r)[j] = static_cast<T>(out.row<T>(r)[j] / static_cast<T>(l.count));
+          out.row<T>(r)[j] = static_cast<T>(out.row<T>(r)[j] / l.count);  // beyond T, perhaps
   }
 };
 

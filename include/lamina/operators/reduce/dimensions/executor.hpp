@@ -4,7 +4,11 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstdint>
+#include <type_traits>
+
 #include <lamina/core/extremes.hpp>
+#include <lamina/core/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -50,30 +54,36 @@ reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape&
 /// Which function combines the elements.
 enum class reduction_kind { sum, mean, max, min, product };
 
-/// Out = the reduction of X over some dimensions, computed in double.
+/// Out = the reduction of X over some dimensions: of floating numbers in double, of integers in
+/// int64, where sums and products wrap around and means are rounded towards 0.
 template <class Real, reduction_kind Kind>
 void reduce_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const reduction_plan plan = plan_reduction(ctx, shape_of(x));
-  auto out = zeros<double>(plan.shape);
-  if (Kind == reduction_kind::product) out.fill(1);
-  std::vector<bool> begun(out.size(), false);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::size_t p = plan.position[i];
-    double& to = out.flat(p);
-    const double value = static_cast<double>(x.flat(i));
-    if (!begun[p])
-      to = value;
-    else if (Kind == reduction_kind::sum || Kind == reduction_kind::mean)
-      to += value;
-    else if (Kind == reduction_kind::product)
-      to *= value;
-    else if (Kind == reduction_kind::max ? math::is_above(value, to) : math::is_below(value, to))
-      to = value;
-    begun[p] = true;
-  }
-  if (Kind == reduction_kind::mean && plan.count > 0) out /= static_cast<double>(plan.count);
-  ctx.give("Out", xt::xarray<Real>(xt::cast<Real>(out)));
+  const reduction_plan plan = plan_reduction(ctx, ctx.input("X").shape());
+  ctx.give("Out", with_values(ctx, "X", [&]<class T>(const xt::xarray<T>& x) {
+             using wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+             auto out = zeros<wide>(plan.shape);
+             if (Kind == reduction_kind::product) out.fill(wide(1));
+             std::vector<bool> begun(out.size(), false);
+             for (std::size_t i = 0; i < x.size(); ++i) {
+               const std::size_t p = plan.position[i];
+               wide& to = out.flat(p);
+               const wide value = static_cast<wide>(x.flat(i));
+               if (!begun[p])
+                 to = value;
+               else if (Kind == reduction_kind::sum || Kind == reduction_kind::mean)
+                 to = math::wrapping_sum(to, value);
+               else if (Kind == reduction_kind::product)
+                 to = math::wrapping_product(to, value);
+               else if (Kind == reduction_kind::max ? math::is_above(value, to)
+                                                    : math::is_below(value, to))
+                 to = value;
+               begun[p] = true;
+             }
+             if constexpr (Kind == reduction_kind::mean)
+               for (std::size_t i = 0; plan.count > 0 && i < out.size(); ++i)
+                 out.flat(i) /= static_cast<wide>(plan.count);
+             return tensor(xt::xarray<T>(xt::cast<T>(out)));
+           }));
 }
 
 /// The gradient: sum: dOut. mean: dOut / count. max, min: dOut for the first element that equals

@@ -9,14 +9,15 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Out = sum of all elements / their number; 0 if there are none.
+/// Out = sum of all elements / their number, rounded towards 0 for integers; 0 if there are none.
 template <class Real>
 void mean_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
-  if (x.size() > 0) sum /= static_cast<double>(x.size());
-  ctx.give("Out", tensor::filled<Real>({1}, static_cast<Real>(sum)));
+  ctx.give("Out", with_values(ctx, "X", []<class T>(const xt::xarray<T>& x) {
+             double sum = 0;
+             for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
+             if (x.size() > 0) sum /= static_cast<double>(x.size());
+             return tensor::filled<T>({1}, number_cast<T>(sum));
+           }));
 }
 
 /// dX = dOut / number of elements, everywhere.

@@ -54,9 +54,10 @@ void sequence_concat_forward(call_context<Real>& ctx) {
     const std::size_t width = matrix(shape, 1).columns;
     shape[0] = rows;
     xt::xarray<T> out = xt::xarray<T>::from_shape(shape);
+    xt::xarray<T> storage;
     std::size_t at = 0;
     for_joined_rows(ctx, [&](int i, std::size_t r) {
-      const xt::xarray<T>& x = ctx.input("X", i).template as<T>();
+      const xt::xarray<T>& x = values_as(ctx.input("X", i), storage);
       for (std::size_t c = 0; c < width; ++c) out.flat(at++) = x.flat(r * width + c);
     });
     return tensor(std::move(out));

@@ -23,7 +23,7 @@ void give_copied(call_context<Real>& ctx, const char* in, const char* out,
   ctx.give(out, ctx.input(in).visit([&]<class T>(const xt::xarray<T>& x) {
     xt::xarray<T> y = xt::xarray<T>::from_shape(shape);
     for (std::size_t i = 0; i < y.size(); ++i)
-      y.flat(i) = position[i] == nowhere ? static_cast<T>(padding) : x.flat(position[i]);
+      y.flat(i) = position[i] == nowhere ? number_cast<T>(padding) : x.flat(position[i]);
     return tensor(std::move(y));
   }));
 }
@@ -185,7 +185,8 @@ void concat_forward(call_context<Real>& ctx) {
     const lines to(shape, axis);
     std::size_t begin = 0;
     for (int k = 0; k < n; ++k) {
-      const xt::xarray<T>& x = ctx.input("X", k).template as<T>();
+      xt::xarray<T> storage;
+      const xt::xarray<T>& x = values_as(ctx.input("X", k), storage);
       const lines from(shape_of(x), axis);
       if (from.outer != to.outer || from.inner != to.inner)
         ctx.fail("expected inputs that differ along the axis only, found " +
@@ -202,14 +203,14 @@ void concat_forward(call_context<Real>& ctx) {
 }
 
 /// The part of `whole` with extent `n` that starts at `begin` along `axis`.
-template <class Real>
-xt::xarray<Real> part_of(const xt::xarray<Real>& whole, std::size_t axis, std::size_t begin,
-                         std::size_t n) {
+template <class T>
+xt::xarray<T> part_of(const xt::xarray<T>& whole, std::size_t axis, std::size_t begin,
+                      std::size_t n) {
   tensor_shape shape = shape_of(whole);
   const lines from(shape, axis);
   shape[axis] = n;
   const lines to(shape, axis);
-  xt::xarray<Real> part = xt::xarray<Real>::from_shape(shape);
+  xt::xarray<T> part = xt::xarray<T>::from_shape(shape);
   for (std::size_t o = 0; o < to.outer; ++o)
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t i = 0; i < to.inner; ++i)
@@ -233,20 +234,20 @@ void concat_gradient(call_context<Real>& ctx) {
 /// Out[k] = part k of X along `axis`.
 template <class Real>
 void split_forward(call_context<Real>& ctx) {
-  const xt::xarray<Real> x = ctx.real("X");
-  const std::size_t axis = ctx.axis("axis", x.dimension());
+  const tensor x = ctx.input("X");
+  const std::size_t axis = ctx.axis("axis", x.rank()), whole = x.shape()[axis];
   const std::vector<int> sections = ctx.integer_list("sections");
   const int parts = ctx.output_count("Out");
   std::size_t begin = 0;
   for (int k = 0; k < parts; ++k) {
     const std::size_t n = sections.empty()
-                              ? x.shape()[axis] / static_cast<std::size_t>(parts)
+                              ? whole / static_cast<std::size_t>(parts)
                               : static_cast<std::size_t>(sections[static_cast<std::size_t>(k)]);
-    ctx.give("Out", part_of(x, axis, begin, n), k);
+    x.visit([&](const auto& a) { ctx.give("Out", part_of(a, axis, begin, n), k); });
     begin += n;
   }
-  if (begin != x.shape()[axis])
-    ctx.fail("expected parts that add up to " + std::to_string(x.shape()[axis]) + ", found " +
+  if (begin != whole)
+    ctx.fail("expected parts that add up to " + std::to_string(whole) + ", found " +
              std::to_string(begin));
 }
 
@@ -277,17 +278,20 @@ void give_stacked(call_context<Real>& ctx, const char* in, const char* out) {
   tensor_shape shape = ctx.input(in, 0).shape();
   const std::size_t axis = ctx.axis("axis", shape.size() + 1);
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), n);
-  auto y = zeros<Real>(shape);
   const lines l(shape, axis);
-  for (std::size_t k = 0; k < n; ++k) {
-    const auto& x = ctx.real(in, static_cast<int>(k));
-    if (x.size() != l.outer * l.inner)
-      ctx.fail("expected inputs of one shape, found " + to_string(shape_of(x)) + " beside " +
-               to_string(ctx.input(in, 0).shape()));
-    for (std::size_t o = 0; o < l.outer; ++o)
-      for (std::size_t i = 0; i < l.inner; ++i) y.flat(l.at(o, k, i)) = x.flat(o * l.inner + i);
-  }
-  ctx.give(out, std::move(y));
+  ctx.give(out, ctx.input(in, 0).visit([&]<class T>(const xt::xarray<T>&) {
+    auto y = zeros<T>(shape);
+    for (std::size_t k = 0; k < n; ++k) {
+      xt::xarray<T> storage;
+      const xt::xarray<T>& x = values_as(ctx.input(in, static_cast<int>(k)), storage);
+      if (x.size() != l.outer * l.inner)
+        ctx.fail("expected inputs of one shape, found " + to_string(shape_of(x)) + " beside " +
+                 to_string(ctx.input(in, 0).shape()));
+      for (std::size_t o = 0; o < l.outer; ++o)
+        for (std::size_t i = 0; i < l.inner; ++i) y.flat(l.at(o, k, i)) = x.flat(o * l.inner + i);
+    }
+    return tensor(std::move(y));
+  }));
 }
 template <class Real>
 void stack_forward(call_context<Real>& ctx) {
@@ -310,15 +314,17 @@ void stack_gradient(call_context<Real>& ctx) {
 /// Y[k] = part k of X along `axis`, without this dimension.
 template <class Real>
 void unstack_forward(call_context<Real>& ctx) {
-  const xt::xarray<Real> x = ctx.real("X");
-  tensor_shape shape = shape_of(x);
+  const tensor x = ctx.input("X");
+  tensor_shape shape = x.shape();
   const std::size_t axis = ctx.axis("axis", shape.size());
   if (shape[axis] != static_cast<std::size_t>(ctx.output_count("Y")))
     ctx.fail("expected " + std::to_string(shape[axis]) + " outputs, found " +
              std::to_string(ctx.output_count("Y")));
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
   for (int k = 0; k < ctx.output_count("Y"); ++k)
-    ctx.give("Y", reshaped(part_of(x, axis, static_cast<std::size_t>(k), 1), shape), k);
+    x.visit([&](const auto& a) {
+      ctx.give("Y", reshaped(part_of(a, axis, static_cast<std::size_t>(k), 1), shape), k);
+    });
 }
 
 template <class Real>

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/mpi_begin.hpp - begins MPI, or uses it as the program has begun it.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Begins MPI unless the program has done so, as mpi4py and PETSc do. Returns whether it has begun
+/// MPI, so that the caller ends it. Throws lamina::error if MPI has ended, if it allows no threads
+/// beside the one that calls it, or if it allows calls of another thread only.
+LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv) {
+  int begun = 0, ended = 0, level = MPI_THREAD_SINGLE, is_main = 1;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  if (ended != 0)
+    throw error(
+        "lamina: distributed: expected an MPI that has not ended, found one after MPI_Finalize: "
+        "make one session, or call MPI_Init_thread before the first session and MPI_Finalize after "
+        "the last one");
+  if (begun == 0) {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    if (level < MPI_THREAD_FUNNELED)
+      throw error("lamina: distributed: expected an MPI that allows threads, found one without");
+    return true;
+  }
+  MPI_Query_thread(&level);
+  MPI_Is_thread_main(&is_main);
+  if (level < MPI_THREAD_FUNNELED)
+    throw error(
+        "lamina: distributed: expected MPI_THREAD_FUNNELED or a higher level from the program that "
+        "has begun MPI, found MPI_THREAD_SINGLE: call MPI_Init_thread(&argc, &argv, "
+        "MPI_THREAD_FUNNELED, &level) instead of MPI_Init");
+  if (level == MPI_THREAD_FUNNELED && is_main == 0)
+    throw error(
+        "lamina: distributed: expected a session in the thread that has begun MPI, found another "
+        "thread: MPI_THREAD_FUNNELED allows calls of the first only, MPI_THREAD_SERIALIZED of any");
+  return false;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

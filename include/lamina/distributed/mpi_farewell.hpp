@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/mpi_farewell.hpp - the end of a session after a failure.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// How the ranks of a communicator part after a failure. Each tells the others the reason. Then it
+/// receives and forgets what they still send, because a send of MPI may need its receiver to end,
+/// and its memory must stay until then.
+class mpi_farewell {
+ public:
+  static constexpr int tag_failure = 2, tag_leave = 3;
+  static constexpr std::size_t longest_reason = 4000;
+  static constexpr double longest_wait = 3;  // seconds
+
+  /// Tells all other ranks why this one stops.
+  LAMINA_COLD void tell(MPI_Comm comm, std::string_view why) {
+    reason_ = std::string(why.substr(0, longest_reason));
+    send_all(comm, tag_failure, reason_);
+  }
+  /// Receives and forgets the next message of another rank. Returns whether there was one; it may
+  /// still be on its way then.
+  LAMINA_COLD bool drain(MPI_Comm comm) {
+    int done = 1;
+    if (pending_ != MPI_REQUEST_NULL) MPI_Test(&pending_, &done, MPI_STATUS_IGNORE);
+    if (done == 0) return false;
+    MPI_Status status;
+    int found = 0, bytes = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, &status);
+    if (found == 0) return false;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    try {
+      forgotten_.resize(static_cast<std::size_t>(bytes));
+    } catch (const std::bad_alloc&) {
+      return false;  // then the sender waits in vain, and ends all processes with its reason
+    }
+    MPI_Irecv(forgotten_.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
+              &pending_);
+    if (status.MPI_TAG == tag_leave) ++left_;
+    return true;
+  }
+  /// Tells all other ranks that this one leaves. Returns whether within three seconds all ranks
+  /// leave and all messages have arrived, also those that `have_arrived()` asks for: then MPI can
+  /// end in order.
+  template <class F>
+  LAMINA_COLD bool all_leave(MPI_Comm comm, F&& have_arrived) {
+    int size = 1;
+    MPI_Comm_size(comm, &size);
+    send_all(comm, tag_leave, {});
+    // A rank sends nothing after its leave, so what it has sent is here when that is.
+    for (const auto begin = clock::now(); seconds_since(begin) < longest_wait;) {
+      if (drain(comm)) continue;
+      int done = 0;
+      MPI_Testall(static_cast<int>(told_.size()), told_.data(), &done, MPI_STATUSES_IGNORE);
+      if (left_ == size - 1 && pending_ == MPI_REQUEST_NULL && done != 0 && have_arrived())
+        return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
+  using clock = std::chrono::steady_clock;
+  static double seconds_since(clock::time_point begin) {
+    return std::chrono::duration<double>(clock::now() - begin).count();
+  }
+
+ private:
+  void send_all(MPI_Comm comm, int tag, const std::string& what) {
+    int rank = 0, size = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int r = 0; r < size; ++r) {
+      if (r == rank) continue;
+      told_.push_back(MPI_REQUEST_NULL);
+      MPI_Isend(what.data(), static_cast<int>(what.size()), MPI_BYTE, r, tag, comm, &told_.back());
+    }
+  }
+
+  std::string reason_;  // a member, because a rank may receive it long after tell()
+  std::vector<MPI_Request> told_;
+  MPI_Request pending_ = MPI_REQUEST_NULL;  // of drain()
+  std::vector<std::byte> forgotten_;
+  int left_ = 0;  // ranks that have left
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/norm/batch_norm/cpu_joint.hpp - the statistics of batch_norm over all parts of a
+// mini-batch, which several threads and processes compute (train_options::sync_batch_norm).
+//
+// The parts have the numbers [elements per channel, mean of each channel, squared distances from
+// this mean] in the forward pass. In the backward pass they have [elements per channel, sum of the
+// slopes, sum of slope * x_hat], where the slopes are those of the cost of the whole mini-batch up
+// to a factor that all parts share.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/common/operator_call.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/schedule/joint_sums.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/norm/batch_norm/cpu_channels.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
+#include <lamina/plan/image_operators.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+namespace detail {
+
+/// The numbers of joint_sums for a batch_norm of so many channels.
+constexpr std::size_t joint_numbers(int channels) {
+  return 1 + 2 * static_cast<std::size_t>(channels);
+}
+
+/// Adds up moments of two parts with the formula of Chan, Golub and LeVeque (1983).
+LAMINA_COLD inline void add_moments(double* to, const double* more, std::size_t count) {
+  if (more[0] == 0) return;
+  if (to[0] == 0) {
+    std::copy_n(more, count, to);
+    return;
+  }
+  const std::size_t channels = (count - 1) / 2;
+  const double all = to[0] + more[0], share = more[0] / all;
+  for (std::size_t c = 1; c <= channels; ++c) {
+    const double off = more[c] - to[c];
+    to[c] += off * share;
+    to[channels + c] += more[channels + c] + off * off * (share * to[0]);
+  }
+  to[0] = all;
+}
+LAMINA_COLD inline void add_slopes(double* to, const double* more, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) to[k] += more[k];
+}
+
+/// Mean and squared distances of a channel whose variance overflows Real.
+template <class Real>
+LAMINA_COLD void wide_channel(const operand& x, const channel_rows& r, int channel, double& mean,
+                              double& squares) {
+  using wide = wide_number<Real>;
+  const auto each = [&](const auto& f) {
+    for (int row = 0; row < r.rows; ++row)
+      for (int j = 0; j < r.size; ++j)
+        f(static_cast<wide>(
+            x.row<const Real>(row)[static_cast<std::ptrdiff_t>(channel) * r.size + j]));
+  };
+  wide sum = 0, off = 0;
+  each([&](wide v) { sum += v; });
+  const wide centre = sum / static_cast<wide>(r.count<double>());
+  each([&](wide v) { off += (v - centre) * (v - centre); });
+  mean = static_cast<double>(centre);
+  squares = static_cast<double>(off);
+}
+
+/// Mean, biased variance and 1 / sqrt(variance + epsilon) of each channel over all parts. Returns
+/// the number of elements per channel; without elements the arrays are not written.
+template <class Real>
+LAMINA_COLD double join_moments(const joint_sums& joint, const operand& x, const channel_rows& r,
+                                Real epsilon, Real* mean, Real* variance, Real* inverse) {
+  const std::size_t count = joint_numbers(r.channels);
+  double* const sums = joint.numbers;
+  double *const means = sums + 1, *const squares = means + r.channels;
+  std::fill_n(sums, count, 0.0);
+  if (r.rows > 0) {
+    const double own = sums[0] = r.count<double>();
+    batch_moments(x, r, mean, variance);
+    for (int c = 0; c < r.channels; ++c) {
+      means[c] = static_cast<double>(mean[c]);
+      squares[c] = static_cast<double>(variance[c]) * own;
+      if (!is_finite(variance[c])) wide_channel<Real>(x, r, c, means[c], squares[c]);
+    }
+  }
+  joint.join(count, &add_moments);
+  for (int c = 0; c < r.channels && sums[0] > 0; ++c) {
+    const double wide = squares[c] / sums[0];
+    mean[c] = static_cast<Real>(means[c]);
+    variance[c] = static_cast<Real>(wide);
+    inverse[c] = is_finite(variance[c])
+                     ? inverse_deviation(variance[c], epsilon)
+                     : static_cast<Real>(1 / std::sqrt(wide + static_cast<double>(epsilon)));
+  }
+  return sums[0];
+}
+
+/// Adds up the sums of the gradient over all parts, which take_slopes() then takes. Returns the
+/// number of elements per channel. Throws lamina::error if this part has elements but no weight in
+/// the cost: its gradient would be lost.
+template <class Real>
+LAMINA_COLD double join_slopes(const joint_sums& joint, const channel_rows& r, const Real* sum_d,
+                               const Real* sum_dh) {
+  double* const sums = joint.numbers;
+  std::fill_n(sums, joint_numbers(r.channels), 0.0);
+  if (r.rows > 0) {
+    if (!(joint.weight > 0))
+      throw error(
+          "lamina: train: sync_batch_norm: expected rows of the cost in each part of a mini-batch, "
+          "found a part that has none: make the mini-batch larger, or take fewer threads");
+    sums[0] = r.count<double>();
+    for (int c = 0; c < r.channels; ++c) {
+      sums[1 + c] = joint.weight * static_cast<double>(sum_d[c]);
+      sums[1 + r.channels + c] = joint.weight * static_cast<double>(sum_dh[c]);
+    }
+  }
+  joint.join(joint_numbers(r.channels), &add_slopes);
+  return sums[0];
+}
+/// The sums over all parts, as sums of slopes of this part's own cost.
+template <class Real>
+LAMINA_COLD void take_slopes(const joint_sums& joint, const channel_rows& r, Real* sum_d,
+                             Real* sum_dh) {
+  for (int c = 0; c < r.channels && joint.weight > 0; ++c) {
+    sum_d[c] = static_cast<Real>(joint.numbers[1 + c] / joint.weight);
+    sum_dh[c] = static_cast<Real>(joint.numbers[1 + r.channels + c] / joint.weight);
+  }
+}
+
+}  // namespace detail
+
+/// The number of numbers that a group of a schedule joins with those of other parts of a
+/// mini-batch, 0 for most groups.
+LAMINA_COLD inline std::size_t joint_numbers_of(const program_view& program,
+                                                const group_info& group,
+                                                const argument_info* info) {
+  const bool forward = group.schema == schema_of<batch_norm_factor>().bare;
+  if (!forward && group.schema != schema_of<batch_norm_slopes>().bare) return 0;
+  const operator_call call(program, nullptr, info, group.schema, group.op, nullptr);
+  const bool given = call.flag(0) || call.flag(4);  // moving statistics
+  // The factors, and Scale.
+  return given ? 0 : detail::joint_numbers(info[forward ? 9 : 1].columns);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

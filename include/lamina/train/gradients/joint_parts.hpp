@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/gradients/joint_parts.hpp - adds up sums over rows over the parts of a mini-batch
+// while threads and processes compute them (train_options::sync_batch_norm).
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include <lamina/core/threading.hpp>
+#include <lamina/engine/cpu/schedule/joint_sums.hpp>
+#include <lamina/train/world.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The joint_sums of the parts of a mini-batch, one part per thread of each process. All parts meet
+/// at each of the sums of a program, also parts without samples. Sums are added in the order of a
+/// balanced binary tree over the parts of all processes, so R processes of T threads get the bits
+/// of one process with R * T threads. Thread 0 alone speaks with other processes.
+class joint_parts {
+ public:
+  /// `counts` has the number of numbers of each of the sums, in the order in which the program
+  /// computes them. With `all`, the parts are those of all its processes.
+  LAMINA_COLD joint_parts(int threads, world* all, std::vector<std::size_t> counts)
+      : threads_(static_cast<std::size_t>(threads)),
+        ranks_(all == nullptr ? 1 : static_cast<std::size_t>(all->size())),
+        all_(all),
+        counts_(std::move(counts)),
+        met_(threads_),
+        parts_(threads_),
+        patience_(threads <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
+    for (const std::size_t n : counts_) most_ = (std::max)(most_, n);
+    slots_.resize(threads_ * most_);
+    total_.resize(most_);
+    if (ranks_ > 1) {
+      const std::size_t each = adds_threads() ? 1 : threads_;
+      sent_.resize(each * most_);
+      received_.resize(ranks_ * each * most_);
+    }
+    for (std::size_t t = 0; t < threads_; ++t)
+      parts_[t] = {slots_.data() + t * most_, 1, static_cast<int>(t), this, &join};
+  }
+  joint_parts(const joint_parts&) = delete;
+  joint_parts& operator=(const joint_parts&) = delete;
+
+  /// The sums of the part that a thread computes.
+  const engine::cpu::joint_sums* part(int thread) const { return &parts_[index(thread)]; }
+  /// Sets the weight of a part in the cost of the next mini-batch, relative to other parts.
+  void weigh(int thread, double weight) { parts_[index(thread)].weight = weight; }
+
+  /// Begins a mini-batch; no thread may be in run().
+  void begin() {
+    std::fill(met_.begin(), met_.end(), std::size_t{0});
+    arrived_ = 0;
+    add_ = nullptr;
+    failure_ = nullptr;
+    has_failed_ = 0;
+  }
+  /// Runs f() in a thread, which joins the sums of its part or, if the part has no samples, none of
+  /// them. If a thread throws, those that wait for it throw the same exception.
+  template <class F>
+  void run(int thread, F&& f) {
+    try {
+      f();
+      // Without numbers of its own, the part still waits at each meeting for those of the others.
+      while (met_[index(thread)] < counts_.size()) join_nothing(thread);
+    } catch (...) {
+      fail();
+      throw;
+    }
+  }
+
+ private:
+  using add_function = engine::cpu::joint_sums::add_function;
+
+  static std::size_t index(int thread) { return static_cast<std::size_t>(thread); }
+  /// Whether the threads of a process are whole subtrees of the tree over all parts, so that their
+  /// sum is one of its nodes.
+  bool adds_threads() const { return (threads_ & (threads_ - 1)) == 0; }
+
+  LAMINA_COLD void join_nothing(int thread) {
+    const std::size_t count = counts_[met_[index(thread)]];
+    std::fill_n(parts_[index(thread)].numbers, count, 0.0);
+    meet(index(thread), count, nullptr);
+  }
+  LAMINA_COLD static void join(void* self, int part, std::size_t count, add_function add) {
+    static_cast<joint_parts*>(self)->meet(index(part), count, add);
+  }
+  /// `add` is null for a part without rows.
+  LAMINA_COLD void meet(std::size_t thread, std::size_t count, add_function add) {
+    ++met_[thread];
+    threading::guard lock(mutex_);
+    if (add != nullptr) add_ = add;
+    if (thread > 0) {
+      const unsigned round = round_;
+      __atomic_store_n(&arrived_, arrived_ + 1, __ATOMIC_RELEASE);
+      if (arrived_ + 1 == threads_) changed_.notify_all();
+      wait(lock, [&] { return __atomic_load_n(&round_, __ATOMIC_ACQUIRE) != round; });
+      lock.unlock();
+    } else {
+      wait(lock, [&] { return __atomic_load_n(&arrived_, __ATOMIC_ACQUIRE) + 1 == threads_; });
+      lock.unlock();
+      add_up(count);
+      lock.lock();
+      add_ = nullptr;
+      arrived_ = 0;
+      __atomic_store_n(&round_, round_ + 1, __ATOMIC_RELEASE);
+      lock.unlock();
+      changed_.notify_all();
+    }
+    // The next total is not written before all threads have come to the next meeting.
+    std::copy_n(total_.data(), count, parts_[thread].numbers);
+  }
+  /// Waits until met() holds, first without the lock. Throws the exception of a thread that fails.
+  template <class Met>
+  void wait(threading::guard& lock, Met met) {
+    const auto ends = [&] { return met() || __atomic_load_n(&has_failed_, __ATOMIC_ACQUIRE) != 0; };
+    if (patience_ > 0 && !ends()) {
+      lock.unlock();
+      for (int i = 0; i < patience_ && !ends(); ++i) threading::wait_step(i);
+      lock.lock();
+    }
+    changed_.wait(lock, ends);
+    if (!met()) std::rethrow_exception(failure_);
+  }
+  LAMINA_COLD void fail() noexcept {
+    const threading::guard lock(mutex_);
+    if (failure_ == nullptr) failure_ = std::current_exception();
+    __atomic_store_n(&has_failed_, 1, __ATOMIC_RELEASE);
+    changed_.notify_all();
+  }
+
+  /// Adds up the numbers of all parts of all processes.
+  LAMINA_COLD void add_up(std::size_t count) {
+    double* sum = slots_.data();
+    if (ranks_ > 1) {
+      const std::size_t each = adds_threads() ? 1 : threads_;
+      if (adds_threads()) add_tree(slots_.data(), most_, threads_, count);
+      for (std::size_t t = 0; t < each; ++t)
+        std::copy_n(slots_.data() + t * most_, count, sent_.data() + t * count);
+      all_->gather(sent_.data(), each * count * sizeof(double), received_.data());
+      sum = received_.data();
+      add_tree(sum, count, ranks_ * each, count);
+    } else {
+      add_tree(sum, most_, threads_, count);
+    }
+    std::copy_n(sum, count, total_.data());
+  }
+  void add_tree(double* numbers, std::size_t stride, std::size_t parts, std::size_t count) const {
+    if (add_ == nullptr) return;  // no part of this process has rows: no thread takes the sum
+    for (std::size_t step = 1; step < parts; step *= 2)
+      for (std::size_t p = 0; p + step < parts; p += 2 * step)
+        add_(numbers + p * stride, numbers + (p + step) * stride, count);
+  }
+
+  std::size_t threads_, ranks_, most_ = 0;
+  world* all_;
+  std::vector<std::size_t> counts_, met_;       // met_: by thread, the sums that it has joined
+  std::vector<engine::cpu::joint_sums> parts_;  // by thread
+  std::vector<double> slots_, total_;           // by thread its numbers; those of all parts
+  std::vector<double> sent_, received_;
+  add_function add_ = nullptr;
+  threading::mutex mutex_;
+  threading::condition changed_;
+  int patience_;
+  std::size_t arrived_ = 0;  // threads besides thread 0; also read without the mutex, as the others
+  unsigned round_ = 0;
+  int has_failed_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI

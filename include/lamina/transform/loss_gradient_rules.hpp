@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/transform/loss_gradient_rules.hpp - the gradients of gradient operators of
+// cross-entropies.
+//
+// Labels have no gradient. In the comments, d is the gradient of the cost, g the gradient of dX.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
+#include <lamina/operators/elementwise/unary/definition.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#include <lamina/operators/loss/pointwise/definition.hpp>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+#include <lamina/transform/gradient_writer.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The costs of classifications that have second derivatives.
+using twice_differentiable_losses =
+    operator_list<sigmoid_cross_entropy_with_logits, softmax_with_cross_entropy, cross_entropy>;
+
+namespace detail {
+
+/// The gradient operator itself with other values and another gradient of the cost. Its result has
+/// the shape of `like`.
+constexpr int same_gradient(gradient_writer& w, int like, int first, int second, int of_out) {
+  const int out = w.made(like);
+  w.builder().add_operator(*w.op().schema, {first, second, of_out}, {out}, w.attributes());
+  return out;
+}
+
+/// dX = m d (s - label) / n with s = sigmoid(X), where m is 0 for labels that are ignored, and n
+/// counts the others if the cost is normalised. The gradient of d is the same operator of g, and
+/// that of X is m d g s (1 - s) / n. At large X, s is 1, and at small X it is 0: the difference of
+/// the operator there multiplies a gradient by m / n.
+constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
+  const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.slope(0);
+  if (g < 0) return;
+  program_builder& b = w.builder();
+  if (const int part = partial_gradient(b, d); part >= 0)
+    b.add_operator(*w.op().schema, {x, label, g}, {part}, w.attributes());
+  if (!w.wants(x)) return;
+  const int bent = w.gradient<sigmoid>(w.of_one<sigmoid>(x), w.product(d, g));
+  const auto at = [&](double value) {
+    return same_gradient(w, x, w.scaled(w.zeros(x), 1, value), label, bent);
+  };
+  w.give(x, w.of_two<elementwise_sub>(at(1000), at(-1000)));
+}
+
+/// Makes the sum of g times `factor` over the last dimension a part of the gradient of d, where
+/// dX = d factor, and d has one element per row of X.
+constexpr void give_row_sums(gradient_writer& w, int factor) {
+  const int last = w.builder().variables.items[factor].rank - 1;
+  w.give(w.of_out(), w.reduced<reduce_sum>(w.product(w.slope(0), factor), last));
+}
+
+/// dX = -d label / X, with the label as a distribution. The gradient of d is the sum of -g label /
+/// X over each row, and that of X is d g label / X^2 = -dX g / X, which is 0 where dX is.
+constexpr void differentiate_cross_entropy(gradient_writer& w) {
+  const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.slope(0);
+  if (g < 0) return;
+  if (w.wants(d)) give_row_sums(w, same_gradient(w, x, x, label, w.scaled(w.zeros(d), 1, 1)));
+  if (!w.wants(x)) return;
+  const int dx = same_gradient(w, x, x, label, d);
+  w.give(x, w.gradient<log>(x, w.product(dx, g)), -1);
+}
+
+/// The logits of which softmax_with_cross_entropy made a softmax, or -1 for other variables.
+constexpr int logits_of(const program_builder& b, int softmax) {
+  for (int k = b.operators.count; k-- > 0;)
+    if (const operator_desc& op = b.operators.items[k];
+        is<softmax_with_cross_entropy>(op) && b.arguments.items[op.outputs] == softmax)
+      return b.arguments.items[op.inputs];
+  return -1;
+}
+
+/// dX = d (S sum label - label) with S = softmax(X), and 0 in rows that are ignored. The gradient
+/// of d is the sum of g (S sum label - label) over each row, and that of S is d g sum label. The
+/// operator with S = 0 gives -d label, so minus its sum is d sum label. As the softmax of the
+/// forward operator passes no gradients on, it is computed again.
+constexpr void differentiate_softmax_cross_entropy(gradient_writer& w) {
+  const int label = w.input(0), s = w.input(1), d = w.of_out(), g = w.slope(0);
+  if (g < 0) return;
+  program_builder& b = w.builder();
+  const int logits = logits_of(b, s);
+  const int y = logits < 0 ? s : w.of_one<softmax>(logits);
+  if (w.wants(d)) give_row_sums(w, same_gradient(w, y, label, y, w.scaled(w.zeros(d), 1, 1)));
+  if (!w.wants(logits < 0 ? s : logits)) return;
+  const int last = b.variables.items[s].rank - 1;
+  const int spread = same_gradient(w, y, label, w.zeros(y), d);
+  const int of_y = w.row_product(g, w.scaled(w.reduced<reduce_sum>(spread, last), -1));
+  if (logits < 0) return w.give(s, of_y);
+  if (const int part = partial_gradient(b, logits); part >= 0)
+    b.add_operator(schema_of<gradient_of<softmax>>(), {y, of_y}, {part});
+}
+
+}  // namespace detail
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/transform/norm_gradient_rules.hpp - the gradient of the gradient operator of batch_norm.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/elementwise/unary/definition.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+#include <lamina/transform/gradient_writer.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// The mean of each channel (dimension 1) of x over all other dimensions, shape [channels].
+constexpr int channel_means(gradient_writer& w, int x) {
+  program_builder& b = w.builder();
+  const variable_desc v = b.variables.items[x];
+  int dims[16] = {};
+  for (int i = 2; i < v.rank; ++i) dims[i - 1] = i;
+  const int out = w.made(x);
+  variable_desc& made = b.variables.items[out];
+  made.dims = v.dims + 1;
+  made.rank = 1;
+  made.rows = once::domain;
+  made.kind = variable_kind::temporary;
+  const attribute_value list = b.integer_list(dims, v.rank - 1);
+  b.add_operator(schema_of<reduce_mean>(), {x}, {out}, b.attribute_list(list, false, false));
+  return out;
+}
+
+/// With h = d Scale, the normalised channels x, and their reciprocal deviation r, dX is P h, where
+/// P h = r (h - mean h - x mean(h x)), and P h = r h if mean and variance are given. P is
+/// symmetric, so the gradient of h is P g. That of X is -r (P h mean(g x) + P g mean(h x) + x
+/// mean(g P h)), or 0. Gradients of dScale and dBias are not known here.
+constexpr bool differentiate_batch_norm(gradient_writer& w) {
+  program_builder& b = w.builder();
+  const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.slope(0);
+  if (w.slope(1) >= 0 || w.slope(2) >= 0) return false;
+  if (g < 0) return true;
+  const int of_channels = b.attribute_list(1);
+  const auto times = [&](int left, int channels) { return w.product(left, channels, of_channels); };
+  if (const int part = partial_gradient(b, d); part >= 0)
+    b.add_operator(*w.op().schema, {x, scale_of, w.input(2), w.input(3), g}, {part, -1, -1},
+                   w.attributes());
+  if (w.attribute(0) != 0 || w.attribute(4) != 0) {
+    w.give_side<elementwise_mul>(scale_of, 1, d, scale_of, times(g, w.input(3)), of_channels);
+    return true;
+  }
+  if (!w.wants(x) && !w.wants(scale_of)) return true;
+  const auto less = [&](int left, int channels) {
+    return w.of_two<elementwise_sub>(left, channels, of_channels);
+  };
+  const int centred = less(x, channel_means(w, x));
+  const int variance = channel_means(w, w.of_one<square>(centred));
+  const int r = w.of_one<rsqrt>(w.scaled(variance, 1, w.attribute(2)));
+  const int normal = times(centred, r);
+  const auto share = [&](int of) { return channel_means(w, w.product(of, normal)); };
+  const auto projected = [&](int of) {
+    const int rest =
+        w.of_two<elementwise_sub>(less(of, channel_means(w, of)), times(normal, share(of)));
+    return times(rest, r);
+  };
+  const int pg = projected(g);
+  w.give_side<elementwise_mul>(scale_of, 1, d, scale_of, pg, of_channels);
+  if (!w.wants(x)) return true;
+  const int h = times(d, scale_of), ph = projected(h);
+  const int sum = w.of_two<elementwise_add>(times(ph, share(g)), times(pg, share(h)));
+  const int bent = times(normal, channel_means(w, w.product(g, ph)));
+  w.give(x, times(w.of_two<elementwise_add>(sum, bent), r), -1);
+  return true;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/transform/pool_gradient_rules.hpp - the gradients of gradient operators that move each
+// gradient to the position of a largest element.
+//
+// In the comments, d is the gradient of the pooled image, and g the gradient of dX.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
+#include <lamina/transform/gradient_writer.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Operators that move elements to or from the positions of largest elements.
+using twice_differentiable_positions = operator_list<max_pool2d_with_index, unpool>;
+
+namespace detail {
+
+/// The attributes of the windows of a pooling.
+struct pool_attributes {
+  attribute_value ksize, strides, paddings;
+  bool is_global, is_adaptive;
+
+  /// Whether each element is in one window at most.
+  constexpr bool are_apart(const program_builder& b) const {
+    if (is_global) return true;
+    if (is_adaptive || ksize.count != 2 || strides.count != 2) return false;
+    for (int i = 0; i < 2; ++i)
+      if (b.integers.items[strides.offset + i] < b.integers.items[ksize.offset + i]) return false;
+    return true;
+  }
+};
+
+/// Makes g at the given positions a part of the gradient of d. The gradient operator of unpool
+/// computes it, because in windows that are apart all positions differ.
+constexpr void give_at_positions(gradient_writer& w, int positions, const pool_attributes& a) {
+  program_builder& b = w.builder();
+  const int d = w.of_out();
+  if (const int part = partial_gradient(b, d); part >= 0)
+    b.add_operator(schema_of<gradient_of<unpool>>(), {d, positions, w.input(0), w.slope(0)}, {part},
+                   b.attribute_list(a.ksize, a.strides, a.paddings, b.text("max")));
+}
+
+/// dX is each d at the position of the largest element of its window; the gradient of d is g at
+/// these positions. Returns false if windows overlap or end outside of the image.
+constexpr bool differentiate_max_pool(gradient_writer& w) {
+  program_builder& b = w.builder();
+  const attribute_value* const at = b.attributes.items + w.attributes();
+  const pool_attributes a{at[1], at[3], at[4], at[2].number != 0, at[6].number != 0};
+  if (!a.are_apart(b) || at[7].number != 0) return false;
+  if (w.slope(0) < 0 || !w.wants(w.of_out())) return true;
+  const int positions = w.made(w.of_out());
+  b.variables.items[positions].type = dtype::int32;
+  b.variables.items[positions].kind = variable_kind::temporary;
+  b.add_operator(schema_of<max_pool2d_with_index>(), {w.input(0)}, {-1, positions},
+                 b.attribute_list(a.ksize, a.is_global, a.is_adaptive, a.strides, a.paddings));
+  give_at_positions(w, positions, a);
+  return true;
+}
+
+/// The same where the positions are a result of the pooling.
+constexpr bool differentiate_indexed_pool(gradient_writer& w) {
+  program_builder& b = w.builder();
+  if (w.attributes() < 0) return false;
+  const attribute_value* const at = b.attributes.items + w.attributes();
+  const pool_attributes a{at[0], at[3], at[4], at[1].number != 0, at[2].number != 0};
+  if (!a.are_apart(b)) return false;
+  if (w.slope(0) >= 0 && w.wants(w.of_out())) give_at_positions(w, w.input(1), a);
+  return true;
+}
+
+/// dX is d at the positions to which unpool moves the elements of X. The gradient of d is unpool of
+/// g.
+constexpr void differentiate_unpool(gradient_writer& w) {
+  program_builder& b = w.builder();
+  const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
+  if (part >= 0) b.add_operator(schema_of<unpool>(), {g, w.input(1)}, {part}, w.attributes());
+}
+
+}  // namespace detail
+}  // namespace lamina::inline LAMINA_ABI

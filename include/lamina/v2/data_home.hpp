@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/data_home.hpp - the folder where PaddlePaddle v2 keeps its data sets.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdlib>
+#include <string>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2::dataset::common {
+
+/// The folder of all data sets: ~/.cache/paddle/dataset. v2: dataset.common.DATA_HOME.
+LAMINA_COLD inline std::string DATA_HOME() {
+  const char* const home = std::getenv("HOME");  // NOLINT: v2, too, expands ~
+  if (home == nullptr || *home == '\0')
+    throw error("lamina: v2: dataset: expected the variable HOME of the environment, found none");
+  return std::string(home) + "/.cache/paddle/dataset";
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2::dataset::common

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/download.hpp - brings a file of a data set to the folder where v2 looks for it.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/md5.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/v2/data_home.hpp>
+
+extern char** environ;  // NOLINT: POSIX declares it in no header
+
+namespace lamina::inline LAMINA_ABI::v2::dataset::common {
+
+namespace detail {
+
+/// Throws lamina::error unless `part` is a name within a folder.
+LAMINA_COLD inline void require_file_name(std::string_view part, std::string_view what) {
+  if (part.empty() || part == "." || part == ".." || part.find('/') != part.npos)
+    throw error(text() << "lamina: v2: download: expected a " << what << " that is a name, found '"
+                       << part << "'");
+}
+
+/// Runs curl, which writes what it finds at an address to a file; returns its exit code.
+LAMINA_COLD inline int run_curl(const std::string& url, const std::string& path) {
+  std::string words[] = {"curl",     "--fail", "--location", "--silent", "--show-error",
+                         "--output", path,     "--url",      url};
+  char* pointers[std::size(words) + 1] = {};
+  for (std::size_t i = 0; i < std::size(words); ++i) pointers[i] = words[i].data();
+  ::pid_t child = 0;
+  const int why = ::posix_spawnp(&child, "curl", nullptr, nullptr, pointers, environ);
+  if (why != 0)
+    throw error(text() << "lamina: v2: download: expected the command curl, found none: "
+                       << reason_of(why));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The MD5 sum of a file; empty if there is none.
+LAMINA_COLD inline std::string sum_of(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0 ? md5file(path) : std::string();
+}
+
+}  // namespace detail
+
+/// The path DATA_HOME()/module_name/FILE of a file with an MD5 sum (32 hexadecimal digits). FILE is
+/// `save_name`, or else the end of the URL. If the file is not there, or has another sum, the
+/// command curl brings it, at most three times; the file is whole or not there. Throws
+/// lamina::error without curl, and when what it brings is not the file. v2:
+/// dataset.common.download.
+LAMINA_COLD inline std::string download(const std::string& url, const std::string& module_name,
+                                        std::string_view md5sum, std::string save_name = "") {
+  constexpr int most = 3;
+  if (save_name.empty()) save_name = url.substr(url.rfind('/') + 1);
+  detail::require_file_name(module_name, "module");
+  detail::require_file_name(save_name, "file");
+  if (md5sum.size() != 32 || md5sum.find_first_not_of("0123456789abcdef") != md5sum.npos)
+    throw error(
+        text() << "lamina: v2: download: expected an MD5 sum of 32 digits (0-9, a-f), found '"
+               << md5sum << "'");
+  const std::string folder = DATA_HOME() + "/" + module_name, path = folder + "/" + save_name;
+  if (detail::sum_of(path) == md5sum) return path;
+  make_directories(folder);
+  // Of this process alone, because another may bring the same file.
+  const std::string part = text() << path << "." << static_cast<long>(::getpid()) << ".part";
+  std::string found = "nothing";
+  for (int i = 0; i < most; ++i) {
+    const int code = detail::run_curl(url, part);
+    const std::string sum = code == 0 ? detail::sum_of(part) : std::string();
+    if (code == 0 && sum == md5sum) {
+      if (std::rename(part.c_str(), path.c_str()) == 0) return path;
+      found = reason_of(errno);
+      break;
+    }
+    found = code == 0 ? "a file with " + sum
+                      : std::string(text() << "exit code " << code << " of curl");
+  }
+  std::remove(part.c_str());
+  throw error(text() << "lamina: v2: download: " << url << ": expected a file with the MD5 sum "
+                     << md5sum << ", found " << found);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2::dataset::common

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions in programs that use MPI themselves, and the end of exchanges after a failure.
+
+ twice          the program begins and ends MPI; two sessions between, and messages of its own
+ after_failure  so, but the first session fails while large messages are on their way
+ own_twice      the first session has ended MPI, so a second one is an error
+ too_low        the program has begun MPI without threads
+ other_thread   a session in another thread than the one that MPI allows
+ late           a rank gives up an exchange whose receiver comes a second later: the message arrives
+                as it was when it was sent
+ deaf           the receiver does not come: the rank ends all processes with its reason
+
+usage: sessions.py PROGRAM --mpirun MPIRUN
+"""
+import argparse
+import re
+import sys
+import time
+
+from processes import ENDS_WITHIN, failure, launcher
+
+
+def check(launch):
+    for ranks, what, code_is_0, out_has, err_has in (
+            (1, "twice", True, "", ""),
+            (2, "twice", True, "", ""),
+            (3, "twice", True, "", ""),
+            (2, "after_failure", True, "", ""),
+            (3, "after_failure", True, "", ""),
+            (2, "own_twice", False, "", r"expected an MPI that has not ended, found one after"
+                                        r" MPI_Finalize"),
+            (2, "too_low", False, "", r"expected MPI_THREAD_FUNNELED or a higher level .* found"
+                                      r" MPI_THREAD_SINGLE"),
+            (2, "other_thread", False, "", r"expected a session in the thread that has begun MPI,"
+                                           r" found another"),
+            (2, "late", False, "the whole message", r"the disk is full \(in rank 0 on \S+\)"),
+            (2, "deaf", False, "", r"the disk is full")):
+        begin = time.monotonic()
+        code, out, err = launch.run(ranks, what)
+        took = time.monotonic() - begin
+        if (code == 0) != code_is_0 or out_has not in out or not re.search(err_has, err):
+            raise failure(f"{ranks} processes, {what}: found code {code}, '{out}' and\n{err}")
+        if took > min(ENDS_WITHIN, 20):
+            raise failure(f"{ranks} processes, {what}: ended after {took:.1f} s")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--mpirun", required=True)
+    options = parser.parse_args()
+    try:
+        check(launcher(options.program, options.mpirun))
+    except failure as e:
+        sys.exit(f"sessions: {e}")

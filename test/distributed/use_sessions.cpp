@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// use_sessions WHAT - sessions in programs that use MPI themselves, and the end of exchanges after
+// a failure, with all processes that the launcher started. sessions.py says what each WHAT does.
+// Exit code 0, or 1 with a message.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/distributed/session.hpp>
+
+namespace {
+
+using lamina::distributed::session;
+using message = session::message;
+
+void require(bool holds, const char* what) {
+  if (!holds) throw lamina::error(std::string("lamina: test: expected ") + what);
+}
+
+/// MPI as a library or a program begins it that knows nothing about sessions.
+class other_mpi {
+ public:
+  other_mpi(int& argc, char**& argv, int level) { MPI_Init_thread(&argc, &argv, level, &level_); }
+  ~other_mpi() { MPI_Finalize(); }
+  int level() const { return level_; }
+
+ private:
+  int level_ = 0;
+};
+
+/// A session that gathers, exchanges and shares a number.
+void use(session& world, int number) {
+  const int ranks = world.size(), me = world.rank();
+  require(world.add_up(me + number) == ranks * (ranks - 1) / 2 + ranks * number, "a sum");
+  std::vector<char> sent(100000, static_cast<char>(me)), received(sent.size());
+  const message to{(me + 1) % ranks, sent.data(), sent.size()};
+  const message from{(me + ranks - 1) % ranks, received.data(), received.size()};
+  world.exchange({&to, 1}, {&from, 1});
+  require(received.back() == static_cast<char>((me + ranks - 1) % ranks), "a message");
+  const int shared = world.share_number();
+  world.add_to_number(shared, 1);
+  world.add_up(0);
+  require(world.add_to_number(shared, 0) == ranks, "a shared number");
+}
+
+/// Two sessions one after the other. Messages of the program itself reach the program alone.
+void twice(int& argc, char**& argv) {
+  const other_mpi mpi(argc, argv, MPI_THREAD_FUNNELED);
+  int rank = 0, ranks = 1, got = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Request any;
+  MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
+  for (const int number : {3, 4}) {
+    session world{argc, argv};
+    use(world, number);
+  }
+  int ended = 0;
+  MPI_Finalized(&ended);
+  require(ended == 0, "an MPI that goes on");
+  MPI_Send(&rank, 1, MPI_INT, (rank + 1) % ranks, 1, MPI_COMM_WORLD);
+  MPI_Wait(&any, MPI_STATUS_IGNORE);
+  require(got == (rank + ranks - 1) % ranks, "the message of the program");
+}
+
+/// After a session that has failed, a second one works.
+void after_failure(int& argc, char**& argv) {
+  const other_mpi mpi(argc, argv, MPI_THREAD_FUNNELED);
+  std::string found;
+  try {
+    session world{argc, argv};
+    use(world, 0);
+    // Each rank has a message for each other that nobody receives.
+    std::vector<char> data(std::size_t{1} << 23, 1);
+    std::vector<message> all;
+    for (int r = 0; r < world.size(); ++r)
+      if (r != world.rank()) all.push_back({r, data.data(), data.size()});
+    world.start(0, all, {});
+    if (world.rank() == 1) {
+      world.fail("lamina: test: the reader fails");
+      world.drop();
+      throw lamina::error("lamina: test: the reader fails");
+    }
+    world.add_up(0);
+  } catch (const lamina::error& e) {
+    found = e.what();
+  }
+  require(found.starts_with("lamina: test: the reader fails"), "the error of rank 1");
+  session world{argc, argv};
+  use(world, 5);
+}
+
+/// A session of this program's own, and one after it.
+void own_twice(int& argc, char**& argv) {
+  {
+    session world{argc, argv};
+    use(world, 3);
+  }
+  session world{argc, argv};
+}
+
+void too_low(int& argc, char**& argv) {
+  const other_mpi mpi(argc, argv, MPI_THREAD_SINGLE);
+  require(mpi.level() == MPI_THREAD_SINGLE, "an MPI whose lowest level is MPI_THREAD_SINGLE");
+  session world{argc, argv};
+}
+void other_thread(int& argc, char**& argv) {
+  const other_mpi mpi(argc, argv, MPI_THREAD_FUNNELED);
+  require(mpi.level() == MPI_THREAD_FUNNELED, "an MPI with MPI_THREAD_FUNNELED");
+  std::exception_ptr failure;
+  std::thread([&] {
+    try {
+      session world{argc, argv};
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// Rank 0 gives up an exchange and frees its memory. Rank 1 receives it a second later; if `deaf`,
+/// never.
+void late(int& argc, char**& argv, bool deaf) {
+  session world{argc, argv};
+  std::vector<char> data(std::size_t{1} << 25, static_cast<char>(1 - world.rank()));
+  const message other{1 - world.rank(), data.data(), data.size()};
+  world.add_up(0);
+  if (world.rank() == 0) {
+    world.start(0, {&other, 1}, {});
+    world.fail("lamina: test: the disk is full");
+    world.drop();
+    std::fill(data.begin(), data.end(), 2);  // as the next owner of the memory does
+    throw lamina::error("lamina: test: the disk is full");
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(deaf ? 30 : 1));
+  const int number = world.start(0, {}, {&other, 1});
+  while (!world.poll(number)) {
+  }
+  require(std::count(data.begin(), data.end(), 1) == static_cast<std::ptrdiff_t>(data.size()),
+          "the message as it was sent");
+  std::printf("the whole message\n");
+  std::fflush(stdout);
+  world.add_up(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  try {
+    if (what == "twice") twice(argc, argv);
+    if (what == "after_failure") after_failure(argc, argv);
+    if (what == "own_twice") own_twice(argc, argv);
+    if (what == "too_low") too_low(argc, argv);
+    if (what == "other_thread") other_thread(argc, argv);
+    if (what == "late" || what == "deaf") late(argc, argv, what == "deaf");
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
