@@ -146,7 +146,9 @@ std::int64_t whole(std::int64_t x, std::int64_t y) {
 using counting_function = std::int64_t (*)(std::int64_t, const std::int64_t* attributes);
 template <class Op>
 std::int64_t counted(std::int64_t x, const std::int64_t* attributes) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) { return Op::f(x, attributes[I]...); }
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return Op::f(x, attributes[Index]...);
+  }
   (std::make_index_sequence<static_cast<std::size_t>(scalars_of<Op>)>{});
 }
 
