@@ -324,8 +324,8 @@ class minimize_replay {
       return "expected '" + made.type + "', which minimize records, found another operator";
     for (const bool input : {true, false}) {
       const auto &a = input ? made.inputs : made.outputs, &b = input ? found.inputs : found.outputs;
-      for (const auto* slots : {&a, &b})
-        for (const slot_message& s : *slots) {
+      for (const auto* side : {&a, &b})
+        for (const slot_message& s : *side) {
           const std::vector<std::string>&x = input ? made.input(s.slot) : made.output(s.slot),
                 &y = input ? found.input(s.slot) : found.output(s.slot);
           if (x != y)

@@ -307,9 +307,9 @@ class native_minimize : protected native_choice {
       if (const int n = ++counts[f.rate]; n > counts[base]) base = f.rate;
     for (const update_facts& f : facts) {
       float factor = base == 0 ? 1 : f.rate / base;
-      const float near[] = {factor, std::nextafter(factor, 0.f),
-                            std::nextafter(factor, 2 * factor)};
-      for (const float n : near)
+      const float close[] = {factor, std::nextafter(factor, 0.f),
+                             std::nextafter(factor, 2 * factor)};
+      for (const float n : close)
         if (base * n == f.rate) {
           factor = n;
           break;
