@@ -79,7 +79,7 @@ void after_failure(int& argc, char**& argv) {
   try {
     session world{argc, argv};
     use(world, 0);
-    // Each rank has a message for each other that nobody receives.
+    // Each rank sends each other a message that no call receives.
     std::vector<char> data(std::size_t{1} << 23, 1);
     std::vector<message> all;
     for (int r = 0; r < world.size(); ++r)

@@ -27,7 +27,7 @@ std::string error_of(const auto& call) {
   return "no error";
 }
 
-/// A home without data sets, and a source beside it.
+/// A home without data sets, and the file that is to be brought there.
 class home {
  public:
   home() {

@@ -27,7 +27,7 @@ struct mpi_requests {
   std::vector<MPI_Request> all;
   std::vector<int> peers;  // by receive
   bool is_open = false;
-  bool is_of_caller = false;  // the memory belongs to the caller of the session, who may free it
+  bool is_of_caller = false;  // the caller of the session has the memory, and may free it
 
   /// Begins an exchange whose memory belongs to the session.
   void begin() {

@@ -75,7 +75,7 @@ LAMINA_COLD inline std::string download(const std::string& url, const std::strin
   const std::string folder = DATA_HOME() + "/" + module_name, path = folder + "/" + save_name;
   if (detail::sum_of(path) == md5sum) return path;
   make_directories(folder);
-  // Of this process alone, because another may bring the same file.
+  // The name has the number of this process, because another may bring the same file.
   const std::string part = text() << path << "." << static_cast<long>(::getpid()) << ".part";
   std::string found = "nothing";
   for (int i = 0; i < most; ++i) {

@@ -110,9 +110,9 @@ LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
   return 0;
 }
 
-/// What Open MPI is told for processes of this machine, unless the user has said something: more
-/// of them than cores are allowed, and their threads may use all cores. Its versions 4 and 5 have
-/// other names for it. MPICH needs nothing.
+/// Sets variables by which Open MPI allows more processes than cores, and all cores to the threads
+/// of each. The user's own values stay. Open MPI 4 and 5 have different names for them; MPICH needs
+/// none.
 LAMINA_COLD inline void prepare_local_mpirun() {
   constexpr const char* told[][2] = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
                                      {"OMPI_MCA_hwloc_base_binding_policy", "none"},

@@ -34,7 +34,7 @@ class served_arrays : public shared_arrays {
     try {
       leave();
     } catch (const error& e) {
-      // If another process has failed, this one is told in its next call. Else all are told this.
+      // If another process has failed, the next call throws its message. Else all get this one.
       group_.fail(e.what());
     } catch (const std::exception& e) {
       char why[200];

@@ -51,8 +51,8 @@ struct minimize_call {
 /// Records the calls of a program again.
 class minimize_replay {
  public:
-  /// Throws an error about operator number `k` of a block, or about the program as a whole if there
-  /// is no such operator.
+  /// Throws an error about operator number `k` of a block, or about the whole program if the block
+  /// has no such operator.
   using failure = std::function<void(int block, std::size_t k, const std::string& what)>;
 
   minimize_replay(const loaded_program& program, const minimize_groups& groups,

@@ -347,9 +347,9 @@ class native_writer : native_calls {
 /// lamina::program(...)` in calls of layers. It records the same operators, layers and parameters
 /// under the same names, loops and branches too. The gradients and updates of a call of minimize
 /// become that call, which is recorded again and compared with the file first; the first values of
-/// parameters and accumulators are not in a program. Throws format_error, with the offset of the
-/// operator in the file, for what cannot be written: training programs in Fluid's form, gradients
-/// that minimize would not record, inputs without rows, and dimensions that the file does not have.
+/// parameters and accumulators are not in a program. Throws format_error with the offset of an
+/// operator in the file if it cannot write it: training programs in Fluid's form, gradients that
+/// minimize would not record, inputs without rows, and dimensions that the file does not have.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
   return detail::native_writer(program, options).text();
