@@ -76,24 +76,6 @@ found train(const Opt& opt, const Reader& batches, lamina::train_options options
 bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
-/// The messages of the errors that f(world) throws, by rank.
-std::map<int, std::string> errors_of(int ranks, const std::function<void(test::thread_group&)>& f,
-                                     const lamina::distributed::session_options& options = {}) {
-  std::mutex mutex;
-  std::map<int, std::string> all;
-  test::in_ranks(
-      ranks,
-      [&](test::thread_group& w) {
-        try {
-          f(w);
-        } catch (const std::exception& e) {
-          const std::lock_guard lock(mutex);
-          all[w.rank()] = e.what();
-        }
-      },
-      options);
-  return all;
-}
 bool says(const std::string& message, const char* what) {
   return message.find(what) != message.npos;
 }
@@ -261,7 +243,7 @@ TEST_CASE("accumulated gradients of ranks with parameter servers", "[threads]") 
   check_same(run(adam), expected);
   check_same(run(sgd), of_sgd);
   // Trainers that make their own steps.
-  const auto errors = errors_of(
+  const auto errors = test::errors_of(
       2, [&](test::thread_group& w) { train(sgd, batches, {.accumulate = 2, .world = &w}); },
       {.parameter_servers = 1, .staleness = 2});
   CHECK(says(errors.at(0), "expected whole steps with a staleness above 0"));
@@ -300,13 +282,13 @@ TEST_CASE("accumulated gradients of ranks: a checkpoint goes on with other ranks
 
 TEST_CASE("an error in the backward() of one rank stops the others", "[threads]") {
   // In a pass whose second mini-batch fails in rank 1, and by hand.
-  const auto of_pass = errors_of(4, [](test::thread_group& w) {
+  const auto of_pass = test::errors_of(4, [](test::thread_group& w) {
     auto mine = samples(8);
     for (auto& one : mine) std::get<2>(one) += static_cast<float>(w.rank());
     if (w.rank() == 1) std::get<1>(mine[3]) = 9;
     train(sgd, mine | reader::batch(2), {.accumulate = 3, .world = &w, .reads_shard = true});
   });
-  const auto by_hand = errors_of(2, [](test::thread_group& w) {
+  const auto by_hand = test::errors_of(2, [](test::thread_group& w) {
     model_type m{net};
     lamina::trainer t{m, sgd, {.world = &w}};
     auto mine = samples(4);

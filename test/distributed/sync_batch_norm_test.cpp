@@ -91,24 +91,6 @@ void check_same(const std::map<int, found>& all, const found& expected) {
     CHECK(one.costs == expected.costs);
   }
 }
-/// The messages of the errors that f(world) throws, by rank.
-std::map<int, std::string> errors_of(int ranks, const std::function<void(test::thread_group&)>& f,
-                                     const lamina::distributed::session_options& session = {}) {
-  std::mutex mutex;
-  std::map<int, std::string> all;
-  test::in_ranks(
-      ranks,
-      [&](test::thread_group& w) {
-        try {
-          f(w);
-        } catch (const std::exception& e) {
-          const std::lock_guard lock(mutex);
-          all[w.rank()] = e.what();
-        }
-      },
-      session);
-  return all;
-}
 bool says(const std::string& message, const char* what) {
   return message.find(what) != message.npos;
 }
@@ -206,7 +188,7 @@ TEST_CASE("sync_batch_norm: a checkpoint goes on with other ranks", "[threads]")
 TEST_CASE("sync_batch_norm: an error in one part stops all ranks", "[threads]") {
   for (const int bad : {0, 1, 2})
     for (const std::size_t at : {std::size_t{0}, std::size_t{3}}) {
-      const auto errors = errors_of(3, [&](test::thread_group& w) {
+      const auto errors = test::errors_of(3, [&](test::thread_group& w) {
         auto mine = samples(8);
         for (auto& s : mine) std::get<0>(s)[0] += static_cast<float>(w.rank());
         if (w.rank() == bad) std::get<1>(mine[4 + at]) = 9;
@@ -225,7 +207,7 @@ TEST_CASE("sync_batch_norm: an error in one part stops all ranks", "[threads]") 
 
 TEST_CASE("sync_batch_norm: errors of ranks", "[threads]") {
   const auto batches = samples(8) | reader::batch(4);
-  const auto differing = errors_of(2, [&](test::thread_group& w) {
+  const auto differing = test::errors_of(2, [&](test::thread_group& w) {
     lamina::train_options o = options(1, &w);
     o.sync_batch_norm = w.rank() == 0;
     train(batches, o);
@@ -233,8 +215,9 @@ TEST_CASE("sync_batch_norm: errors of ranks", "[threads]") {
   for (const int rank : {0, 1})
     CHECK(says(differing.at(rank), "expected the same sync_batch_norm in each process"));
   for (const int staleness : {0, 2}) {
-    const auto served = errors_of(3, [&](test::thread_group& w) { train(batches, options(1, &w)); },
-                                  {.parameter_servers = 1, .staleness = staleness});
+    const auto served =
+        test::errors_of(3, [&](test::thread_group& w) { train(batches, options(1, &w)); },
+                        {.parameter_servers = 1, .staleness = staleness});
     for (const int rank : {0, 1, 2})
       CHECK(says(served.at(rank), "sync_batch_norm: expected no parameter servers, found 1"));
   }

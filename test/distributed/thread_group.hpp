@@ -256,4 +256,24 @@ auto results_in_ranks(int ranks, F f, const lamina::distributed::session_options
   return all;
 }
 
+/// The messages of the errors that f(world) throws, by rank.
+inline std::map<int, std::string> errors_of(
+    int ranks, const std::function<void(thread_group&)>& f,
+    const lamina::distributed::session_options& options = {}) {
+  std::mutex mutex;
+  std::map<int, std::string> all;
+  in_ranks(
+      ranks,
+      [&](thread_group& w) {
+        try {
+          f(w);
+        } catch (const std::exception& e) {
+          const std::lock_guard lock(mutex);
+          all[w.rank()] = e.what();
+        }
+      },
+      options);
+  return all;
+}
+
 }  // namespace test

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/numbered_layers.hpp"
 #include "model/samples.hpp"
 
 #include <lamina/model/any_model.hpp>
@@ -19,25 +20,13 @@ constexpr bool few[] = {true, false, true};
 static_assert(lamina::feed_mask(few, 3) == 5);
 static_assert(lamina::feed_mask(few, 0) == 0);
 
-template <int I>
-constexpr lamina::fixed_string<4> name_of = [] {
-  lamina::fixed_string<4> name("x00");
-  name.text[1] = static_cast<char>('0' + I / 10);
-  name.text[2] = static_cast<char>('0' + I % 10);
-  return name;
-}();
-template <int First, int... I>
-constexpr auto sum_of_layers(lamina::block& main, std::integer_sequence<int, I...>) {
-  return (layer::data<name_of<First + I>, float>(main) + ...);
-}
-
 // Layers 5 and 69 share a bit, as the first five do with those from 64 on; 63 has its own.
 constexpr auto net = lamina::program([](lamina::block& main) {
-  auto a = sum_of_layers<0>(main, std::make_integer_sequence<int, 5>());
+  auto a = test::sum_of_layers<0>(main, std::make_integer_sequence<int, 5>());
   auto b = layer::data<"x05", float>(main);
-  auto c = sum_of_layers<6>(main, std::make_integer_sequence<int, 57>());
+  auto c = test::sum_of_layers<6>(main, std::make_integer_sequence<int, 57>());
   auto d = layer::data<"x63", float>(main);
-  auto e = sum_of_layers<64>(main, std::make_integer_sequence<int, 5>());
+  auto e = test::sum_of_layers<64>(main, std::make_integer_sequence<int, 5>());
   auto f = layer::data<"x69", float>(main);
   layer::assign(b + f, {.name = "both"});
   layer::assign(d, {.name = "own"});

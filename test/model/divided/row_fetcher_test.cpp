@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "distributed/thread_group.hpp"
+#include "model/numbered_layers.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/core/error.hpp>
-#include <lamina/core/fixed_string.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/divided/row_fetcher.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -22,25 +22,11 @@ namespace {
 namespace layer = lamina::layer;
 using ids = std::vector<std::int64_t>;
 
-/// "x00" to "x99".
-template <int I>
-constexpr lamina::fixed_string<4> name_of = [] {
-  lamina::fixed_string<4> name("x00");
-  name.text[1] = static_cast<char>('0' + I / 10);
-  name.text[2] = static_cast<char>('0' + I % 10);
-  return name;
-}();
-/// The sum of data layers with the numbers First to First + sizeof...(I) - 1.
-template <int First, int... I>
-constexpr auto sum_of_layers(lamina::block& main, std::integer_sequence<int, I...>) {
-  return (layer::data<name_of<First + I>, float>(main) + ...);
-}
-
 // Data layers 5 and 69 have the ids.
 constexpr auto net = lamina::program([](lamina::block& main) {
-  auto before = sum_of_layers<0>(main, std::make_integer_sequence<int, 5>());
+  auto before = test::sum_of_layers<0>(main, std::make_integer_sequence<int, 5>());
   auto words = layer::sequence<"words", std::int64_t>(main);
-  auto between = sum_of_layers<6>(main, std::make_integer_sequence<int, 63>());
+  auto between = test::sum_of_layers<6>(main, std::make_integer_sequence<int, 63>());
   auto user = layer::data<"user", std::int64_t>(main);
   auto rows = layer::sequence_pool(layer::embedding<40, 2>(words, {.is_distributed = true}));
   auto own = layer::embedding<30, 2>(user, {.is_distributed = true});
