@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -65,7 +66,7 @@ class mailbox {
     bool is_there = false;
     arrived_.wait(lock, [&] {
       is_there = takes(from, to, 0, found);
-      return is_there || has_failed_;
+      return is_there || comes_no_more(from);
     });
     if (!is_there) throw lamina::error(failure_);
     return found;
@@ -74,18 +75,27 @@ class mailbox {
   bool receives(int from, int to, int channel, std::vector<std::byte>& found) {
     const std::lock_guard lock(mutex_);
     if (takes(from, to, channel, found)) return true;
-    if (has_failed_) throw lamina::error(failure_);
+    if (comes_no_more(from)) throw lamina::error(failure_);
     return false;
   }
-  /// A rank that waits for a message which was not sent throws this error.
+  /// A rank that waits for a message of this rank which was not sent throws this error. A rank that
+  /// waits for another does not: it has its own error, as another may have it in the same call.
   void fail(int rank, std::string_view why) {
     const std::lock_guard lock(mutex_);
     if (!has_failed_) failure_ = "rank " + std::to_string(rank) + ": " + std::string(why);
     has_failed_ = true;
+    gone_.insert(rank);
+    arrived_.notify_all();
+  }
+  /// The rank sends nothing more.
+  void end(int rank) {
+    const std::lock_guard lock(mutex_);
+    gone_.insert(rank);
     arrived_.notify_all();
   }
 
  private:
+  bool comes_no_more(int from) const { return has_failed_ && gone_.contains(from); }
   bool takes(int from, int to, int channel, std::vector<std::byte>& found) {
     auto& waiting = messages_[{from, to, channel}];
     if (waiting.empty()) return false;
@@ -100,6 +110,7 @@ class mailbox {
       letters_;
   bool has_failed_ = false;
   std::string failure_;
+  std::set<int> gone_;  // ranks that failed or ended
   std::map<int, std::int64_t> numbers_;
 };
 
@@ -234,8 +245,11 @@ inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r)
     threads.emplace_back([&mail, &f, &options, r, ranks] {
-      thread_group w(mail, r, ranks, options);
-      f(w);
+      {
+        thread_group w(mail, r, ranks, options);
+        f(w);
+      }
+      mail.end(r);
     });
   for (auto& t : threads) t.join();
 }
