@@ -37,6 +37,10 @@ REQUIRED = {
     "JobSet": ("jobset.x-k8s.io/v1alpha2", {
         "spec/replicatedJobs/0/name": str, "spec/replicatedJobs/0/replicas": int,
         "spec/replicatedJobs/0/template/spec": dict, "spec/failurePolicy/maxRestarts": int,
+        "spec/failurePolicy/rules/0/name": str,
+        "spec/failurePolicy/rules/0/action": "FailJobSet",
+        "spec/failurePolicy/rules/0/onJobFailureReasons/0": "DeadlineExceeded",
+        "spec/failurePolicy/rules/0/onJobFailureReasons/1": "PodFailurePolicy",
         "spec/network/subdomain": str, "spec/network/enableDNSHostnames": True}),
     "MPIJob": ("kubeflow.org/v2beta1", {
         "spec/mpiReplicaSpecs/Launcher/replicas": 1, "spec/mpiReplicaSpecs/Worker/replicas": int,

@@ -244,11 +244,16 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
     items.push_back(object_of(j, "batch/v1", "Job", j.name, indexed_of(j, j.name)));
   } else if (j.kind == "JobSet") {
     manifest inner = indexed_of(j, j.name + "-trainer-0");
-    // Here the set starts all pods again, and no pod alone.
+    // Here the set starts all pods again, and no pod alone; but not what the deadline or an exit
+    // code has ended (JobSet 0.6 and later).
     inner["backoffLimit"] = 0;
+    const manifest ends = {
+        {"name", "ended"},
+        {"action", "FailJobSet"},
+        {"onJobFailureReasons", manifest::array({"DeadlineExceeded", "PodFailurePolicy"})}};
     items.push_back(object_of(
         j, "jobset.x-k8s.io/v1alpha2", "JobSet", j.name,
-        {{"failurePolicy", {{"maxRestarts", j.retries}}},
+        {{"failurePolicy", {{"maxRestarts", j.retries}, {"rules", manifest::array({ends})}}},
          {"network",
           {{"enableDNSHostnames", true},
            {"publishNotReadyAddresses", true},
