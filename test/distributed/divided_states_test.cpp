@@ -43,7 +43,7 @@ auto samples() {
   return all;
 }
 auto batches() { return samples() | reader::shuffle(30, 2) | reader::batch(13); }
-std::vector<float> parameters_of(const model_type& m) {
+std::vector<float> values_of(const model_type& m) {
   std::vector<float> all;
   for (int i = 0; i < m.parameter_arrays(); ++i) {
     const auto a = m.get(i);
@@ -70,7 +70,7 @@ template <class F>
 std::vector<float> trained(F&& f) {
   model_type m{net};
   f(m);
-  return parameters_of(m);
+  return values_of(m);
 }
 lamina::train_options options(test::thread_group& w, int passes) {
   return {.passes = passes, .threads = 4 / w.size(), .world = &w};
@@ -188,7 +188,7 @@ TEST_CASE("an error in a pass of ranks leaves no state to go on from", "[threads
 
 TEST_CASE("a trainer in ranks saves and loads divided accumulators", "[threads]") {
   const temporary_folder made;
-  const std::string first = made.path() / "first", second = made.path() / "second";
+  const std::string first = made.path() + "/first", second = made.path() + "/second";
   const auto expected =
       trained([](auto& m) { adam.train(m, batches(), {.passes = 4, .threads = 4}); });
   const auto compare = [&](int ranks, auto&& f) {
@@ -242,8 +242,8 @@ TEST_CASE("a trainer in ranks saves and loads divided accumulators", "[threads]"
       apart(t, true);
     });
   });
-  CHECK(found.at(0) == parameters_of(one));
-  CHECK(found.at(1) == parameters_of(one));
+  CHECK(found.at(0) == values_of(one));
+  CHECK(found.at(1) == values_of(one));
 }
 
 TEST_CASE("checkpoints of divided accumulators go on with another number of ranks", "[threads]") {
