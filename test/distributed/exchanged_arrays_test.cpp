@@ -71,6 +71,86 @@ TEST_CASE("parameters and accumulators of the first process are those of all", "
   });
 }
 
+TEST_CASE("ranks that divide accumulators have those of their shards, and rank 0 gets all",
+          "[threads]") {
+  // Two parameters with gradients, and between them one without, as the statistics of batch_norm.
+  constexpr std::size_t sizes[] = {48 * 1024, 16, 12 * 1024};
+  constexpr std::size_t all = sizes[0] + sizes[1] + sizes[2];
+  constexpr int ranks = 3;
+  const lamina::gradient_times times[] = {{1, 0}, {-1, -1}, {0, 0}};
+  const std::size_t bucket = 96 << 10;
+  /// Element k of accumulator s of parameter i, after so many updates.
+  const auto value = [](std::size_t i, std::size_t s, std::size_t k, int updates) {
+    return static_cast<float>(100000 * (2 * i + s) + k + 1) + 0.25f * static_cast<float>(updates);
+  };
+  // The parameter without a gradient has no floats in shards.
+  const lamina::distributed::gradient_shards shards(ranks, {sizes[0], 0, sizes[2]}, times, bucket,
+                                                    false);
+  REQUIRE(shards.buckets().size() > 2);
+  std::mutex mutex;
+  const auto run = [&](test::thread_group& w) {
+    lamina::engine::aligned_buffer memory(all * 3), gradient(all);
+    float *parameters[3], *accumulators[6];
+    float* at = memory.data();
+    for (std::size_t i = 0; i < 3; ++i) parameters[i] = at, at += sizes[i];
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t s = 0; s < 2; ++s) accumulators[2 * i + s] = at, at += sizes[i];
+    if (w.rank() == 0)
+      for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t s = 0; s < 2; ++s)
+          for (std::size_t k = 0; k < sizes[i]; ++k) accumulators[2 * i + s][k] = value(i, s, k, 0);
+    float* const gradients[] = {gradient.data(), nullptr, gradient.data() + sizes[0]};
+    const bool has_rows[] = {false, false, false};
+    lamina::trained_arrays of{gradients, parameters, sizes, has_rows, 3, false, false, times};
+    of.divides_states = true;
+    lamina::distributed::exchanged_arrays shared(w, of);
+    /// How many elements of the shards of a rank are as after so many updates.
+    const auto found = [&](int rank, int updates) {
+      std::size_t n = 0;
+      for (const auto& b : shards.buckets())
+        for (const auto& r : b.of_rank[static_cast<std::size_t>(rank)].ranges)
+          for (std::size_t s = 0; s < 2; ++s)
+            for (std::size_t k = r.first; k < r.end; ++k)
+              n += accumulators[2 * r.array + static_cast<int>(s)][k] ==
+                   value(static_cast<std::size_t>(r.array), s, k, updates);
+      return n;
+    };
+    constexpr std::size_t each = 2 * (sizes[0] + sizes[2]) / ranks;
+    std::size_t zeros = 0;
+    shared.begin({}, accumulators, 2);
+    {
+      const std::lock_guard lock(mutex);
+      CHECK(shared.divides_states());
+      for (int r = 0; r < ranks; ++r)
+        CHECK(found(r, 0) == (w.rank() == 0 || r == w.rank() ? each : 0));
+      CHECK(accumulators[3][15] == value(1, 1, 15, 0));  // belongs to all ranks
+    }
+    for (int update = 1; update < 3; ++update) {
+      shared.release_others(accumulators, 2);
+      for (const auto& b : shards.buckets())
+        for (const auto& r : b.of_rank[static_cast<std::size_t>(w.rank())].ranges)
+          for (std::size_t s = 0; s < 2; ++s)
+            for (std::size_t k = r.first; k < r.end; ++k)
+              accumulators[2 * r.array + static_cast<int>(s)][k] += 0.25f;
+      for (std::size_t k = 0; k < 2 * all; ++k) zeros += accumulators[0][k] == 0;
+      const std::size_t sent = w.sent;
+      shared.collect(accumulators, 2);
+      const std::lock_guard lock(mutex);
+      CHECK(w.sent - sent == (w.rank() == 0 ? 0 : each * sizeof(float)));
+      CHECK(found(w.rank(), update) == each);
+      for (int r = 0; r < ranks && w.rank() == 0; ++r) CHECK(found(r, update) == each);
+      CHECK(accumulators[3][15] == value(1, 1, 15, 0));
+#if defined(__linux__)
+      // At most a page at each end of a shard of a bucket stays.
+      if (w.rank() == 0)
+        CHECK(zeros >= (2 * each - 2 * 2 * shards.buckets().size() * 1024) *
+                           static_cast<std::size_t>(update));
+#endif
+    }
+  };
+  test::in_ranks(ranks, run, {.bucket_bytes = bucket});
+}
+
 TEST_CASE("facts about parts, numbers and sums of metrics are those of all processes",
           "[threads]") {
   std::mutex mutex;

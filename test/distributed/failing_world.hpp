@@ -73,6 +73,10 @@ class failing_arrays final : public lamina::shared_arrays {
     of_->update(how, trainer, pool);
   }
   void collect(float* const* of, int states) override { of_->collect(of, states); }
+  bool divides_states() const override { return of_->divides_states(); }
+  void release_others(float* const* of, int states) noexcept override {
+    of_->release_others(of, states);
+  }
 
  private:
   std::unique_ptr<lamina::shared_arrays> of_;

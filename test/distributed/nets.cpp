@@ -107,6 +107,15 @@ constexpr auto table = lamina::program([](lamina::block& main) {
                     layer::accuracy(logits, label, {.name = "metric"})};
 });
 
+/// The same with a gradient of the whole table: its accumulators are most of the memory.
+constexpr auto wide = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto logits = layer::fc<3>(layer::sequence_pool(layer::embedding<100000, 64>(words)));
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
 constexpr auto crf = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", std::int64_t>(main);
   auto tags = layer::sequence<"tags", std::int64_t>(words);
@@ -208,15 +217,17 @@ auto tagged() {
   return all;
 }
 
-/// The memory of this process that belongs to no file.
-std::size_t resident_bytes() {
+/// A number of bytes that the system tells of this process.
+std::size_t bytes_of(std::string_view name) {
   std::ifstream status("/proc/self/status");
   std::string word;
   std::size_t kibibytes = 0;
   while (status >> word)
-    if (word == "RssAnon:") status >> kibibytes;
+    if (word == name) status >> kibibytes;
   return kibibytes * 1024;
 }
+/// The memory of this process that belongs to no file.
+std::size_t resident_bytes() { return bytes_of("RssAnon:"); }
 template <class Model>
 std::uint64_t sum_of(const Model& m) {
   lamina::checksum sum;
@@ -239,6 +250,8 @@ test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
   options.on_event = [&](const lamina::event& e) {
     if (e.kind == lamina::event_kind::end_pass && !e.metrics.empty())
       reached.metric = e.metrics[0].value;
+    if (e.kind == lamina::event_kind::end_iteration)
+      reached.bytes_in_steps = (std::max)(reached.bytes_in_steps, resident_bytes() - before);
     if (given) given(e);
   };
   const lamina::train_result r =
@@ -246,6 +259,7 @@ test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
   reached.cost = r.cost;
   reached.steps = r.steps;
   reached.bytes = resident_bytes() - before;
+  reached.peak_bytes = bytes_of("VmHWM:");
   if (m.divided() == nullptr) {
     reached.parameters = sum_of(m);
     return reached;
@@ -297,8 +311,8 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
 namespace test {
 
 std::vector<std::string> net_names() {
-  return {"dense", "conv",  "lstm",  "sparse",  "rows",  "crf",
-          "loop",  "table", "wrong", "program", "leaves"};
+  return {"dense", "conv",  "lstm", "sparse", "rows",    "crf",
+          "loop",  "table", "wide", "wrong",  "program", "leaves"};
 }
 std::vector<std::string> optimizer_names() {
   return {"sgd", "momentum", "adam", "clipped", "lazy"};
@@ -328,6 +342,7 @@ trained_net train_net(std::string_view net, std::string_view opt,
   if (net == "table")
     return train(table, texts(1000000), optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true},
                  options);
+  if (net == "wide") return with(opt, wide, texts(100000), options);
   if (net == "crf") return with(opt, crf, tagged(), options);
   throw lamina::error("lamina: test: no net of this name");
 }

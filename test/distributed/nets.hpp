@@ -19,6 +19,8 @@ struct trained_net {
   double metric = 0;  // of the last pass, if the net has one
   std::int64_t steps = 0;
   std::size_t bytes = 0;  // of memory that model and training took in this process
+  // The same at most behind a step; and the most that the process ever had, with its code.
+  std::size_t bytes_in_steps = 0, peak_bytes = 0;
 };
 
 /// The names that `train_net` knows.

@@ -9,7 +9,8 @@
  errors   an error, a difference or a silence in one process ends all, with one message
  kills    a training whose processes are killed at random times goes on from its checkpoints and
           reaches the bits of an undisturbed one; the others end within seconds
- memory   a process has its share of a table with is_distributed in memory
+ memory   a process has its share of a table with is_distributed in memory, and its share of the
+          accumulators of other parameters
  programs a training loop that is a program reaches the numbers of one process; one that a process
           leaves alone ends all
  resume   a checkpoint of four processes goes on with one, two, three or four
@@ -37,6 +38,7 @@ ALL = [f"{net}/{optimizer}" for net in NETS for optimizer in OPTIMIZERS] + ["spa
 # Those whose tables each process has whole.
 WHOLE = [net.replace("sparse/", "rows/") for net in ALL if net != "sparse/lazy"]
 TABLE = 1000000 * 16 * 4  # bytes of the net "table"
+WIDE = 100000 * 64 * 4  # bytes of the table of the net "wide"
 ENDS_WITHIN = 60  # seconds after a process was killed or has failed: longer is a hang
 LONGEST = 120  # seconds for any run: what takes longer hangs
 
@@ -288,6 +290,41 @@ def memory(launch, _):
         if len(bytes_of) != ranks or min(bytes_of) < TABLE / ranks or max(bytes_of) > most:
             raise failure(f"{ranks} processes: expected {TABLE / ranks:.0f} to {most:.0f} bytes in"
                           f" each, found {bytes_of}")
+    accumulators(launch)
+
+
+def accumulators(launch):
+    """What adam takes more than sgd, which has no accumulators: both moments of a rank's shard
+    while it trains, also with checkpoints; and rank 0 alone has all at a checkpoint or the end."""
+    whole, slack = 2 * WIDE, 3 << 20
+    with tempfile.TemporaryDirectory() as folder:
+        for ranks in (1, 2, 4):
+            for given in ("threads=1", "checkpoint"):
+                sgd, adam = (memory_of_ranks(launch, ranks, net, given.replace(
+                    "checkpoint", f"checkpoint={folder}/{ranks}.{net[5:]}"))
+                             for net in ("wide/sgd", "wide/adam"))
+                for r in range(ranks):
+                    end, steps, peak = (a - b for a, b in zip(adam[r], sgd[r]))
+                    full = whole if r == 0 else whole / ranks
+                    found = f"rank {r} of {ranks}, {given}: {end}, {steps}, {peak} of {whole}"
+                    # A page at each end of a range of a bucket may belong to two ranks.
+                    if not whole / ranks - slack < steps < whole / ranks * 1.07 + slack:
+                        raise failure(f"accumulators in steps: {found}")
+                    # The file is written from a copy.
+                    copied = whole if r == 0 and given == "checkpoint" else 0
+                    if not (full - slack < end < full * 1.07 + slack and
+                            peak < full * 1.07 + copied + slack):
+                        raise failure(f"accumulators at the end: {found}")
+
+
+def memory_of_ranks(launch, ranks, net, given):
+    """By rank: bytes at the end, in steps, and at most."""
+    code, out, err = launch.run(ranks, "memory=1", "passes=2", given, net)
+    found = {int(r): [int(n) for n in numbers] for r, *numbers in re.findall(
+        r"rank (\d+): (\d+) bytes, (\d+) in steps, (\d+) at most", err)}
+    if code != 0 or sorted(found) != list(range(ranks)):
+        raise failure(f"{ranks} processes, {net}: {code} {out} {err}")
+    return found
 
 
 def expect_failure(launch, ranks, arguments, expected):

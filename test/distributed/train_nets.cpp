@@ -84,7 +84,8 @@ int main(int argc, char** argv) {
                                 world.rank(), world.trainers())
               : test::train_net(name.substr(0, slash), name.substr(slash + 1), options);
       if (given.contains("memory"))
-        std::fprintf(stderr, "rank %d: %zu bytes\n", world.rank(), r.bytes);
+        std::fprintf(stderr, "rank %d: %zu bytes, %zu in steps, %zu at most\n", world.rank(),
+                     r.bytes, r.bytes_in_steps, r.peak_bytes);
       if (world.rank() == number("say", 0))
         std::printf("%s %016llx %.9g %.9g %lld\n", name.c_str(),
                     static_cast<unsigned long long>(r.parameters), r.cost, r.metric,

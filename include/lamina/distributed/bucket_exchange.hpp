@@ -122,6 +122,11 @@ class bucket_exchange {
     memory_.list_arrays(of, list_);
     group_.exchange(list_.sends, list_.receives);
   }
+  /// Brings arrays to rank 0: each rank sends its shards. With `back`, rank 0 sends them to each.
+  LAMINA_COLD void collect_at_first(float* const* of, bool back) {
+    memory_.list_at_first(of, back, list_);
+    group_.exchange(list_.sends, list_.receives);
+  }
 
  private:
   /// How far a bucket is. A thread claims the work of a stage by the stage that follows.

@@ -115,6 +115,20 @@ class bucket_memory {
       }
   }
 
+  /// Lists the messages by which each process sends its part of other arrays to rank 0, or, with
+  /// `back`, gets it from there.
+  LAMINA_COLD void list_at_first(float* const* of, bool back, messages& to) const {
+    to.clear();
+    std::vector<process_group::message>& list = back == (me_ == 0) ? to.sends : to.receives;
+    for (int b = 0; b < buckets(); ++b)
+      for (std::size_t r = 1; r < ranks_; ++r) {
+        if (me_ != 0 && r != me_) continue;
+        const int peer = static_cast<int>(me_ == 0 ? r : 0);
+        for (const range& a : of_rank(b, r).ranges)
+          list.push_back({peer, of[a.array] + a.first, a.size() * sizeof(float)});
+      }
+  }
+
   /// Adds up the gradients of this process's threads, by the weights of all parts, to those of
   /// thread 0.
   void add_threads(int b, const std::vector<double>& weights) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
@@ -18,6 +19,7 @@
 #include <lamina/distributed/bucket_memory.hpp>
 #include <lamina/distributed/gradient_shards.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/release_pages.hpp>
 #include <lamina/distributed/rows_exchange.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
@@ -30,12 +32,15 @@ class exchanged_arrays final : public shared_arrays {
       : shared_arrays(group.rank(), group.size()),
         group_(group),
         is_double_(of.is_double),
+        divides_states_(of.divides_states && group.parameter_servers() == 0),
         parameters_(of.values, of.values + of.count),
         floats_(of.floats, of.floats + of.count),
         exchange_(group, arrays_of(of),
                   {group.size(), sizes_of(of), of.times, group.bucket_bytes(), of.whole}) {
-    for (int i = 0; i < of.count; ++i)
+    for (int i = 0; i < of.count; ++i) {
       if (of.has_rows[i]) rows_.push_back(i);
+      in_shards_.push_back(of.gradients[i] != nullptr);
+    }
   }
   exchanged_arrays(const exchanged_arrays&) = delete;
   exchanged_arrays& operator=(const exchanged_arrays&) = delete;
@@ -61,11 +66,14 @@ class exchanged_arrays final : public shared_arrays {
     std::vector<std::size_t> floats = floats_;
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       for (int s = 0; s < states; ++s) {
+        if (divides_states_ && in_shards_[i]) continue;
         arrays.push_back(
             accumulators[i * static_cast<std::size_t>(states) + static_cast<std::size_t>(s)]);
         floats.push_back(floats_[i]);
       }
     spread(arrays, floats);
+    for (int s = 0; s < states && divides_states_; ++s)
+      exchange_.collect_at_first(state(accumulators, states, s).data(), true);
   }
 
   LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
@@ -193,15 +201,44 @@ class exchanged_arrays final : public shared_arrays {
   }
 
   LAMINA_COLD void collect(float* const* of, int states) override {
-    std::vector<float*> arrays(parameters_.size());
     for (int s = 0; s < states; ++s) {
-      for (std::size_t i = 0; i < arrays.size(); ++i)
-        arrays[i] = of[i * static_cast<std::size_t>(states) + static_cast<std::size_t>(s)];
-      exchange_.collect(arrays.data());
+      const std::vector<float*> arrays = state(of, states, s);
+      if (divides_states_)
+        exchange_.collect_at_first(arrays.data(), false);
+      else
+        exchange_.collect(arrays.data());
+    }
+  }
+  bool divides_states() const override { return divides_states_; }
+  LAMINA_COLD void release_others(float* const* of, int states) noexcept override {
+    if (!divides_states_) return;
+    const bucket_memory& memory = exchange_.memory();
+    const std::size_t me = static_cast<std::size_t>(rank_);
+    for (std::size_t s = 0; s < static_cast<std::size_t>(states); ++s) {
+      // Ranges of several ranks that lie one behind the other have more whole pages together.
+      float *first = nullptr, *end = nullptr;
+      for (int b = 0; b < memory.buckets(); ++b)
+        for (std::size_t r = 0; r < static_cast<std::size_t>(ranks_); ++r)
+          for (const gradient_shards::range& a : memory.of_rank(b, r).ranges) {
+            if (r == me) continue;
+            float* const at =
+                of[static_cast<std::size_t>(a.array) * static_cast<std::size_t>(states) + s] +
+                a.first;
+            if (at != end) release_pages(std::exchange(first, at), end);
+            end = at + a.size();
+          }
+      release_pages(first, end);
     }
   }
 
  private:
+  /// Accumulators number s of all parameters.
+  std::vector<float*> state(float* const* of, int states, int s) const {
+    std::vector<float*> arrays(parameters_.size());
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      arrays[i] = of[i * static_cast<std::size_t>(states) + static_cast<std::size_t>(s)];
+    return arrays;
+  }
   static std::vector<std::size_t> sizes_of(const trained_arrays& of) {
     std::vector<std::size_t> sizes;
     for (int i = 0; i < of.count; ++i)
@@ -289,10 +326,11 @@ class exchanged_arrays final : public shared_arrays {
   }
 
   process_group& group_;
-  bool is_double_;
+  bool is_double_, divides_states_;
   std::vector<float*> parameters_;  // all of them
   std::vector<std::size_t> floats_;
-  std::vector<int> rows_;  // parameters whose gradients are selected rows
+  std::vector<int> rows_;        // parameters whose gradients are selected rows
+  std::vector<bool> in_shards_;  // by parameter: whether the ranks divide it
   bucket_exchange exchange_;
   std::vector<std::byte> sent_, gathered_;
 };

@@ -27,6 +27,8 @@ class training_memory {
   /// The number of updates and of passes so far.
   std::int64_t steps = 0;
   int passes = 0;
+  /// Whether this process has the accumulators of its own shard alone, and rank 0 all of them.
+  bool is_part = false;
 
   training_memory() = default;
   training_memory(training_memory&& other) noexcept
@@ -34,13 +36,15 @@ class training_memory {
         accumulators(std::move(other.accumulators)),
         divided(std::move(other.divided)),
         steps(other.steps),
-        passes(other.passes) {}
+        passes(other.passes),
+        is_part(other.is_part) {}
   training_memory& operator=(training_memory&& other) noexcept {
     optimizer = std::exchange(other.optimizer, nullptr);
     accumulators = std::move(other.accumulators);
     divided = std::move(other.divided);
     steps = other.steps;
     passes = other.passes;
+    is_part = other.is_part;
     return *this;
   }
 

@@ -40,7 +40,8 @@ class host_trainer : served_updates<P, Opt> {
   using base = served_updates<P, Opt>;
 
  public:
-  using base::joins_shares, base::join_pass, base::parameters, base::serve, base::states;
+  using base::collect_state, base::end_pass, base::joins_shares, base::join_pass, base::parameters,
+      base::serve, base::states;
   using typename base::fused, typename base::parts_type, typename base::real, typename base::traits;
   static_assert(
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
@@ -105,9 +106,12 @@ class host_trainer : served_updates<P, Opt> {
             lies.panel ? -1 : padded(lies.columns) * static_cast<int>(sizeof(real) / sizeof(float));
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
+    // With a clip by norm each process updates all parameters.
+    const bool divides = states > 0 && !clips_;
     shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
                        parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
-                       gradient_order<fused>::table.of, pool_.size(), row_floats.get()});
+                       gradient_order<fused>::table.of, pool_.size(), row_floats.get(), divides});
+    if (shared_->divides_states()) accumulators_.use_small_pages();
     reads_shard_ = reads_shard;
     // A trainer that makes its own steps has whole mini-batches, also where it reads a share.
     parts_->join(shared_.get(), !check_.nan, reads_shard && !shared_->is_asynchronous());
@@ -130,15 +134,6 @@ class host_trainer : served_updates<P, Opt> {
   /// each its own, as the checksum of a mini-batch says.
   LAMINA_COLD void require_samples(std::uint64_t checksum) {
     if (shared_) shared_->require_samples(checksum, reads_shard_);
-  }
-  /// In a distributed training, brings the accumulators of all shards to all processes, which must
-  /// all call it.
-  LAMINA_COLD void collect_state() {
-    if (shared_ && !collected_) {
-      shared_->collect(accumulator_pointers_.get(), states);
-      steps_ = shared_->updates(steps_);
-    }
-    collected_ = true;
   }
 
   /// Runs one mini-batch and returns the cost before the update.
@@ -240,7 +235,8 @@ class host_trainer : served_updates<P, Opt> {
   void set_steps(std::int64_t n) {
     drop_gradients();
     steps_ = n;
-    torn_ = begun_ = false;
+    torn_ = begun_ = is_part_ = false;
+    collected_ = true;
   }
 
   /// The accumulators in the form for files, named "fc_0.w_0_moment1_0".
@@ -277,6 +273,7 @@ class host_trainer : served_updates<P, Opt> {
     to.divided = std::move(divided_);
     to.steps = steps_;
     to.passes = passes;
+    to.is_part = is_part_;
   }
 
   model<P>& trained() { return model_; }
@@ -285,11 +282,11 @@ class host_trainer : served_updates<P, Opt> {
  private:
   using base::accumulator_pointers_, base::accumulators_, base::adds, base::asynchronous_step,
       base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
-      base::create_accumulators, base::divided_, base::finish_gradients, base::joins_statistics_,
-      base::limits_norms, base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
-      base::require_fitting_cost, base::run_share, base::scalar_, base::scales_, base::seed_,
-      base::set_numbers, base::shared_, base::shared_step, base::steps_, base::torn_,
-      base::update_parameters, base::update_shared_joined, base::updates, base::used_;
+      base::create_accumulators, base::divided_, base::finish_gradients, base::is_part_,
+      base::joins_statistics_, base::limits_norms, base::model_, base::norms_, base::parts_,
+      base::pool_, base::reads_shard_, base::require_fitting_cost, base::run_share, base::scalar_,
+      base::scales_, base::seed_, base::set_numbers, base::shared_, base::shared_step, base::steps_,
+      base::torn_, base::update_parameters, base::update_shared_joined, base::updates, base::used_;
 
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};

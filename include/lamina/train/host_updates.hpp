@@ -71,16 +71,18 @@ class host_updates {
     if (goes_on) {
       accumulators_ = std::move(kept->accumulators);
       steps_ = kept->steps;
+      is_part_ = kept->is_part;
     } else {
-      accumulators_.resize(floats);
+      accumulators_.resize_unwritten(floats);
     }
     float* at = accumulators_.data();
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states && !model_.divides(i); ++s) {
         accumulator_pointers_[i * states + s] = at;
-        if (!goes_on)
-          std::fill_n(engine::numbers_at<real>(at), all.numbers(i),
-                      static_cast<real>(traits::initial_state(*used_, s)));
+        // Zeros are there, and take no memory until an update writes others.
+        const real initial = static_cast<real>(traits::initial_state(*used_, s));
+        if (!goes_on && (initial != 0 || std::signbit(initial)))
+          std::fill_n(engine::numbers_at<real>(at), all.numbers(i), initial);
         at += all.floats(i);
       }
   }
@@ -219,6 +221,8 @@ class host_updates {
                     joins_statistics_ ? 1 : 0},
                    accumulator_pointers_.get(), states);
     begun_ = true;
+    is_part_ = false;
+    release_others();
   }
   /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
   /// draw in a mini-batch of all shares.
@@ -236,6 +240,7 @@ class host_updates {
   /// One step of all processes. What they exchange while this one computes, shared_ decides.
   LAMINA_COLD real shared_step(const batch_view<P>& batch) {
     begin_shared();
+    release_others();
     scalar_ = traits::scalars(*used_, steps_);
     const bool asynchronous = shared_->is_asynchronous();
     real cost;
@@ -254,6 +259,7 @@ class host_updates {
   }
   /// Updates with the joined gradients of several mini-batches, all processes together.
   LAMINA_COLD void update_shared_joined() {
+    release_others();
     scalar_ = traits::scalars(*used_, steps_);
     try {
       add_up_shared();
@@ -262,6 +268,14 @@ class host_updates {
       throw;
     }
     finish_shared();
+  }
+  /// Gives back the memory of accumulators that other processes update, after the first begin and
+  /// after each collect.
+  void release_others() {
+    if (!collected_ || !shared_->divides_states()) return;
+    collected_ = false;
+    is_part_ = shared_->rank() > 0;
+    shared_->release_others(accumulator_pointers_.get(), states);
   }
   /// Sums the gradients over threads and processes.
   void add_up_shared() {
@@ -321,7 +335,8 @@ class host_updates {
   bool begun_ = false;        // begin_shared() has run
   bool reads_shard_ = false;  // a mini-batch is this process's share
   bool joins_statistics_ = false;  // batch_norm has the statistics of the whole mini-batch
-  bool collected_ = true;          // this process has the accumulators of all shards
+  bool collected_ = true;          // rank 0 has the accumulators of all shards
+  bool is_part_ = false;           // this process has those of its own shard alone
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
   std::shared_ptr<divided_states> divided_;  // accumulators of tables that processes divide

@@ -39,6 +39,20 @@ class served_updates : public host_updates<P, Opt> {
     means.join(self, *shared_, reads_shard_ ? 1 : shared_->part().count);
     return reads_shard_;
   }
+  /// In a distributed training, brings the accumulators of all shards to rank 0, which writes
+  /// files. All processes must call it.
+  LAMINA_COLD void collect_state() {
+    if (shared_ && !collected_) {
+      shared_->collect(base::accumulator_pointers_.get(), base::states);
+      steps_ = shared_->updates(steps_);
+    }
+    collected_ = true;
+  }
+  /// Ends a pass. Where parameter servers hold the state, collects it; elsewhere collect_state()
+  /// does so when something needs it.
+  LAMINA_COLD void end_pass() {
+    if (shared_ && !shared_->divides_states()) collect_state();
+  }
   /// Whether a mini-batch of the training is the mini-batches of all processes together.
   bool joins_shares() const { return shared_ && reads_shard_ && !shared_->is_asynchronous(); }
   /// On a parameter server, serves the trainers until they have ended, once; returns true. Returns
@@ -50,9 +64,10 @@ class served_updates : public host_updates<P, Opt> {
   }
 
  protected:
-  using base::any_rows, base::begin_shared, base::begun_, base::parts_, base::pool_, base::scalar_,
-      base::reads_shard_, base::set_numbers, base::shared_, base::shared_step, base::steps_,
-      base::told_scales_, base::update_parameter, base::update_shared, base::used_, base::whole_of;
+  using base::any_rows, base::begin_shared, base::begun_, base::collected_, base::parts_,
+      base::pool_, base::scalar_, base::reads_shard_, base::set_numbers, base::shared_,
+      base::shared_step, base::steps_, base::told_scales_, base::update_parameter,
+      base::update_shared, base::used_, base::whole_of;
   using base::base;
 
   /// Trains on the part of a mini-batch that belongs to this trainer.

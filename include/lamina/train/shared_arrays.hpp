@@ -83,7 +83,8 @@ class shared_arrays {
   const own_part& part() const { return part_; }
 
   /// Compares the facts of all processes, and gives all of them the parameters and accumulators of
-  /// rank 0. Throws lamina::error that names the first rank that differs, and in what.
+  /// rank 0; where divides_states(), each gets the accumulators of its own shard. Throws
+  /// lamina::error that names the first rank that differs, and in what.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
   /// Takes the checksums of a mini-batch of all processes. Throws lamina::error unless they are
   /// equal, or, with `shares`, if they are: then each process must have samples of its own.
@@ -131,8 +132,14 @@ class shared_arrays {
   /// Updates what is not updated yet of the shard of this process, with the threads of a pool, and
   /// the parameters with selected rows; then all processes have the parameters of all shards.
   virtual void update(update_function how, void* trainer, worker_pool& pool) = 0;
-  /// Makes the accumulators equal on all processes; of[i * states + s] belongs to parameter i.
+  /// Makes the accumulators equal on all processes, or, where divides_states(), brings all of them
+  /// to rank 0. of[i * states + s] belongs to parameter i.
   virtual void collect(float* const* of, int states) = 0;
+  /// Whether each process keeps the accumulators of its own shard alone.
+  virtual bool divides_states() const { return false; }
+  /// Where divides_states(), gives back the memory of accumulators that other processes update. At
+  /// rank 0 they are undefined until the next collect(), elsewhere until the next begin().
+  virtual void release_others(float* const* /*of*/, int /*states*/) noexcept {}
   /// Tells what the next update() needs besides the gradients.
   virtual void note(const update_facts&) {}
   /// In an asynchronous training, ends a pass: add_up() adds up over the trainers until the next

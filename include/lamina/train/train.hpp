@@ -32,6 +32,10 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
   // A run with checkpoints starts from them, not from the training state of the model.
   const bool has_directory = !options.checkpoint.directory.empty();
   if (has_directory) m.forget_training();
+  const world* const all = options.world;
+  if (m.training().is_part && goes_on<Opt>(&m.training()) &&
+      (all == nullptr || all->size() == 1 || all->rank() == 0))
+    fail_part_of_state();
   training_run<P, Opt, Machine> run(opt, options, &m.training(), given...);
   train_result result;
   for (const int first = has_directory ? 0 : run.passes();
@@ -40,6 +44,9 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
     result.samples += run.samples();
     result.cost = run.cost();
   }
+  // The model keeps the state of the training, at rank 0 all of it.
+  if constexpr (requires { run.machine().collect_state(); })
+    run.tell_world([&] { run.machine().collect_state(); });
   result.steps = run.machine().steps();
   result.stopped = run.stopped();
   return result;

@@ -44,6 +44,13 @@ namespace lamina::inline LAMINA_ABI::detail {
       "and others not: expected that a checkpoint is loaded before the next step, found none");
 }
 
+/// Throws lamina::error: this process has the accumulators of its shard alone.
+[[noreturn]] LAMINA_COLD inline void fail_part_of_state() {
+  throw error(
+      "lamina: train: expected the .world of the earlier training, of whose state this process has "
+      "a part and rank 0 all, found none or another rank; forget_training() begins anew");
+}
+
 /// Throws lamina::error because a pass has no samples. `was_read`: an earlier pass had some.
 [[noreturn]] LAMINA_COLD inline void fail_empty_pass(int pass, bool was_read) {
   throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass

@@ -274,7 +274,7 @@ class training_run {
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
-    if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
+    if constexpr (requires { machine_.end_pass(); }) machine_.end_pass();
     report({.kind = event_kind::end_pass,
             .pass = pass,
             .batch = seen_.batches(),

@@ -34,6 +34,8 @@ struct trained_arrays {
   // Where the gradient is selected rows: floats from row to row, or -1 if a row is not in one
   // place; 0: other gradients.
   const int* row_floats = nullptr;
+  // Each process needs the accumulators of its own shard alone.
+  bool divides_states = false;
 };
 
 /// The processes of a distributed training: each is a rank from 0 to size() - 1.

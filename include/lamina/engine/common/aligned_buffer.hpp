@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -23,10 +24,13 @@ class aligned_buffer {
   aligned_buffer() = default;
   explicit aligned_buffer(std::size_t floats) { resize(floats); }
   aligned_buffer(aligned_buffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        is_mapped_(std::exchange(other.is_mapped_, false)) {}
   aligned_buffer& operator=(aligned_buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(is_mapped_, other.is_mapped_);
     return *this;
   }
   aligned_buffer(const aligned_buffer&) = delete;
@@ -47,6 +51,25 @@ class aligned_buffer {
 #endif
     std::memset(data_, 0, bytes);
   }
+  /// The same for an array of which parts may stay as they are: on Linux, the zeros of a large
+  /// array take no memory until something else is written.
+  LAMINA_COLD void resize_unwritten(std::size_t floats) {
+#if defined(__linux__)
+    if (floats * sizeof(float) >= large_bytes && floats != size_) {
+      release();
+      map(floats);
+      return;
+    }
+#endif
+    resize(floats);
+  }
+  /// Keeps huge pages away from a large array of which only parts are in use.
+  LAMINA_COLD void use_small_pages() noexcept {
+#if defined(MADV_NOHUGEPAGE)
+    if (size_ * sizeof(float) >= large_bytes)
+      (void)::madvise(data_, size_ * sizeof(float), MADV_NOHUGEPAGE);
+#endif
+  }
 
   float* data() noexcept { return data_; }
   const float* data() const noexcept { return data_; }
@@ -61,13 +84,44 @@ class aligned_buffer {
     return std::align_val_t{floats * sizeof(float) >= large_bytes ? page_bytes : 64};
   }
 
+#if defined(__linux__)
+  static std::size_t bytes_of_pages(std::size_t floats) {
+    return (floats * sizeof(float) + page_bytes - 1) / page_bytes * page_bytes;
+  }
+  LAMINA_COLD void map(std::size_t floats) {
+    const std::size_t bytes = bytes_of_pages(floats);
+    void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED) throw std::bad_alloc();
+    // Gives back what lies before the first huge page and behind the last one.
+    std::byte* const begin = static_cast<std::byte*>(found);
+    const std::size_t before =
+        (page_bytes - reinterpret_cast<std::uintptr_t>(found) % page_bytes) % page_bytes;
+    if (before > 0) (void)::munmap(begin, before);
+    if (before < page_bytes) (void)::munmap(begin + before + bytes, page_bytes - before);
+    data_ = reinterpret_cast<float*>(begin + before);
+    size_ = floats;
+    is_mapped_ = true;
+#if defined(MADV_HUGEPAGE)
+    (void)::madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+  }
+  LAMINA_COLD void unmap() noexcept { (void)::munmap(data_, bytes_of_pages(size_)); }
+#else
+  void unmap() noexcept {}
+#endif
   void release() noexcept {
-    if (data_ != nullptr) ::operator delete(data_, alignment_of(size_));
+    if (is_mapped_)
+      unmap();
+    else if (data_ != nullptr)
+      ::operator delete(data_, alignment_of(size_));
     data_ = nullptr;
     size_ = 0;
+    is_mapped_ = false;
   }
   float* data_ = nullptr;
   std::size_t size_ = 0;
+  bool is_mapped_ = false;  // by mmap, in whole huge pages
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/release_pages.hpp - gives memory back to the system while its addresses stay.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/distributed/row_mapping.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Gives back the memory of the whole pages within [first, end), whose contents are lost. They can
+/// be read and written afterwards. Does nothing where the system cannot do this.
+inline void release_pages([[maybe_unused]] float* first, [[maybe_unused]] float* end) noexcept {
+#if defined(__linux__)
+  const std::uintptr_t page = row_mapping::page();
+  const std::uintptr_t a = (reinterpret_cast<std::uintptr_t>(first) + page - 1) / page * page,
+                       b = reinterpret_cast<std::uintptr_t>(end) / page * page;
+  if (b > a) (void)::madvise(reinterpret_cast<void*>(a), b - a, MADV_DONTNEED);
+#endif
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed
