@@ -100,14 +100,15 @@ class host_trainer : served_updates<P, Opt> {
     for (int i = 0; i < parameters; ++i) {
       floats[i] = model_.divides(i) ? 0 : parameters_in<P>().floats(i);
       const parameter_layout& lies = parameter_table<P>::table.of[i];
-      if (parts_type::has_rows(i))
+      if (parts_type::has_rows(i) && !model_.divides(i))
         row_floats[i] =
             lies.panel ? -1 : padded(lies.columns) * static_cast<int>(sizeof(real) / sizeof(float));
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
     shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
                        parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
-                       gradient_order<fused>::table.of, pool_.size(), row_floats.get()});
+                       gradient_order<fused>::table.of, pool_.size(), row_floats.get(),
+                       model_.divided(), numbers_of_tables()});
     reads_shard_ = reads_shard;
     // A trainer that makes its own steps has whole mini-batches, also where it reads a share.
     parts_->join(shared_.get(), !check_.nan, reads_shard && !shared_->is_asynchronous());
@@ -283,10 +284,10 @@ class host_trainer : served_updates<P, Opt> {
   const Opt& optimizer() const { return *used_; }
 
  private:
-  using base::accumulator_pointers_, base::accumulators_, base::adds, base::asynchronous_step,
-      base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
-      base::create_accumulators, base::divided_, base::finish_gradients, base::joins_statistics_,
-      base::limits_norms, base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
+  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
+      base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
+      base::divided_, base::finish_gradients, base::joins_statistics_, base::limits_norms,
+      base::model_, base::norms_, base::own_part, base::parts_, base::pool_, base::reads_shard_,
       base::require_fitting_cost, base::run_share, base::scalar_, base::scales_, base::seed_,
       base::set_numbers, base::shared_, base::shared_step, base::steps_, base::torn_,
       base::update_parameters, base::update_shared_joined, base::updates, base::used_;
@@ -330,6 +331,12 @@ class host_trainer : served_updates<P, Opt> {
             "lamina: train: expected .world in the options of a model whose tables processes "
             "divide, found none");
   }
+  static const int* numbers_of_tables() {
+    if constexpr (has_distributed_tables<P>)
+      return distributed_tables<P>::all.table_of;
+    else
+      return nullptr;
+  }
   /// Throws lamina::error unless the processes of `w` divide the tables of the model, and the
   /// optimizer can update them.
   LAMINA_COLD void require_fitting(const world& w) const {
@@ -370,8 +377,12 @@ class host_trainer : served_updates<P, Opt> {
   }
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
-    if (shared_ && shared_->is_asynchronous()) return asynchronous_step(batch);
     if (shared_) begin_shared();
+    if (shared_ && shared_->is_asynchronous()) {
+      const batch_view<P> own = own_part(batch);
+      if constexpr (has_distributed_tables<P>) fetch_rows(own);
+      return shared_step(own);
+    }
     if constexpr (has_distributed_tables<P>) fetch_rows(batch);
     if (shared_) return shared_step(batch);
     const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
