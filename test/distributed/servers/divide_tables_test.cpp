@@ -221,7 +221,7 @@ TEST_CASE("no gradient of a row is lost or counted twice", "[threads]") {
       if (!w.is_parameter_server())
         for (const std::int64_t word : words[w.rank()]) mine.push_back(word);
       optimizer::sgd{.learning_rate = 1}.train(m, mine | lamina::reader::batch(4),
-                                               {.passes = 5, .reads_shard = true, .world = &w});
+                                               {.passes = 5, .world = &w, .reads_shard = true});
       m.save(path);
     });
     lamina::model whole{counts};

@@ -37,7 +37,7 @@ class synchronous_server final : public serving_arrays {
       copy_state(floats_of(*answer));
       return group_.post(from, answer);
     }
-    if (head_of(got).kind == letter_kind::scales) return update_tables(got);
+    if (head_of(got).kind == letter_kind::scales) return scale_tables(got);
     std::swap(parts_[static_cast<std::size_t>(from)], got);
     ++arrived_;
     if (arrived_ == group_.trainers()) finish_step();
@@ -104,7 +104,7 @@ class synchronous_server final : public serving_arrays {
   }
   /// Updates the rows of divided tables with a clip by norm. All trainers tell the same scales,
   /// each before it asks for rows of its next step; the first letter counts.
-  LAMINA_COLD void update_tables(const letter& got) {
+  LAMINA_COLD void scale_tables(const letter& got) {
     if (!std::exchange(awaits_scales_, false)) return;
     letter_reader behind = behind_floats(got, 0);
     scalars_.resize(static_cast<std::size_t>(head_of(got).scalars));
