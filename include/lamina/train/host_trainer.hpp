@@ -108,7 +108,7 @@ class host_trainer : served_updates<P, Opt> {
     shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
                        parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
                        gradient_order<fused>::table.of, pool_.size(), row_floats.get(),
-                       model_.divided(), numbers_of_tables()});
+                       model_.divided(), numbers_of_tables<P>()});
     reads_shard_ = reads_shard;
     // A trainer that makes its own steps has whole mini-batches, also where it reads a share.
     parts_->join(shared_.get(), !check_.nan, reads_shard && !shared_->is_asynchronous());
@@ -331,12 +331,6 @@ class host_trainer : served_updates<P, Opt> {
             "lamina: train: expected .world in the options of a model whose tables processes "
             "divide, found none");
   }
-  static const int* numbers_of_tables() {
-    if constexpr (has_distributed_tables<P>)
-      return distributed_tables<P>::all.table_of;
-    else
-      return nullptr;
-  }
   /// Throws lamina::error unless the processes of `w` divide the tables of the model, and the
   /// optimizer can update them.
   LAMINA_COLD void require_fitting(const world& w) const {
@@ -377,14 +371,13 @@ class host_trainer : served_updates<P, Opt> {
   }
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
-    if (shared_) begin_shared();
-    if (shared_ && shared_->is_asynchronous()) {
+    if (shared_) {
+      begin_shared();
       const batch_view<P> own = own_part(batch);
       if constexpr (has_distributed_tables<P>) fetch_rows(own);
       return shared_step(own);
     }
-    if constexpr (has_distributed_tables<P>) fetch_rows(batch);
-    if (shared_) return shared_step(batch);
+    require_joined();
     const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
     if (clips_) {
       if (parts_->machines().size() > 1)

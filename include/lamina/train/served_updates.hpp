@@ -60,10 +60,10 @@ class served_updates : public host_updates<P, Opt> {
       base::told_scales_, base::update_parameter, base::update_shared, base::used_, base::whole_of;
   using base::base;
 
-  /// The part of a mini-batch on which a trainer that makes its own steps trains.
+  /// What this process is given of a mini-batch: all of it, unless trainers make their own steps.
   LAMINA_COLD batch_view<P> own_part(const batch_view<P>& batch) const {
     const shared_arrays::own_part& own = shared_->part();
-    if (reads_shard_) return batch;
+    if (reads_shard_ || !shared_->is_asynchronous()) return batch;
     return batch.part(first_of_part(batch, own.number, own.count),
                       first_of_part(batch, own.number + 1, own.count));
   }

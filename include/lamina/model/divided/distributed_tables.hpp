@@ -96,4 +96,14 @@ struct distributed_tables {
   static constexpr list all = find();
 };
 
+/// By parameter, the number of its table, or -1; null for a program without look-ups with
+/// is_distributed.
+template <program_type P>
+constexpr const int* numbers_of_tables() {
+  if constexpr (has_distributed_tables<P>)
+    return distributed_tables<P>::all.table_of;
+  else
+    return nullptr;
+}
+
 }  // namespace lamina::inline LAMINA_ABI
