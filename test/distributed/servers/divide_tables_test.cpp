@@ -34,6 +34,13 @@ constexpr auto net = lamina::program([](lamina::block& main) {
       layer::concat(std::tuple{layer::sequence_pool(rows), layer::sequence_pool(whole)}));
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
+constexpr auto in_double = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto rows = layer::embedding<50, 11, double>(words, {.is_distributed = true});
+  auto logits = layer::fc<3>(layer::sequence_pool(rows));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
 /// The gradient of a row is the number of its look-ups, divided by the elements that are read.
 constexpr auto counts = lamina::program([](lamina::block& main) {
   auto word = layer::data<"word", std::int64_t>(main);
@@ -62,14 +69,16 @@ struct folder {
   folder() { std::filesystem::remove_all(path), std::filesystem::create_directories(path); }
   ~folder() { std::filesystem::remove_all(path); }
 };
-std::vector<float> numbers_of(const lamina::model_of<net>& m) {
-  std::vector<float> all;
+template <class Model>
+auto numbers_of(const Model& m) {
+  std::vector<typename Model::real> all;
   for (int i = 0; i < m.parameter_arrays(); ++i)
-    for (const float x : m.get(i)) all.push_back(x);
+    for (const auto x : m.get(i)) all.push_back(x);
   return all;
 }
-bool same(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+template <class T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 /// The parameters of a file of model::save().
 std::vector<float> numbers_in(const std::string& path) {
@@ -252,6 +261,29 @@ TEST_CASE("one trainer with its own steps trains as one process", "[threads]") {
   check(optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true});
   check(optimizer::adam{.learning_rate = 0.01f, .regularization = lamina::l2_decay(0.01f)});
   check(optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.05f)});
+}
+
+TEST_CASE("tables in double have the bits of one process", "[threads]") {
+  const folder made;
+  const std::string path = made.path / "model";
+  for (const auto& [trainers, staleness] : {std::pair{2, 0}, {1, 2}}) {
+    CAPTURE(trainers, staleness);
+    const auto check = [&, trainers = trainers, staleness = staleness](const auto& opt) {
+      lamina::model one{in_double};
+      opt.train(one, batches(), {.passes = 2, .threads = 2 * trainers});
+      in_roles(trainers, {.parameter_servers = 2, .staleness = staleness},
+               [&](test::thread_group& w) {
+                 lamina::model m{in_double, w};
+                 opt.train(m, batches(), {.passes = 2, .threads = 2, .world = &w});
+                 m.save(path);
+               });
+      lamina::model whole{in_double};
+      whole.load(path);
+      CHECK(same(numbers_of(whole), numbers_of(one)));
+    };
+    check(optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true});
+    check(optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.05f)});
+  }
 }
 
 TEST_CASE("asynchronous trainers learn tables and go on from checkpoints", "[threads]") {
