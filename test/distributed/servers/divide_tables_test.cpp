@@ -211,6 +211,15 @@ TEST_CASE("trainers evaluate and save while servers serve the tables", "[threads
     t.load(state);
     CHECK(t.passes() == 2);
     CHECK(same(numbers_of(one), numbers_of(whole)));
+    t.pass(batches());
+    in_roles(2, {.parameter_servers = 1}, [&](test::thread_group& w) {
+      lamina::model m{net, w};
+      lamina::trainer other{m, optimizer::sgd{.learning_rate = 0.1f}, {.world = &w}};
+      other.load(state);
+      other.pass(batches());
+      m.save(model);
+    });
+    CHECK(same(numbers_in(model), numbers_of(one)));
   }
 }
 
