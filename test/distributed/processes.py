@@ -9,8 +9,8 @@
  errors   an error, a difference or a silence in one process ends all, with one message
  kills    a training whose processes are killed at random times goes on from its checkpoints and
           reaches the bits of an undisturbed one; the others end within seconds
- memory   a process has its share of a table with is_distributed in memory, and its share of the
-          accumulators of other parameters
+ memory   a process has its share of a table with is_distributed in memory (of servers, if there are
+          some, these only), and its share of the accumulators of other parameters
  programs a training loop that is a program reaches the numbers of one process; one that a process
           leaves alone ends all
  resume   a checkpoint of four processes goes on with one, two, three or four
@@ -37,6 +37,8 @@ OPTIMIZERS = ["sgd", "momentum", "adam", "clipped"]
 ALL = [f"{net}/{optimizer}" for net in NETS for optimizer in OPTIMIZERS] + ["sparse/lazy"]
 # Those whose tables each process has whole.
 WHOLE = [net.replace("sparse/", "rows/") for net in ALL if net != "sparse/lazy"]
+# One table is divided.
+TABLES = [net for net in ALL if net.startswith("sparse/")]
 TABLE = 1000000 * 16 * 4  # bytes of the net "table"
 WIDE = 100000 * 64 * 4  # bytes of the table of the net "wide"
 ENDS_WITHIN = 60  # seconds after a process was killed or has failed: longer is a hang
@@ -290,6 +292,15 @@ def memory(launch, _):
         if len(bytes_of) != ranks or min(bytes_of) < TABLE / ranks or max(bytes_of) > most:
             raise failure(f"{ranks} processes: expected {TABLE / ranks:.0f} to {most:.0f} bytes in"
                           f" each, found {bytes_of}")
+    # With parameter servers these have all rows.
+    for given in (["servers=2"], ["servers=2", "staleness=2"]):
+        code, out, err = launch.run(4, "memory=1", *given, "table/lazy")
+        bytes_of = {int(r): int(n) for r, n in re.findall(r"rank (\d+): (\d+) bytes", err)}
+        most = [2 * constant] * 2 + [TABLE / 2 * 1.02 + 2 * constant] * 2
+        if code != 0 or len(bytes_of) != 4 or any(bytes_of[r] > most[r] for r in range(4)):
+            raise failure(f"{given}: expected at most {most} bytes, found {code} {bytes_of} {err}")
+        if min(bytes_of[2], bytes_of[3]) < TABLE / 2:
+            raise failure(f"{given}: expected {TABLE / 2} bytes in servers, found {bytes_of}")
     accumulators(launch)
 
 
@@ -341,7 +352,7 @@ def expect_failure(launch, ranks, arguments, expected):
 def servers(launch, _):
     for trainers, count, threads, nets in (
             (2, 1, 2, WHOLE), (3, 2, 1, ["dense/adam", "conv/momentum"]),
-            (1, 2, 1, ["rows/adam", "crf/clipped"])):
+            (1, 2, 1, ["rows/adam", "crf/clipped"]), (2, 2, 2, TABLES), (1, 3, 1, TABLES)):
         options = [f"threads={threads}", f"servers={count}"]
         expected = launch.results(0, f"threads={trainers * threads}", *nets)
         found = launch.results(trainers + count, *options, *nets)
@@ -362,6 +373,15 @@ def servers(launch, _):
         whole = launch.results(2, "conv/adam", "passes=4")[0]
         if line.split()[1] != whole.split()[1]:
             raise failure(f"resumed with a server: expected {whole}, found {line}")
+    with tempfile.TemporaryDirectory() as folder:
+        # One with tables goes on with other numbers of trainers and servers.
+        for ranks, threads, count, passes in ((5, 1, 1, 1), (3, 4, 2, 2), (2, 2, 0, 3),
+                                              (6, 2, 4, 4)):
+            line = launch.results(ranks, "sparse/lazy", f"threads={threads}", f"servers={count}",
+                                  f"passes={passes}", f"checkpoint={folder}")[0]
+        whole = launch.results(0, "sparse/lazy", "threads=4", "passes=4")[0]
+        if line.split()[1] != whole.split()[1]:
+            raise failure(f"tables resumed with servers: expected {whole}, found {line}")
     for ranks, arguments, expected in (
             (3, ["servers=1", "fail=1"], r"the disk is full.*\(in rank 1 on \S+\)"),
             (3, ["servers=1", "differ=2"], r"expected the same seed in each process, found 0 in"
@@ -370,6 +390,10 @@ def servers(launch, _):
             (2, ["servers=2"], r"expected 2 parameter servers and 1 or more trainers, found 2"),
             (2, ["staleness=1"], r"expected parameter servers with a staleness of 1, found none")):
         expect_failure(launch, ranks, [*arguments, "dense/adam"], expected)
+    for arguments, expected in ((["fail=1"], r"the disk is full.*\(in rank 1 on \S+\)"),
+                                (["stop=1", "patience=2"], r"expected a word from .*within \d s")):
+        expect_failure(launch, 4, ["servers=2", *arguments, "sparse/adam"], expected)
+    expect_failure(launch, 3, ["servers=1", "wrong/sgd"], r"200.*\(in rank \d on \S+\)")
     # One of several processes with other roles, and another number than the launcher's.
     told = {**environment(), "LAMINA_PARAMETER_SERVERS": "2"}
     other = subprocess.run(launch.command(4, ["servers=1", "dense/sgd"], None), text=True,
@@ -415,7 +439,8 @@ def async_(launch, _):
             updates = 20 * (3 * 8 if more else 3 * 23 + 2)
             if int(found[4]) != updates:
                 raise failure(f"{name} {more}: expected {updates} updates, found {found[4]}")
-    for name in ("rows/adam", "rows/sgd", "conv/momentum", "lstm/adam", "crf/clipped"):
+    for name in ("rows/adam", "rows/sgd", "conv/momentum", "lstm/adam", "crf/clipped",
+                 "sparse/lazy", "sparse/adam", "sparse/clipped"):
         first = launch.results(5, name, "passes=1", *steady)[0].split()
         last = launch.results(5, name, "passes=12", *steady)[0].split()
         if not float(last[2]) < float(first[2]):
@@ -436,6 +461,14 @@ def async_(launch, _):
         last = launch.results(4, *run, "passes=3")[0].split()
         if int(last[4]) != 3 * 2 * 12:
             raise failure(f"shares: expected {3 * 2 * 12} updates, found {last[4]}")
+    with tempfile.TemporaryDirectory() as folder:
+        # Tables: with other numbers of trainers and servers.
+        run = ["sparse/lazy", "staleness=2", f"checkpoint={folder}"]
+        first = launch.results(5, *run, "servers=2", "passes=2")[0].split()
+        again = launch.results(3, *run, "servers=1", "passes=2")[0].split()
+        last = launch.results(4, *run, "servers=3", "passes=9")[0].split()
+        if first[1] != again[1] or not float(last[2]) < float(first[2]):
+            raise failure(f"tables from a checkpoint: {first}, {again}, {last}")
     expect_failure(launch, 4, [*steady, "fail=1", "rule/adam"],
                    r"the disk is full.*\(in rank 1 on \S+\)")
     expect_failure(launch, 4, [*steady, "stop=1", "patience=2", "rule/adam"],

@@ -28,8 +28,8 @@
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
+#include <lamina/distributed/servers/divide_tables.hpp>
 #include <lamina/distributed/servers/share_arrays.hpp>
-#include <lamina/distributed/sharded_tables.hpp>
 
 namespace test {
 
@@ -127,7 +127,7 @@ class thread_group final : public lamina::distributed::process_group {
   }
   std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
                                                  std::uint64_t seed) override {
-    return std::make_shared<lamina::distributed::sharded_tables>(*this, std::move(tables), seed);
+    return lamina::distributed::divide_tables(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {

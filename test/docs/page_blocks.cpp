@@ -536,6 +536,9 @@ namespace divided {
 std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> texts;
 auto reader = texts | lamina::reader::batch(64);
 #include "divided_tables_1.inc"
+void with_servers(int argc, char** argv) {
+#include "parameter_servers_2.inc"
+}
 }  // namespace divided
 namespace shares {
 void read_shares() {

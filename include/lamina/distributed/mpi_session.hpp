@@ -33,9 +33,9 @@
 #include <lamina/distributed/mpi_numbers.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/servers/divide_tables.hpp>
 #include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/session_options.hpp>
-#include <lamina/distributed/sharded_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -110,11 +110,7 @@ class mpi_session : public process_group {
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
                                          std::uint64_t seed) override {
-    if (parameter_servers() > 0)
-      throw error(text() << "lamina: model: expected no parameter servers where processes divide "
-                            "tables, found "
-                         << parameter_servers());
-    return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
+    return divide_tables(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {

@@ -29,24 +29,33 @@ namespace lamina::inline LAMINA_ABI::distributed {
 class sharded_file {
  public:
   sharded_file(process_group& group, const std::vector<sharded_table>& tables)
-      : group_(group), tables_(tables) {}
+      : sharded_file(group, tables, group) {}
+  /// With `writers`, the first ranks of the group: these call write() and all others send_rows().
+  sharded_file(process_group& group, const std::vector<sharded_table>& tables,
+               process_group& writers)
+      : group_(group), tables_(tables), writers_(writers) {}
 
-  /// All processes must call it. Throws lamina::error in all of them if rank 0 cannot write.
+  /// All writers must call it. Throws lamina::error in all of them if rank 0 cannot write.
   LAMINA_COLD void write(const std::string& path, const std::vector<tensor_entry>& entries,
                          const std::vector<divided_array>& arrays) {
     std::exception_ptr failure;
     if (group_.rank() == 0)
       write_all(path, entries, arrays, failure);
     else
-      for (const divided_array& a : arrays) bring(a, [](const std::byte*, std::size_t) {});
+      for (const divided_array& a : arrays) send_rows(a);
     const int failed = failure ? 1 : 0;
-    std::vector<int> all(static_cast<std::size_t>(group_.size()));
-    group_.gather(&failed, sizeof failed, all.data());
+    std::vector<int> all(static_cast<std::size_t>(writers_.size()));
+    writers_.gather(&failed, sizeof failed, all.data());
     if (failure) std::rethrow_exception(failure);
     if (all[0] != 0)
       throw error(text() << "lamina: " << path
                          << ": expected that rank 0 writes it, found that it "
                             "has failed");
+  }
+
+  /// Sends rank 0, which writes, the rows of this process in an array.
+  LAMINA_COLD void send_rows(const divided_array& a) {
+    bring(a, [](const std::byte*, std::size_t) {});
   }
 
   /// Reads and verifies a file; entries with the names of arrays get no bytes.
@@ -199,6 +208,7 @@ class sharded_file {
 
   process_group& group_;
   const std::vector<sharded_table>& tables_;
+  process_group& writers_;
   std::vector<std::byte> buffer_;
 };
 

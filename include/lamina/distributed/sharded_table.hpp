@@ -18,9 +18,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The division of a table of R ranks: rank r owns rows [rows * r / R, rows * (r + 1) / R). In
-/// memory the table has the layout of parameters, panels of columns, so a row lies in several
-/// places.
+/// The division of a table of R ranks: rank r owns rows [rows * r / R, rows * (r + 1) / R). If the
+/// first ranks own nothing, R and r are counted without them. In memory the table has the layout of
+/// parameters, panels of columns, so a row lies in several places.
 class sharded_table {
  public:
   /// The part of each row that lies in one panel. All numbers are bytes.
@@ -31,7 +31,9 @@ class sharded_table {
     std::size_t bytes;   // without padding
   };
 
-  sharded_table(const divided_table& of, int ranks) : of_(of), ranks_(ranks) {
+  /// Ranks below `first_owner` own no rows.
+  sharded_table(const divided_table& of, int ranks, int first_owner = 0)
+      : of_(of), owners_(ranks - first_owner), first_owner_(first_owner) {
     if (of.type == dtype::float64)
       find_slices<double>();
     else
@@ -50,11 +52,13 @@ class sharded_table {
   }
 
   int first(int rank) const {
-    return static_cast<int>(static_cast<std::int64_t>(of_.rows) * rank / ranks_);
+    const std::int64_t before = rank < first_owner_ ? 0 : rank - first_owner_;
+    return static_cast<int>(of_.rows * before / owners_);
   }
   int end(int rank) const { return first(rank + 1); }
   int owner(int row) const {
-    return static_cast<int>(((static_cast<std::int64_t>(row) + 1) * ranks_ - 1) / of_.rows);
+    return first_owner_ +
+           static_cast<int>(((static_cast<std::int64_t>(row) + 1) * owners_ - 1) / of_.rows);
   }
 
   /// Copies a row between memory in the layout of the table and elements one after the other.
@@ -84,7 +88,7 @@ class sharded_table {
   }
 
   divided_table of_;
-  int ranks_;
+  int owners_, first_owner_;
   std::vector<slice> slices_;
 };
 

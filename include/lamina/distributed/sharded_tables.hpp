@@ -65,18 +65,19 @@ class sharded_states final : public divided_states {
 };
 
 /// The divided tables of the models of a process_group, which must outlive them.
-class sharded_tables final : public divided_tables {
+class sharded_tables : public divided_tables {
  public:
-  /// All processes must make it. Throws lamina::error if their tables or seeds differ.
+  /// All processes must make it. Ranks below `first_owner` own no rows. Throws lamina::error if
+  /// tables or seeds of the processes differ.
   LAMINA_COLD sharded_tables(process_group& group, std::vector<divided_table> tables,
-                             std::uint64_t seed)
+                             std::uint64_t seed, int first_owner = 0)
       : divided_tables(group.rank(), group.size(), std::move(tables)), group_(group) {
     require_same(seed);
     for (const divided_table& t : tables_) {
       if (t.type != dtype::float32 && t.type != dtype::float64)
         throw error(text() << "lamina: distributed: table " << t.name
                            << ": expected float or double, found " << name_of(t.type));
-      const sharded_table& table = sharded_.emplace_back(t, ranks_);
+      const sharded_table& table = sharded_.emplace_back(t, ranks_, first_owner);
       row_mapping& memory = memory_.emplace_back(table.memory_bytes(), t.name);
       for (const sharded_table::slice& s : table.slices()) {
         const std::size_t begin = s.begin + static_cast<std::size_t>(table.first(rank_)) * s.step;
@@ -94,8 +95,7 @@ class sharded_tables final : public divided_tables {
   }
 
   LAMINA_COLD void fetch(const looked_up_ids* of, std::size_t count, purpose why) override {
-    release_rows();
-    collect(of, count);
+    begin_fetch(of, count);
     const std::size_t tables = tables_.size(), ranks = static_cast<std::size_t>(ranks_);
     const std::size_t me = static_cast<std::size_t>(rank_);
     // By rank: the purpose; by table and owner, the number of rows.
@@ -160,8 +160,7 @@ class sharded_tables final : public divided_tables {
         for (std::size_t k = rows_between(t, me, r); k > 0; --k, from += sharded_[t].row_bytes())
           sharded_[t].copy_in(from, *row++, memory_[t].data());
     }
-    for (std::size_t t = 0; t < tables; ++t)
-      touched_bytes_ += wanted_[t].size() * sharded_[t].slices().size() * row_mapping::page();
+    note_touched();
   }
 
   LAMINA_COLD void join(int table, engine::cpu::basic_selected_rows<float>* const* mine,
@@ -172,7 +171,7 @@ class sharded_tables final : public divided_tables {
                         const part_weights& weights) override {
     join_as(table, mine, weights);
   }
-  LAMINA_COLD double add_up(double number) override {
+  LAMINA_COLD double add_up(int, double number) override {
     std::vector<double> all(static_cast<std::size_t>(ranks_));
     group_.gather(&number, sizeof number, all.data());
     double sum = 0;
@@ -202,11 +201,28 @@ class sharded_tables final : public divided_tables {
     sharded_file(group_, sharded_).read_rows(path, arrays);
   }
 
+ protected:
+  const sharded_table& at(int table) const { return sharded_[static_cast<std::size_t>(table)]; }
+  const std::vector<sharded_table>& sharded() const { return sharded_; }
+  std::byte* bytes(int table) const { return memory_[static_cast<std::size_t>(table)].data(); }
+  process_group& group() const { return group_; }
+
+  /// Begins a fetch: finds the rows of others that the look-ups read, by table, each once, sorted.
+  const std::vector<std::vector<int>>& begin_fetch(const looked_up_ids* of, std::size_t count) {
+    release_rows();
+    collect(of, count);
+    return wanted_;
+  }
+  /// Ends a fetch: the wanted rows are in memory.
+  void note_touched() {
+    for (std::size_t t = 0; t < tables_.size(); ++t)
+      touched_bytes_ += wanted_[t].size() * sharded_[t].slices().size() * row_mapping::page();
+  }
+
  private:
   /// Rows of others stay in memory until their pages have this size, or a part of the own rows.
   static constexpr std::size_t least_kept = std::size_t{1} << 20, part_kept = 128;
 
-  const sharded_table& at(int table) const { return sharded_[static_cast<std::size_t>(table)]; }
   static const char* name_of_purpose(int why) {
     return why == static_cast<int>(purpose::training) ? "a step of training" : "an evaluation";
   }

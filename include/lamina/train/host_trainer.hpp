@@ -101,7 +101,7 @@ class host_trainer : served_updates<P, Opt> {
     for (int i = 0; i < parameters; ++i) {
       floats[i] = model_.divides(i) ? 0 : parameters_in<P>().floats(i);
       const parameter_layout& lies = parameter_table<P>::table.of[i];
-      if (parts_type::has_rows(i))
+      if (parts_type::has_rows(i) && !model_.divides(i))
         row_floats[i] =
             lies.panel ? -1 : padded(lies.columns) * static_cast<int>(sizeof(real) / sizeof(float));
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
@@ -110,7 +110,8 @@ class host_trainer : served_updates<P, Opt> {
     const bool divides = states > 0 && !clips_;
     shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
                        parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
-                       gradient_order<fused>::table.of, pool_.size(), row_floats.get(), divides});
+                       gradient_order<fused>::table.of, pool_.size(), row_floats.get(),
+                       model_.divided(), numbers_of_tables<P>(), divides});
     if (shared_->divides_states()) accumulators_.use_small_pages();
     reads_shard_ = reads_shard;
     // A trainer that makes its own steps has whole mini-batches, also where it reads a share.
@@ -280,13 +281,13 @@ class host_trainer : served_updates<P, Opt> {
   const Opt& optimizer() const { return *used_; }
 
  private:
-  using base::accumulator_pointers_, base::accumulators_, base::adds, base::asynchronous_step,
-      base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
-      base::create_accumulators, base::divided_, base::finish_gradients, base::is_part_,
-      base::joins_statistics_, base::limits_norms, base::model_, base::norms_, base::parts_,
-      base::pool_, base::reads_shard_, base::require_fitting_cost, base::run_share, base::scalar_,
-      base::scales_, base::seed_, base::set_numbers, base::shared_, base::shared_step, base::steps_,
-      base::torn_, base::update_parameters, base::update_shared_joined, base::updates, base::used_;
+  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
+      base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
+      base::divided_, base::finish_gradients, base::is_part_, base::joins_statistics_,
+      base::limits_norms, base::model_, base::norms_, base::own_part, base::parts_, base::pool_,
+      base::reads_shard_, base::require_fitting_cost, base::run_share, base::scalar_, base::scales_,
+      base::seed_, base::set_numbers, base::shared_, base::shared_step, base::steps_, base::torn_,
+      base::update_parameters, base::update_shared_joined, base::updates, base::used_;
 
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
@@ -367,10 +368,13 @@ class host_trainer : served_updates<P, Opt> {
   }
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
-    if (shared_ && shared_->is_asynchronous()) return asynchronous_step(batch);
-    if (shared_) begin_shared();
-    if constexpr (has_distributed_tables<P>) fetch_rows(batch);
-    if (shared_) return shared_step(batch);
+    if (shared_) {
+      begin_shared();
+      const batch_view<P> own = own_part(batch);
+      if constexpr (has_distributed_tables<P>) fetch_rows(own);
+      return shared_step(own);
+    }
+    require_joined();
     const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
     if (clips_) {
       if (parts_->machines().size() > 1)

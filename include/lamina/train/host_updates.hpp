@@ -201,8 +201,8 @@ class host_updates {
           norms_[i] = static_cast<float>(engine::cpu::norm_of(*parts_->rows(i)));
       if constexpr (any_rows && has_distributed_tables<P>)
         if (model_.divides(i) && parts_->rows(i) != nullptr)
-          norms_[i] = static_cast<float>(static_cast<real>(
-              std::sqrt(model_.divided()->add_up(engine::cpu::squares_of(*parts_->rows(i))))));
+          norms_[i] = static_cast<float>(static_cast<real>(std::sqrt(model_.divided()->add_up(
+              model_.table_of(i), engine::cpu::squares_of(*parts_->rows(i))))));
     }
     constexpr auto all = static_cast<std::size_t>(parameters);
     optimizer::clip_scales({clips_.get(), all}, {norms_.get(), all}, {scales_.get(), all});
@@ -290,6 +290,10 @@ class host_updates {
     if (clips_ && !asynchronous) {
       shared_->bring_totals();
       update_parameters();
+      if constexpr (has_distributed_tables<P>) {
+        shared_->note({scalar_.data(), traits::scalar_count, 1, scales_.get()});
+        shared_->update_tables();
+      }
     } else {
       shared_->note({scalar_.data(), traits::scalar_count, rate_factor(*used_),
                      clips_ ? limit_norms() : nullptr});

@@ -58,9 +58,14 @@ class served_updates : public host_updates<P, Opt> {
   /// On a parameter server, serves the trainers until they have ended, once; returns true. Returns
   /// false on a trainer.
   LAMINA_COLD bool serve() {
-    if (!shared_ || !shared_->is_server()) return false;
-    if (!begun_) serve_shared();
-    return true;
+    if (!shared_) return false;
+    if (shared_->is_server()) {
+      if (!begun_) serve_shared();
+      return true;
+    }
+    // From here on, servers answer for the rows of divided tables that an event handler reads.
+    if constexpr (has_distributed_tables<P>) begin_shared();
+    return false;
   }
 
  protected:
@@ -70,12 +75,12 @@ class served_updates : public host_updates<P, Opt> {
       base::update_shared, base::used_, base::whole_of;
   using base::base;
 
-  /// Trains on the part of a mini-batch that belongs to this trainer.
-  LAMINA_COLD real asynchronous_step(const batch_view<P>& batch) {
+  /// What this process is given of a mini-batch: all of it, unless trainers make their own steps.
+  LAMINA_COLD batch_view<P> own_part(const batch_view<P>& batch) const {
     const shared_arrays::own_part& own = shared_->part();
-    if (reads_shard_) return shared_step(batch);
-    return shared_step(batch.part(first_of_part(batch, own.number, own.count),
-                                  first_of_part(batch, own.number + 1, own.count)));
+    if (reads_shard_ || !shared_->is_asynchronous()) return batch;
+    return batch.part(first_of_part(batch, own.number, own.count),
+                      first_of_part(batch, own.number + 1, own.count));
   }
 
  private:

@@ -142,6 +142,9 @@ class shared_arrays {
   virtual void release_others(float* const* /*of*/, int /*states*/) noexcept {}
   /// Tells what the next update() needs besides the gradients.
   virtual void note(const update_facts&) {}
+  /// Where update() is not called, because each process updates with the totals: servers update the
+  /// rows of the divided tables that they own, as note() has told.
+  virtual void update_tables() {}
   /// In an asynchronous training, ends a pass: add_up() adds up over the trainers until the next
   /// update, and collect() waits for all of them.
   virtual void end_pass() {}

@@ -34,6 +34,9 @@ struct trained_arrays {
   // Where the gradient is selected rows: floats from row to row, or -1 if a row is not in one
   // place; 0: other gradients.
   const int* row_floats = nullptr;
+  // Tables that the processes divide; by parameter, its number among them or -1.
+  divided_tables* tables = nullptr;
+  const int* table_of = nullptr;
   // Each process needs the accumulators of its own shard alone.
   bool divides_states = false;
 };

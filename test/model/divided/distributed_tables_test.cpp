@@ -2,6 +2,7 @@
 // The tables of a program that processes can divide, and why others cannot be divided.
 
 #include <cstdint>
+#include <tuple>
 
 #include <catch2/catch.hpp>
 
@@ -31,6 +32,14 @@ constexpr auto others = lamina::program([](lamina::block& main) {
   auto b = layer::embedding<9, 4>(word, {.param = {.name = "b"}, .is_distributed = true});
   auto c = layer::embedding<9, 4>(word, {.param = {.name = "b"}});
   return layer::mean(a + b + c + x);
+});
+// The table is variable 2, and 2 is the number of arrays that are put side by side.
+constexpr auto joined = lamina::program([](lamina::block& main) {
+  auto word = layer::data<"word", std::int64_t>(main);
+  auto other = layer::data<"other", std::int64_t>(main);
+  auto a = layer::embedding<9, 4>(word, {.is_distributed = true});
+  auto b = layer::embedding<9, 4>(other);
+  return layer::mean(layer::concat(std::tuple{a, b}));
 });
 constexpr auto without = lamina::program([](lamina::block& main) {
   auto word = layer::data<"word", std::int64_t>(main);
@@ -68,4 +77,10 @@ TEST_CASE("ids that a program computes and other readers are found") {
   STATIC_REQUIRE(all.tables == 2);
   STATIC_REQUIRE(all.reason[0] == lamina::undividable::made_ids);
   STATIC_REQUIRE(all.reason[1] == lamina::undividable::other_reader);
+}
+
+TEST_CASE("the number of the inputs of a concat is no reader of a table") {
+  constexpr auto& all = tables(joined);
+  STATIC_REQUIRE(all.tables == 1);
+  STATIC_REQUIRE(all.reason[0] == lamina::undividable::none);
 }

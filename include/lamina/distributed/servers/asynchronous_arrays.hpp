@@ -133,6 +133,7 @@ class asynchronous_arrays final : public served_arrays {
       else
         add_rows<float>(*made, joined_[k], t);
     }
+    if (arrays_.tables != nullptr) arrays_.tables->add_gradients(server, *made);
     return made;
   }
   template <class T>

@@ -99,6 +99,10 @@ class asynchronous_server final : public serving_arrays {
         apply_rows<double>(rest, k, number);
       else
         apply_rows<float>(rest, k, number);
+    if (arrays_.tables == nullptr) return;
+    std::vector<letter_reader> behind{rest};
+    arrays_.tables->sum(behind);
+    arrays_.tables->update(functions_);
   }
   template <class T>
   void apply_rows(letter_reader& from, std::size_t k, std::int64_t number) {

@@ -30,6 +30,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 class served_arrays : public shared_arrays {
  public:
   LAMINA_COLD ~served_arrays() override {
+    arrays_.close_tables();
     if (!begun_) return;
     try {
       leave();
@@ -58,6 +59,7 @@ class served_arrays : public shared_arrays {
     all_->begin(mine, accumulators, states);
     all_.reset();
     begun_ = true;
+    arrays_.open_tables(accumulators, states);
   }
   void serve(const server_functions&, worker_pool&) override {}
 

@@ -25,6 +25,9 @@ enum class letter_kind : std::int32_t {
   state,      // asks for the accumulators
   pause,      // the trainer waits for all others; the answer has parameters and accumulators
   leave,      // the training has ended; rank 0 adds all parameters
+  scales,     // behind totals: how rows of divided tables are updated
+  rows,       // asks for rows of divided tables; the answer has them
+  arrays,     // asks for all rows of arrays, which rank 0 writes to a file
   answer
 };
 

@@ -83,7 +83,7 @@ class server_shards {
     const std::size_t count = tables_.size();
     std::size_t whole = 0;  // tables that are not divided
     for (int i = 0; i < of.count; ++i) {
-      if (!of.has_rows[i]) continue;
+      if (!of.has_rows[i] || of.floats[i] == 0) continue;  // processes divide its rows otherwise
       const bool has_rows = of.row_floats[i] > 0;
       const std::size_t wide = has_rows ? static_cast<std::size_t>(of.row_floats[i]) : of.floats[i];
       const std::size_t rows = of.floats[i] / wide;

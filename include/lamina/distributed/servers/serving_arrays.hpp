@@ -25,12 +25,17 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// all trainers have left, it has all parameters.
 class serving_arrays : public shared_arrays {
  public:
+  LAMINA_COLD ~serving_arrays() override { arrays_.close_tables(); }
+  serving_arrays(const serving_arrays&) = delete;
+  serving_arrays& operator=(const serving_arrays&) = delete;
+
   LAMINA_COLD void begin(const shared_facts& mine, float* const* accumulators,
                          int states) override {
     all_->begin(mine, accumulators, states);
     all_.reset();
     states_ = static_cast<std::size_t>(states);
     accumulators_.assign(accumulators, accumulators + arrays_.count() * states_);
+    arrays_.open_tables(accumulators, states);
   }
   LAMINA_COLD void serve(const server_functions& functions, worker_pool& pool) override {
     functions_ = functions;
@@ -44,7 +49,12 @@ class serving_arrays : public shared_arrays {
         throw error(
             text() << "lamina: distributed: expected letters of trainers, found one of rank "
                    << from);
-      if (head_of(got).kind != letter_kind::leave) {
+      const letter_kind kind = head_of(got).kind;
+      if (kind == letter_kind::rows || kind == letter_kind::arrays) {
+        answer_about_tables(from, got);
+        continue;
+      }
+      if (kind != letter_kind::leave) {
         handle(from, got);
         continue;
       }
@@ -138,6 +148,16 @@ class serving_arrays : public shared_arrays {
   std::vector<float*> accumulators_;  // [parameter * states + state]
 
  private:
+  LAMINA_COLD void answer_about_tables(int from, const letter& got) {
+    if (arrays_.tables == nullptr)
+      throw error(text() << "lamina: distributed: expected a program without divided tables, found "
+                            "a letter about some from rank "
+                         << from);
+    if (head_of(got).kind == letter_kind::rows)
+      arrays_.tables->answer_rows(from, got);
+    else
+      arrays_.tables->send_arrays(got);
+  }
   /// Stores all parameters, as the last letter of rank 0 has them.
   LAMINA_COLD void store_last(const letter& got) {
     if (head_of(got).has == 0) return;

@@ -17,7 +17,8 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The arrays of a trainer with a staleness of 0. Servers sum the gradients of all trainers and
 /// update; the parameters have the bits of as many trainers without servers. Rows of embeddings,
-/// and updates with a clip by norm, are computed by each trainer, as without servers.
+/// and updates with a clip by norm, are computed by each trainer, as without servers; but servers
+/// sum and update the rows of divided tables.
 class synchronous_arrays final : public served_arrays {
  public:
   LAMINA_COLD synchronous_arrays(process_group& group, const trained_arrays& of)
@@ -62,6 +63,8 @@ class synchronous_arrays final : public served_arrays {
   }
   LAMINA_COLD void note(const update_facts& numbers) override {
     scalars_.assign(numbers.scalars, numbers.scalars + numbers.count);
+    scales_.clear();
+    if (numbers.scales != nullptr) scales_.assign(numbers.scales, numbers.scales + arrays_.count());
   }
   void update(update_function how, void* trainer, worker_pool& pool) override {
     send_gradients(letter_kind::gradients);
@@ -78,10 +81,20 @@ class synchronous_arrays final : public served_arrays {
   }
   LAMINA_COLD void bring_totals() override {
     send_gradients(letter_kind::totals);
+    if (arrays_.tables != nullptr) arrays_.tables->begin_squares();
     receive_answers([&](int server, const letter& answer) {
-      behind_floats(answer, shards_.floats(server));
+      letter_reader rest = behind_floats(answer, shards_.floats(server));
       copy_to(shards_.of(server), arrays_.gradients.data(), floats_of(answer));
+      if (arrays_.tables != nullptr) arrays_.tables->read_squares(server, rest);
     });
+  }
+  LAMINA_COLD void update_tables() override {
+    if (arrays_.tables == nullptr) return;
+    const auto told = new_letter(
+        {.kind = letter_kind::scales, .scalars = static_cast<std::int32_t>(scalars_.size())});
+    told->add(scalars_.data(), scalars_.size() * sizeof(float));
+    told->add(scales_.data(), scales_.size() * sizeof(float));
+    for (int s = 0; s < servers(); ++s) post(s, told);
   }
 
   LAMINA_COLD void collect(float* const* of, int states) override {
@@ -108,12 +121,13 @@ class synchronous_arrays final : public served_arrays {
       const auto mine = new_letter(head_);
       if (head_.has != 0) copy_from(shards_.of(s), arrays_.gradients.data(), floats_of(*mine));
       if (head_.scalars > 0) mine->add(scalars_.data(), scalars_.size() * sizeof(float));
+      if (arrays_.tables != nullptr) arrays_.tables->add_gradients(s, *mine);
       post(s, mine);
     }
   }
 
   letter_head head_;
-  std::vector<float> scalars_;
+  std::vector<float> scalars_, scales_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -37,6 +37,7 @@ class synchronous_server final : public serving_arrays {
       copy_state(floats_of(*answer));
       return group_.post(from, answer);
     }
+    if (head_of(got).kind == letter_kind::scales) return scale_tables(got);
     std::swap(parts_[static_cast<std::size_t>(from)], got);
     ++arrived_;
     if (arrived_ == group_.trainers()) finish_step();
@@ -69,21 +70,50 @@ class synchronous_server final : public serving_arrays {
       sum<double>();
     else
       sum<float>();
+    served_tables* const tables = arrays_.tables;
+    if (tables != nullptr) sum_tables();
     const auto answer = new_letter({.floats = floats()});
     if (head.kind == letter_kind::totals) {
-      functions_.begin(functions_.trainer, {});
+      // With divided tables, the update begins when a trainer has told their scales.
+      if (tables == nullptr) functions_.begin(functions_.trainer, {});
       std::memcpy(floats_of(*answer), totals_.data(), floats() * sizeof(float));
+      if (tables != nullptr) tables->add_squares(*answer);
+      awaits_scales_ = tables != nullptr;
     } else {
       letter_reader behind = behind_floats(parts_[0], head.has != 0 ? floats() : 0);
       scalars_.resize(static_cast<std::size_t>(head.scalars));
       behind.read(scalars_.data(), scalars_.size() * sizeof(float));
       functions_.begin(functions_.trainer, {scalars_.data(), head.scalars, 1, nullptr});
       update_shard(totals_.data());
+      if (tables != nullptr) tables->update(functions_);
       copy_from(mine(), arrays_.values.data(), floats_of(*answer));
     }
     for (letter& part : parts_) part.resize(0);
     arrived_ = 0;
     for (int r = 0; r < group_.trainers(); ++r) group_.post(r, answer);
+  }
+  /// Sums the gradients of divided tables, which are behind the scalars.
+  LAMINA_COLD void sum_tables() {
+    std::vector<letter_reader> behind;
+    for (const letter& part : parts_) {
+      const letter_head head = head_of(part);
+      behind.push_back(behind_floats(part, head.has != 0 ? floats() : 0));
+      behind.back().take(static_cast<std::size_t>(head.scalars) * sizeof(float));
+    }
+    arrays_.tables->sum(behind);
+  }
+  /// Updates the rows of divided tables with a clip by norm. All trainers tell the same scales,
+  /// each before it asks for rows of its next step; the first letter counts.
+  LAMINA_COLD void scale_tables(const letter& got) {
+    if (!std::exchange(awaits_scales_, false)) return;
+    letter_reader behind = behind_floats(got, 0);
+    scalars_.resize(static_cast<std::size_t>(head_of(got).scalars));
+    behind.read(scalars_.data(), scalars_.size() * sizeof(float));
+    scales_.resize(arrays_.count());
+    behind.read(scales_.data(), scales_.size() * sizeof(float));
+    functions_.begin(functions_.trainer,
+                     {scalars_.data(), head_of(got).scalars, 1, scales_.data()});
+    arrays_.tables->update(functions_);
   }
   template <class T>
   void sum() {
@@ -112,7 +142,8 @@ class synchronous_server final : public serving_arrays {
   std::vector<letter> parts_;  // by trainer; empty: not there yet
   int arrived_ = 0;
   engine::aligned_buffer totals_;
-  std::vector<float> scalars_;
+  std::vector<float> scalars_, scales_;
+  bool awaits_scales_ = false;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -78,16 +78,32 @@ struct distributed_tables {
       const operator_desc op = P::desc.operators[k];
       const bool reads = op.role == op_role::forward || op.role == op_role::loss;
       if (!reads || detail::is_distributed_lookup(P::desc, op)) continue;
-      for (int a = op.inputs; a < op.end; ++a) {
-        const int v = P::desc.arguments[a];
-        if (v < 0 || P::desc.variables[v].kind != variable_kind::parameter) continue;
-        const int table = t.table_of[P::desc.variables[v].index];
-        if (table >= 0) t.reason[table] = undividable::other_reader;
+      const auto& schema = *op.schema;
+      for (int s = 0, a = op.inputs; s < schema.input_count + schema.output_count; ++s) {
+        const slot_desc& slot =
+            s < schema.input_count ? schema.inputs[s] : schema.outputs[s - schema.input_count];
+        // A slot of several variables begins with their number.
+        for (int n = slot.duplicable ? P::desc.arguments[a++] : 1; n > 0; --n, ++a) {
+          const int v = P::desc.arguments[a];
+          if (v < 0 || P::desc.variables[v].kind != variable_kind::parameter) continue;
+          const int table = t.table_of[P::desc.variables[v].index];
+          if (table >= 0) t.reason[table] = undividable::other_reader;
+        }
       }
     }
     return t;
   }
   static constexpr list all = find();
 };
+
+/// By parameter, the number of its table, or -1; null for a program without look-ups with
+/// is_distributed.
+template <program_type P>
+constexpr const int* numbers_of_tables() {
+  if constexpr (has_distributed_tables<P>)
+    return distributed_tables<P>::all.table_of;
+  else
+    return nullptr;
+}
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -55,13 +55,16 @@ class divided_states {
 /// Tables whose rows several processes divide. Process r has rows [first(t), end(t)) of table t in
 /// memory; of the others, those that fetch() has brought last. The memory has the layout of whole
 /// tables, but pages that no row has touched take no place. All processes must call fetch(),
-/// join(), add_up(), write() equally often and in the same order.
+/// join(), add_up(), write() equally often and in the same order; with parameter servers, while a
+/// training lasts, only the trainers call them, and fetch() at any time.
 class divided_tables {
  public:
   virtual ~divided_tables() = default;
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   const std::vector<divided_table>& tables() const { return tables_; }
+  /// Whether parameter servers own the rows.
+  bool is_served() const { return is_served_; }
   /// The rows of this process.
   virtual int first(int table) const = 0;
   virtual int end(int table) const = 0;
@@ -80,8 +83,9 @@ class divided_tables {
                     const part_weights& weights) = 0;
   virtual void join(int table, engine::cpu::basic_selected_rows<double>* const* mine,
                     const part_weights& weights) = 0;
-  /// The sum over all processes of a number.
-  virtual double add_up(double number) = 0;
+  /// The sum over all processes of the squares of a table's joined gradients, where `mine` are
+  /// those of the own rows.
+  virtual double add_up(int table, double mine) = 0;
   /// Makes `count` accumulators for each table; all elements of number s are initial[s].
   virtual std::shared_ptr<divided_states> make_states(int count, const float* initial) = 0;
 
@@ -105,6 +109,7 @@ class divided_tables {
   divided_tables& operator=(const divided_tables&) = delete;
   int rank_, ranks_;
   std::vector<divided_table> tables_;
+  bool is_served_ = false;
 };
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -135,9 +135,13 @@ class held_tables<P, true> {
     return arrays;
   }
   [[noreturn]] LAMINA_COLD void fail_divided() const {
+    text rows;
+    if (tables_->first(0) == tables_->end(0))
+      rows << "no rows";
+    else
+      rows << "rows " << tables_->first(0) << " to " << tables_->end(0) - 1;
     throw error(text() << "lamina: model: expected all rows of table " << tables_->tables()[0].name
-                       << ", found rows " << tables_->first(0) << " to " << tables_->end(0) - 1
-                       << ": " << tables_->ranks()
+                       << ", found " << rows << ": " << tables_->ranks()
                        << " processes divide it; save() in all of them writes a file that a model "
                           "of one process loads");
   }

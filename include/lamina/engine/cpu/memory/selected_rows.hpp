@@ -151,6 +151,15 @@ class basic_selected_rows {
 };
 using selected_rows = basic_selected_rows<float>;
 
+/// The sum of the squares of all elements.
+template <class Real>
+LAMINA_COLD inline double squares_of(const basic_selected_rows<Real>& g) {
+  double squares = 0;
+  for (int i = 0; i < g.size(); ++i)
+    for (int j = 0; j < g.columns(); ++j) squares += static_cast<double>(g.row(i)[j]) * g.row(i)[j];
+  return squares;
+}
+
 /// The sparse gradient whose address an operand holds.
 template <class Real>
 basic_selected_rows<Real>& rows_of(const operand& o) {

@@ -33,14 +33,6 @@ LAMINA_COLD inline Real norm_of(int rows, int columns, bool panel, const Real* g
   return static_cast<Real>(std::sqrt(squares));
 }
 
-/// The sum of the squares of all elements.
-template <class Real>
-LAMINA_COLD inline double squares_of(const basic_selected_rows<Real>& g) {
-  double squares = 0;
-  for (int i = 0; i < g.size(); ++i)
-    for (int j = 0; j < g.columns(); ++j) squares += static_cast<double>(g.row(i)[j]) * g.row(i)[j];
-  return squares;
-}
 template <class Real>
 LAMINA_COLD inline Real norm_of(const basic_selected_rows<Real>& g) {
   return static_cast<Real>(std::sqrt(squares_of(g)));
