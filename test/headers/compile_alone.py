@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every header alone, twice in one file, with warnings as errors, and reports all that
-fail.
+"""Compiles every header as if it were alone, twice in one file, with warnings as errors, and
+reports all that fail.
+
+Headers of which each includes the one before it are one file: what a header's own lines find there
+is what they find alone, for they come after all that it includes and nothing else.
 
 A header that has not changed, nor any header it includes, is not compiled again when --stamps names
 a file to remember it in. Headers that include one of those in optional.txt, of libraries which
 lamina does not require, are left out where this machine lacks that one.
 
 --precompile keeps precompiled those few headers that many others include, and compiles each of
-those others over one that it does include. What its own lines then find is the same, for they come
-after all its includes, and what those lack is found when they are compiled alone themselves; a
-header with an include after its first namespace gets none.
-A header that so fails is compiled once more without. For clang only: g++ maps a precompiled header
-no faster.
+those others over one that it does include, for the same reason. For clang only: g++ maps a
+precompiled header no faster.
+A header with an include after its first namespace has nothing before it. An include that depends on
+a condition does not count as one. What fails among others is compiled once more, alone.
 
 usage: compile_alone.py --compiler CXX [--stamps FILE] [--precompile FOLDER] [--include FOLDER]
            [-- COMPILER_FLAGS...]
@@ -35,13 +37,16 @@ FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", *WARNINGS, "-fdiagnostics-color=n
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
+CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)")
 FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithms.cuh")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's
 # count several times.
 OTHERS = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "CLI/": 1200, "protozero/": 200}
 OTHER, OWN = 60, 6
-MOST_PRECOMPILED = 12
+# What a compiler costs before it reads anything.
+START = 60
+MOST_PRECOMPILED = 24
 
 
 def compile_text(compiler, flags, text):
@@ -63,22 +68,35 @@ def digest_of(header, include, digests):
     return digests[header]
 
 
-def included_by(header, include, found):
-    """A header and all that it includes; headers of others are not opened."""
+def without_conditions(text):
+    """The lines of a header that no condition of the preprocessor leaves out."""
+    depth, kept = 0, []
+    for line in text.splitlines():
+        if found := CONDITION.match(line):
+            depth += -1 if found[1] == "endif" else 1
+        elif depth == 0:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def included_by(header, include, found, lines=str):
+    """A header and all that it includes in those of its lines; headers of others are not opened."""
     if header not in found:
         found[header] = frozenset([header])
         path = include / header
         if path.is_file():
-            text = path.read_text(errors="replace")
-            below = [included_by(h, include, found) for h in ANY_INCLUDE.findall(text)]
+            text = lines(path.read_text(errors="replace"))
+            below = [included_by(h, include, found, lines) for h in ANY_INCLUDE.findall(text)]
             found[header] = frozenset([header]).union(*below)
     return found[header]
 
 
-def worth_precompiling(headers, include):
-    """{header: the one that is precompiled for it}, so that little is read twice."""
-    found = {}
+def planned(headers, include, precompiles):
+    """({header: the one that is precompiled for it}, rows of headers that are one file), so that
+    little is read twice."""
+    found, surely = {}, {}
     parts = {h: included_by(h, include, found) for h in headers}
+    before = {h: included_by(h, include, surely, without_conditions) - {h} for h in headers}
     weight = {}
     for part in frozenset().union(*parts.values()):
         path = include / part
@@ -88,9 +106,12 @@ def worth_precompiling(headers, include):
     early = [
         h for h in headers if not LATE_INCLUDE.search((include / h).read_text(errors="replace"))
     ]
-    users = {h: [user for user in early if h in parts[user] and user != h] for h in headers}
+    users = {h: [] for h in headers}
+    for user in early:
+        for h in before[user] & users.keys():
+            users[h].append(user)
     chosen = {}
-    for _ in range(MOST_PRECOMPILED):
+    for _ in range(MOST_PRECOMPILED if precompiles else 0):
         def saved(h):
             return sum(max(0, size[h] - size.get(chosen.get(user), 0))
                        for user in users[h]) - 1.5 * size[h]
@@ -99,7 +120,28 @@ def worth_precompiling(headers, include):
             break
         chosen.update(
             {user: best for user in users[best] if size[best] > size.get(chosen.get(user), 0)})
-    return chosen
+    return chosen, rows_of(headers, users, size, chosen)
+
+
+def rows_of(headers, users, size, chosen):
+    """Rows of headers, each of which includes the one before it; what costs most comes first. A
+    header that is precompiled begins a row: it is compiled by then."""
+    roots = set(chosen.values())
+    saved = sorted(((START + size[h] - size.get(chosen.get(user), 0), h, user)
+                    for h in headers for user in users[h] if user not in roots), reverse=True)
+    behind, has_one_before = {}, set()
+    for gain, h, user in saved:
+        if gain > 0 and h not in behind and user not in has_one_before:
+            behind[h] = user
+            has_one_before.add(user)
+    rows = []
+    for h in headers:
+        if h not in has_one_before:
+            rows.append([h])
+            while rows[-1][-1] in behind:
+                rows[-1].append(behind[rows[-1][-1]])
+    return sorted(rows, key=lambda row: size.get(row[0] if row[0] in roots else
+                                                 chosen.get(row[0]), 0) - size[row[-1]])
 
 
 def precompile(header, folder, compiler, flags):
@@ -169,24 +211,31 @@ def main():
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool, \
             tempfile.TemporaryDirectory(dir=options.precompile) as scratch:
-        below = {}
-        if options.precompile and "clang" in version and len(pending) > MOST_PRECOMPILED:
-            below = worth_precompiling(pending, options.include)
+        below, rows = planned(
+            pending, options.include, options.precompile and "clang" in version and
+            len(pending) > MOST_PRECOMPILED)
         roots = sorted(set(below.values()))
         made = dict(zip(roots, pool.map(
             lambda root: precompile(root, pathlib.Path(scratch), compiler, flags), roots)))
 
-        def fault_of(header):
-            text, path = f"#include <{header}>\n#include <{header}>\n", made.get(below.get(header))
-            if path and compile_text(compiler, [*flags, "-include-pch", str(path)], text) is None:
-                return None
-            return compile_text(compiler, flags, text)
+        def compile_row(row, *more):
+            text = "".join(f"#include <{header}>\n" for header in row)
+            return compile_text(compiler, [*flags, *more], 2 * text)
 
-        for header, fault in zip(pending, pool.map(fault_of, pending)):
+        def faults_of(row):
+            path = made.get(row[0]) or made.get(below.get(row[0]))
+            fault = compile_row(row, *(("-include-pch", str(path)) if path else ()))
             if fault is None:
-                stamps[header] = key[header]
-            else:
+                return []
+            if len(row) == 1 and not path:
+                return [(row[0], fault)]
+            return [(header, fault) for header in row if (fault := compile_row([header]))]
+
+        for row, faults in zip(rows, pool.map(faults_of, rows)):
+            stamps.update({header: key[header] for header in row})
+            for header, fault in faults:
                 failed += 1
+                del stamps[header]
                 lines = fault.splitlines()
                 print(f"\n{header} does not compile alone:", *lines[:12], sep="\n")
                 if len(lines) > 12:
@@ -197,7 +246,8 @@ def main():
                 h: s for h, s in stamps.items() if h in key
             }, indent=0))
     print(
-        f"{len(key)} headers, {len(pending)} compiled, {len(roots)} of them first, {failed} failed")
+        f"{len(key)} headers, {len(pending)} compiled in {len(rows)} files, {len(roots)} of them "
+        f"first, {failed} failed")
     return failed != 0 or not headers
 
 
