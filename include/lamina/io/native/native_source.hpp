@@ -49,7 +49,7 @@ class native_writer : native_calls {
   }
 
   std::string text() {
-    for (int i = 0; i < p_.count.data; ++i) feed(p_.data[i]);
+    for (std::size_t i = 0; i < program_.feed_names().size(); ++i) feed(p_.data[i]);
     enter_block(0);
     if (p_.count.outputs == 0)
       throw format_error(program_.source(), 0,
