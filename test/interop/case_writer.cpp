@@ -237,7 +237,8 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   lamina::program_message program = lamina::to_program_message(p);
   lamina::add_feed_and_fetch(program, feeds, fetches);
   write_program(to, program);
-  const std::size_t rows = fields.empty() ? options.rows : different_minibatches * rows_of_minibatch;
+  const std::size_t rows =
+      fields.empty() ? options.rows : different_minibatches * rows_of_minibatch;
   const lamina::feed_map feed = feed_of(p, options, rows);
   lamina::scope as_read, at_edges, before;
   const std::vector<lod_tensor> read = run_as_read(to, in_double, feed, fetches, as_read);
