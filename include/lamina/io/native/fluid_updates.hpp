@@ -9,9 +9,7 @@
 #include <lamina/core/config.hpp>
 
 #include <array>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,8 +18,10 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/io/loaded_program.hpp>
+#include <lamina/io/native/fluid_schedules.hpp>
 #include <lamina/io/native/operator_difference.hpp>
 #include <lamina/operators/update/fluid.hpp>
+#include <lamina/operators/update/fluid_schedule.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/prepare.hpp>
@@ -49,7 +49,9 @@ class fluid_updates {
   }
   /// Whether an operator of block 0 belongs to the updates. A value that is stored does not.
   static bool belongs(const operator_message& op) {
-    return role_of(op) == op_role::optimize && op.type != "assign" && !is_column(op);
+    const op_role role = role_of(op);
+    return role == op_role::learning_rate ||
+           (role == op_role::optimize && op.type != "assign" && !is_column(op));
   }
   static bool is_column(const operator_message& op) {
     return op.type == "feed" || op.type == "fetch";
@@ -59,28 +61,34 @@ class fluid_updates {
     return role == nullptr ? op_role::forward : static_cast<op_role>(role->integer);
   }
 
-  /// Throws format_error for a schedule, for a learning rate without a value, for updates of
-  /// several optimizers, and for operators that the exporter would not write for such updates.
+  /// Throws format_error for a learning rate without a value, for updates of several optimizers, and
+  /// for operators that the exporter would not write for such updates.
   fluid_updates(const loaded_program& program, const scope* values)
       : source_(program.source()), block_(program.message().blocks[0]), values_(values) {
     for (const block_message& b : program.message().blocks)
       for (const operator_message& op : b.operators) {
-        if (role_of(op) == op_role::learning_rate)
-          fail(op, "expected a learning rate that is the same in each step, found a schedule");
-        if (is_update(op) && b.index != 0) fail(op, "expected updates in block 0, found another");
+        if (b.index != 0 && (is_update(op) || role_of(op) == op_role::learning_rate))
+          fail(op, "expected updates in block 0, found one in block " + std::to_string(b.index));
+        if (role_of(op) == op_role::learning_rate) schedule_.note(op);
         if (is_update(op)) updates_.push_back(&op);
         for (const slot_message& s : op.outputs)
           for (const std::string& name : s.arguments) writers_[name].push_back(&op);
       }
+    try {
+      if (!schedule_.is_empty()) rate_ = schedule_.read();
+    } catch (const error& e) {
+      fail(std::string("expected the numbers of a schedule before it, found others: ") + e.what());
+    }
     for (const operator_message* u : updates_) read(*u, optimizer::library_optimizers{});
     require_same();
   }
 
   const std::vector<fluid_update>& all() const { return all_; }
-  /// The learning rate.
-  float rate() const { return base_; }
-  /// Whether powers of beta correct the learning rate, and the betas.
-  bool has_powers() const { return has_powers_; }
+  /// The learning rate, a number or a schedule.
+  const optimizer::learning_rate& rate() const { return rate_; }
+  /// Whether an operator counts steps and computes the learning rate of each.
+  bool counts_steps() const { return has_powers_ || !schedule_.is_empty(); }
+  /// The betas whose powers correct the learning rate, or 0.
   std::array<float, 2> powers() const { return powers_; }
   /// The powers of beta after the steps that were done: by beta, the name of a variable.
   const std::vector<std::pair<float, std::string>>& power_variables() const { return power_names_; }
@@ -121,7 +129,7 @@ class fluid_updates {
     }
     const optimizer::gradient_preparation prepare =
         optimizer::preparation_of(f.numbers.clip, f.numbers.decay);
-    const float first[] = {has_powers_ ? f.factor : f.numbers.learning_rate,
+    const float first[] = {counts_steps() ? f.factor : f.numbers.learning_rate,
                            1,
                            prepare.low,
                            prepare.high,
@@ -129,13 +137,13 @@ class fluid_updates {
                            prepare.l2};
     for (int i = 0; i < schema.attribute_count; ++i) {
       const char* const name = schema.attributes[i].name;
-      const double value = i < 6 ? static_cast<double>(first[i]) : number(u, name);
+      const double value = i < 6 ? static_cast<double>(first[i]) : number_in(u, name);
       f.own.attributes.push_back(message_appender::number(name, attribute_type::real, value));
     }
     const variable_message* const grad = block_.find(gradient);
     if (grad != nullptr && grad->kind == variable_class::selected_rows)
-      f.own.attributes.push_back(
-          message_appender::number("lazy_mode", attribute_type::boolean, number(u, "lazy_mode")));
+      f.own.attributes.push_back(message_appender::number("lazy_mode", attribute_type::boolean,
+                                                          number_in(u, "lazy_mode")));
     f.own.attributes.push_back(
         message_appender::number("op_role", attribute_type::integer,
                                  static_cast<double>(static_cast<int>(op_role::optimize))));
@@ -150,17 +158,8 @@ class fluid_updates {
                    std::to_string(names.size()));
     return names[0];
   }
-  /// The number in an attribute, or in a list of one; 0 without it.
-  static double number(const operator_message& op, std::string_view name) {
-    const attribute_message* const a = op.attribute(name);
-    if (a == nullptr) return 0;
-    if (a->type == attribute_type::reals)
-      return a->reals.empty() ? 0 : static_cast<double>(a->reals[0]);
-    return a->type == attribute_type::real ? static_cast<double>(a->real)
-                                           : static_cast<double>(a->integer);
-  }
   static float real(const operator_message& op, std::string_view name) {
-    return static_cast<float>(number(op, name));
+    return static_cast<float>(number_in(op, name));
   }
   /// The operator of the updates that made a variable, if it has this type; else null.
   const operator_message* maker(const std::string& name, std::string_view type) const {
@@ -210,23 +209,18 @@ class fluid_updates {
       factor = real(*scale, "scale");
       name = one(*scale, "X");
     }
-    const float base = value_of(u, name);
-    if (rate_name_.empty()) base_ = base;
-    if (has_powers_ && name != rate_name_ && !rate_name_.empty())
+    if (rate_name_.empty()) {
+      rate_name_ = name;
+      if (schedule_.is_empty()) rate_ = value_of(u, name);
+    }
+    if (counts_steps() && name != rate_name_)
       fail(u, "expected one learning rate of all updates, found a second one");
-    if (rate_name_.empty()) rate_name_ = name;
+    if (!schedule_.is_empty() && name != schedule_.variable())
+      fail(u, "expected the learning rate of the schedule, found '" + name + "'");
+    const float base = schedule_.is_empty() ? value_of(u, name) : 1;
     f.numbers.learning_rate =
         nearest(base * factor, [&](float r) { return base == 0 || r / base == factor; });
     f.factor = nearest(factor, [&](float d) { return base * d == f.numbers.learning_rate; });
-  }
-  /// The number, or one beside it, that the condition holds for; the number if for none.
-  template <class F>
-  static float nearest(float number, const F& holds) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    for (const float n :
-         {number, std::nextafter(number, -infinity), std::nextafter(number, infinity)})
-      if (holds(n)) return n;
-    return number;
   }
   float value_of(const operator_message& u, const std::string& name) const {
     if (writers_.count(name) != 0)
@@ -263,11 +257,17 @@ class fluid_updates {
   void require_same() const {
     block_message again, startup;
     again.variables = block_.variables;
+    std::erase_if(again.variables, [&](const variable_message& v) {  // new names for the schedule
+      const auto found = writers_.find(v.name);
+      return found != writers_.end() && role_of(*found->second[0]) == op_role::learning_rate;
+    });
     message_appender to(again, startup);
     std::vector<std::pair<operator_message, update_numbers>> updates;
     for (const fluid_update& f : all_) updates.emplace_back(f.own, f.numbers);
     try {
-      fluid_update_writer(to).write(std::move(updates));
+      fluid_update_writer writer(to);
+      if (!schedule_.is_empty()) writer.use_rate(fluid_schedule_writer(to).write(rate_));
+      writer.write(std::move(updates));
     } catch (const error& e) {
       fail(std::string("expected updates that lamina records, found others: ") + e.what());
     }
@@ -294,7 +294,8 @@ class fluid_updates {
   std::vector<const operator_message*> updates_ = {};
   std::map<std::string, std::vector<const operator_message*>> writers_ = {};  // of all blocks
   std::vector<fluid_update> all_ = {};
-  float base_ = 1;
+  fluid_schedule_reader schedule_{};
+  optimizer::learning_rate rate_ = 1.f;
   std::string rate_name_ = "";
   bool has_powers_ = false;
   std::array<float, 2> powers_ = {0, 0};

@@ -37,12 +37,12 @@ class own_training {
     find_uses();
     for (operator_message& op : b.operators) {
       if (fluid_updates::belongs(op)) continue;
-      if (updates_.has_powers() && rate_.empty() &&
+      if (updates_.counts_steps() && rate_.empty() &&
           fluid_updates::role_of(op) == op_role::loss_gradient)
         kept.push_back(counted_rate());
       (op.type == "fetch" ? columns : kept).push_back(std::move(op));
     }
-    if (updates_.has_powers() && rate_.empty())
+    if (updates_.counts_steps() && rate_.empty())
       updates_.fail("expected gradients of a cost before it, found an operator of training alone");
     b.operators = std::move(kept);
     append_updates(b.operators);
@@ -63,7 +63,11 @@ class own_training {
   void copy_values(const scope& from, scope& to) const {
     for (const std::string& name : from.names())
       if (dropped_.count(name) == 0) to.var(name) = from.get(name);
-    if (updates_.has_powers())
+    if (!updates_.counts_steps()) return;
+    const lod_tensor* const counter = from.find(counter_);  // of a schedule
+    if (counter != nullptr)
+      to.var(counter_) = *counter;
+    else
       to.var(counter_) = tensor({1}, std::vector<std::int64_t>{steps_done(from) - 1});
   }
 
@@ -100,7 +104,7 @@ class own_training {
   operator_message counted_rate() {
     const std::string step = number(counter_, dtype::int64, true);
     rate_ = number("learning_rate_0", dtype::float32);
-    const optimizer::learning_rate r(updates_.rate());
+    const optimizer::learning_rate& r = updates_.rate();
     const std::array<float, 2> powers = updates_.powers();
     const double values[] = {powers[0],
                              powers[1],
@@ -124,6 +128,11 @@ class own_training {
       attribute_message& list = attributes.emplace_back();
       list.name = d.name;
       list.type = d.type;
+      const int n = r.piecewise.pieces;
+      if (d.type == attribute_type::reals)
+        list.reals.assign(r.piecewise.values, r.piecewise.values + n);
+      else
+        list.integers.assign(r.piecewise.boundaries, r.piecewise.boundaries + n - 1);
     }
     return appender::operation(decayed_learning_rate::type, {{"Step", {step}}},
                                {{"Out", {rate_}}, {"StepOut", {step}}}, std::move(attributes));
