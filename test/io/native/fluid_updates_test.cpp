@@ -7,8 +7,10 @@
 
 #include <catch2/catch.hpp>
 #include <io/native/imported_training.hpp>
+#include <io/temporary_folder.hpp>
 
 #include <lamina/io/fluid_training.hpp>
+#include <lamina/io/import_model.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
@@ -256,8 +258,8 @@ TEST_CASE("fluid updates: what is not a call of minimize is refused") {
              }),
              Contains("expected gradients of a cost before it, found an operator of training"));
   CHECK_THAT(changed([](auto& b) {  // a parameter that is read after the updates
-               auto late = b.operators[2];
-               b.operators.insert(b.operators.end() - 1, late);
+               auto again = b.operators[2];
+               b.operators.insert(b.operators.end() - 1, again);
              }),
              Contains("expected no operator after the first update, found one"));
 }
@@ -275,6 +277,17 @@ TEST_CASE("fluid updates: training goes on with the steps that were done") {
   CHECK(here.find("learning_rate_0") == nullptr);
   CHECK(here.find("fc_0.w_0_beta1_pow_acc_0") == nullptr);
   CHECK(here.get("@LR_DECAY_COUNTER@").as<std::int64_t>().flat(0) == 2);
+  const temporary_folder folder;
+  const std::string at = folder.path();
+  lamina::save_variables(at + "/m", there, there.names());
+  lamina::write_file(at + "/m/__model__", lamina::to_proto(file.message()));
+  lamina::import_model(at + "/m", at + "/net.hpp");
+  CHECK_THAT(lamina::read_file(at + "/net.hpp"),
+             Contains("lamina::optimizer::adam{.learning_rate = 0.01f, .beta1 = 0.5f}.minimize("));
+  lamina::scope imported;
+  lamina::load_safetensors(at + "/net.safetensors", imported);
+  CHECK(imported.names() == here.names());
+  CHECK(imported.get("@LR_DECAY_COUNTER@").as<std::int64_t>().flat(0) == 2);
   for (int step = 0; step < 3; ++step) {
     const auto wanted = executor.run(file, there, feed);
     const auto found = executor.run(pair::whole.view(), here, feed);

@@ -35,7 +35,7 @@ float nearest(float number, const F& holds) {
 }
 
 /// The number in an attribute, or in a list of one; 0 without it.
-inline double number_in(const operator_message& op, std::string_view name) {
+inline double number_of_attribute(const operator_message& op, std::string_view name) {
   const attribute_message* const a = op.attribute(name);
   if (a == nullptr) return 0;
   if (a->type == attribute_type::reals)
@@ -86,7 +86,7 @@ class fluid_schedule_reader {
     return op != nullptr && op->type == type ? op : nullptr;
   }
   static double number(const operator_message* op, std::string_view name) {
-    return op == nullptr ? 0 : number_in(*op, name);
+    return op == nullptr ? 0 : number_of_attribute(*op, name);
   }
   static float real(const operator_message* op, std::string_view name) {
     return static_cast<float>(number(op, name));

@@ -61,8 +61,8 @@ class fluid_updates {
     return role == nullptr ? op_role::forward : static_cast<op_role>(role->integer);
   }
 
-  /// Throws format_error for a learning rate without a value, for updates of several optimizers, and
-  /// for operators that the exporter would not write for such updates.
+  /// Throws format_error for a learning rate without a value, for updates of several optimizers,
+  /// and for operators that the exporter would not write for such updates.
   fluid_updates(const loaded_program& program, const scope* values)
       : source_(program.source()), block_(program.message().blocks[0]), values_(values) {
     for (const block_message& b : program.message().blocks)
@@ -137,13 +137,13 @@ class fluid_updates {
                            prepare.l2};
     for (int i = 0; i < schema.attribute_count; ++i) {
       const char* const name = schema.attributes[i].name;
-      const double value = i < 6 ? static_cast<double>(first[i]) : number_in(u, name);
+      const double value = i < 6 ? static_cast<double>(first[i]) : number_of_attribute(u, name);
       f.own.attributes.push_back(message_appender::number(name, attribute_type::real, value));
     }
     const variable_message* const grad = block_.find(gradient);
     if (grad != nullptr && grad->kind == variable_class::selected_rows)
       f.own.attributes.push_back(message_appender::number("lazy_mode", attribute_type::boolean,
-                                                          number_in(u, "lazy_mode")));
+                                                          number_of_attribute(u, "lazy_mode")));
     f.own.attributes.push_back(
         message_appender::number("op_role", attribute_type::integer,
                                  static_cast<double>(static_cast<int>(op_role::optimize))));
@@ -159,7 +159,7 @@ class fluid_updates {
     return names[0];
   }
   static float real(const operator_message& op, std::string_view name) {
-    return static_cast<float>(number_in(op, name));
+    return static_cast<float>(number_of_attribute(op, name));
   }
   /// The operator of the updates that made a variable, if it has this type; else null.
   const operator_message* maker(const std::string& name, std::string_view type) const {
