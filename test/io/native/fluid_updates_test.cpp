@@ -92,7 +92,7 @@ constexpr optimizer::adam both{.learning_rate = 0.01f,
 constexpr optimizer::adamax adamax{.learning_rate = 0.02f};
 constexpr optimizer::adagrad adagrad{.learning_rate = 0.1f};
 constexpr optimizer::decayed_adagrad decayed_adagrad{.learning_rate = 0.1f};
-constexpr optimizer::adadelta adadelta{.rho = 0.9f};
+constexpr optimizer::adadelta adadelta{.learning_rate = 1, .rho = 0.9f};  // Fluid ignores it
 constexpr optimizer::rmsprop rmsprop{.learning_rate = 0.1f, .momentum = 0.5f, .centered = true};
 constexpr optimizer::ftrl ftrl{.learning_rate = 0.1f, .l1 = 0.1f};
 constexpr optimizer::lamb lamb{.learning_rate = 0.1f};

@@ -35,6 +35,7 @@ class own_training {
     block_message& b = made_.blocks[0];
     std::vector<operator_message> kept, columns;
     find_uses();
+    require_unread();
     for (operator_message& op : b.operators) {
       if (fluid_updates::belongs(op)) continue;
       if (updates_.counts_steps() && rate_.empty() &&
@@ -47,7 +48,6 @@ class own_training {
     b.operators = std::move(kept);
     append_updates(b.operators);
     for (operator_message& op : columns) b.operators.push_back(std::move(op));
-    require_unread();
     drop_variables(b);
     for (variable_message& v : new_) {
       if (b.find(v.name) != nullptr)
@@ -180,7 +180,8 @@ class own_training {
       for (const operator_message& op : b.operators)
         for (const slot_message& s : op.inputs)
           for (const std::string& name : s.arguments)
-            if (made_by_updates_.count(name) != 0 && changed_.count(name) == 0)
+            if (!(b.index == 0 && fluid_updates::belongs(op)) &&
+                made_by_updates_.count(name) != 0 && changed_.count(name) == 0)
               updates_.fail(op, "expected no use of '" + name +
                                     "', which only updates in Fluid's form have, found one");
   }
