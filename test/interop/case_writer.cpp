@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <interop/case_writer.hpp>
+#include <interop/minibatches.hpp>
 
 #include <lamina/core/random.hpp>
 #include <lamina/io/export_onnx.hpp>
@@ -174,8 +175,8 @@ template <class Program>
 std::vector<lod_tensor> case_writer::run(bool in_double, const Program& p, lamina::scope& variables,
                                          const lamina::feed_map& feed,
                                          const std::vector<std::string>& fetches) {
-  return in_double ? in_double_.run(p, variables, feed, fetches)
-                   : executor_.run(p, variables, feed, fetches);
+  return in_double ? run_with_minibatches(in_double_, p, variables, feed, fetches)
+                   : run_with_minibatches(executor_, p, variables, feed, fetches);
 }
 
 void case_writer::write_step(const std::string& name, const lamina::program_view& p,
@@ -213,12 +214,14 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   const bool in_double = is_double(p);
   lamina::scope scope;
   executor_.run_startup(p, scope, 1);
-  for (int i = 0; i < p.count.parameters; ++i) {
+  for (int i = 0; i < p.count.parameters && !trains(p); ++i) {
     const int v = p.parameters[i].variable;
     scope.var(lamina::variable_name(p, v)) = random_value(p, v, 1, options);
   }
   std::vector<std::string> feeds, fetches;
   for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::variable_name(p, p.data[i]));
+  const std::vector<std::string> fields = fields_of(p);
+  for (const std::string& field : fields) std::erase(feeds, field);
   for (int i = 0; i < p.count.outputs && what.outputs; ++i)
     fetches.push_back(lamina::variable_name(p, p.outputs[i]));
   for (int v = 0; v < p.count.variables && what.gradients; ++v) {
@@ -230,30 +233,39 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   }
   const std::string to = folder_ + "/" + name;
   lamina::save_variables(to + "/parameters", scope, scope.names());  // a run may change them
-  if (inference) write_onnx(to + "/onnx", *inference, options, scope);
+  if (inference && !trains(p)) write_onnx(to + "/onnx", *inference, options, scope);
   lamina::program_message program = lamina::to_program_message(p);
   lamina::add_feed_and_fetch(program, feeds, fetches);
   write_program(to, program);
-  const lamina::feed_map feed = feed_of(p, options, options.rows);
-  const std::vector<lod_tensor> read = run_as_read(to, in_double, feed, fetches);
+  const std::size_t rows =
+      fields.empty() ? options.rows : different_minibatches * rows_of_minibatch;
+  const lamina::feed_map feed = feed_of(p, options, rows);
+  lamina::scope as_read, at_edges, before;
+  const std::vector<lod_tensor> read = run_as_read(to, in_double, feed, fetches, as_read);
   save_values(to, feed, fetches, read);
+  for (const std::string& kept : scope.names()) before.var(kept) = scope.get(kept);
   const std::vector<lod_tensor> found = run(in_double, p, scope, feed, fetches);
   for (std::size_t i = 0; i < fetches.size(); ++i)
     require_same(to + ": '" + fetches[i] + "'", found[i], read[i]);
+  for (const std::string& kept : before.names())
+    require_same(to + ": '" + kept + "' after the run", scope.get(kept), as_read.get(kept));
+  if (trains(p) && differing(before, scope, before.names()).empty())
+    throw lamina::error(to + ": no parameter is another value after training");
   const lamina::feed_map edges = has_edges(options) && what.outputs
                                      ? edge_feed_of(p, options, options.edges)
                                      : lamina::feed_map{};
   if (!edges.empty())
-    save_values(to + "/edges", edges, fetches, run_as_read(to, in_double, edges, fetches));
+    save_values(to + "/edges", edges, fetches,
+                run_as_read(to, in_double, edges, fetches, at_edges));
   ++count_;
 }
 
 // What others are to run, lamina reads and runs too.
 std::vector<lod_tensor> case_writer::run_as_read(const std::string& folder, bool in_double,
                                                  const lamina::feed_map& feed,
-                                                 const std::vector<std::string>& fetches) {
+                                                 const std::vector<std::string>& fetches,
+                                                 lamina::scope& variables) {
   const lamina::loaded_program program = lamina::load_program_desc(folder + "/__model__");
-  lamina::scope variables;
   lamina::load_variables(folder + "/parameters", variables, program.persistable_names());
   return run(in_double, program, variables, feed, fetches);
 }

@@ -3,7 +3,7 @@
 //   __model__        the program with feed and fetch operators
 //   program.json     the same in protobuf's JSON mapping
 //   parameters/NAME  the parameters, one file each
-//   feed/NAME        the inputs
+//   feed/NAME        the inputs, and the rows of mini-batches (minibatches.hpp)
 //   fetch/NAME       what the executor found, gradients too
 //   edges/feed/NAME, edges/fetch/NAME   the same of 0, -0, tiny, huge and infinite numbers and NaN
 // and of programs without gradients
@@ -97,7 +97,8 @@ class case_writer {
                   fetched what);
   std::vector<lod_tensor> run_as_read(const std::string& folder, bool in_double,
                                       const lamina::feed_map& feed,
-                                      const std::vector<std::string>& fetches);
+                                      const std::vector<std::string>& fetches,
+                                      lamina::scope& variables);
   void write_onnx(const std::string& to, const lamina::program_view& p, const case_options& options,
                   lamina::scope& scope);
 

@@ -61,6 +61,8 @@ int write_native_cases(const std::string& folder) {
                      "#include <array>\n#include <cstdio>\n#include <limits>\n\n"
                      "#include <interop/native_check.hpp>\n\n"
                      "#include <lamina/layers/layers.hpp>\n"
+                     "#include <lamina/optimizer/minimize.hpp>\n"
+                     "#include <lamina/optimizer/optimizers.hpp>\n"
                      "#include <lamina/program/composed_name.hpp>\n"
                      "#include <lamina/program/indexed.hpp>\n\n" +
                          programs + "const interop::native_case cases[] = {\n" + table +

@@ -2,9 +2,11 @@
 // Compares programs that were made from files with the files, which the executor runs.
 #pragma once
 
-#include <cstring>
+#include <cstddef>
 #include <string>
 #include <vector>
+
+#include <interop/minibatches.hpp>
 
 #include <lamina/executor/executor.hpp>
 #include <lamina/io/inference_model.hpp>
@@ -19,40 +21,40 @@ struct native_case {
 };
 
 /// Runs a program and the file that it was made from, with the inputs and parameters of the case;
-/// says what is not the same bits.
+/// says what is not the same bits of their results, and of the parameters after the run.
 inline std::string difference(const std::string& folder, const native_case& made) {
   static lamina::executor single;
   static lamina::basic_executor<double> twice;
   const std::string at = folder + "/" + made.name;
   const lamina::program_view& p = made.program;
   const lamina::loaded_program file = lamina::load_program_desc(at + "/__model__");
+  std::vector<std::string> feeds = file.feed_names();
+  for (const std::string& name : fields_of(file)) feeds.push_back(name);
   lamina::scope inputs;
-  lamina::load_variables(at + "/feed", inputs, file.feed_names());
+  lamina::load_variables(at + "/feed", inputs, feeds);
   lamina::feed_map feed;
-  for (const std::string& name : file.feed_names()) feed[name] = inputs.get(name);
+  for (const std::string& name : feeds) feed[name] = inputs.get(name);
   std::vector<std::string> fetches, parameters;
   for (int i = 0; i < p.count.outputs; ++i)
     fetches.push_back(lamina::variable_name(p, p.outputs[i]));
   for (int v = 0; v < p.count.variables; ++v)  // counters of metrics too
     if (p.variables[v].persistable) parameters.push_back(lamina::variable_name(p, v));
-  const auto run = [&](const lamina::program_view& q, const std::vector<std::string>& names,
+  const auto run = [&](const lamina::program_view& q, lamina::scope& variables,
+                       const std::vector<std::string>& names,
                        const std::vector<std::string>& results) {
-    lamina::scope variables;
     lamina::load_variables(at + "/parameters", variables, names);
-    return made.in_double ? twice.run(q, variables, feed, results)
-                          : single.run(q, variables, feed, results);
+    return made.in_double ? run_with_minibatches(twice, q, variables, feed, results)
+                          : run_with_minibatches(single, q, variables, feed, results);
   };
-  const std::vector<lamina::lod_tensor> wanted =
-      run(file, file.persistable_names(), file.fetch_names());
-  const std::vector<lamina::lod_tensor> found = run(p, parameters, fetches);
+  lamina::scope after, after_copy;
+  const std::vector<std::string> kept = file.persistable_names();
+  const std::vector<lamina::lod_tensor> wanted = run(file, after, kept, file.fetch_names());
+  const std::vector<lamina::lod_tensor> found = run(p, after_copy, parameters, fetches);
   if (found.size() != wanted.size()) return "another number of results";
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const lamina::lod_tensor& x = wanted[i];
-    const std::size_t bytes = x.size() * static_cast<std::size_t>(lamina::size_of(x.type()));
-    if (x.type() != found[i].type() || x.shape() != found[i].shape() || x.lod() != found[i].lod() ||
-        std::memcmp(x.data(), found[i].data(), bytes) != 0)
-      return "another value of '" + fetches[i] + "'";
-  }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (!same_bits(wanted[i], found[i])) return "another value of '" + fetches[i] + "'";
+  for (const std::string& name : differing(after, after_copy, kept))
+    return "another value of the parameter '" + name + "' after the run";
   return {};
 }
 

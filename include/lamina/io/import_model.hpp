@@ -39,7 +39,12 @@ inline void import_model(const inference_model& read, const file_path& header,
     weights += ".safetensors";
   }
   const std::string file = weights.substr(weights.rfind('/') + 1);
-  const std::string source = native_source(read.program, {.name = options.name, .weights = file});
+  const std::string source =
+      native_source(read.program, {options.name, "", file, read.variables.get()});
+  scope own;  // of a training program in Fluid's form
+  const bool in_fluid = detail::fluid_updates::are_in(read.program.message());
+  if (in_fluid)
+    detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);
   written_file text_file(header.string());
   const auto require = [&](bool done) {
     if (!done)
@@ -47,7 +52,7 @@ inline void import_model(const inference_model& read, const file_path& header,
   };
   // The header is on the disk before the parameters are written, and is renamed after.
   require(text_file.open() && text_file.write(source.data(), source.size()));
-  save_safetensors(weights, *read.variables);
+  save_safetensors(weights, in_fluid ? own : *read.variables);
   require(text_file.keep());
 }
 

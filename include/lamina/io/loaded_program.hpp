@@ -24,7 +24,7 @@ namespace lamina::inline LAMINA_ABI {
 /// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
 /// of its view. It determines facts that Fluid leaves to the run:
 ///  - the fed variables, which are the outputs of feed operators or, without these, the variables
-///    that operators of block 0 read and no operator writes;
+///    that operators of block 0 read and no operator writes; then the fields of mini-batches;
 ///  - the variable of each gradient, by the name of the gradient;
 ///  - the variables that share their rows (row_domains.hpp).
 ///
@@ -59,8 +59,8 @@ class loaded_program {
   /// The name of the file in errors.
   const std::string& source() const { return source_; }
 
-  /// The names of the variables that are fed, in the order of the feed operators.
-  std::vector<std::string> feed_names() const { return names_of(made_.data); }
+  /// The names of the fed variables in the order of the feed operators; no fields of mini-batches.
+  std::vector<std::string> feed_names() const { return names_of(made_.fed()); }
   /// The names of the variables that fetch operators name, in their order.
   std::vector<std::string> fetch_names() const { return names_of(made_.outputs); }
   /// The names of the variables that outlive a run: parameters and accumulators of optimizers.
@@ -379,6 +379,7 @@ class loaded_program {
           made_.data.push_back(v);
       }
     }
+    made_.find_fields();
     for (int i = 0; i < count(made_.data); ++i) {
       variable_desc& d = made_.variables[at(made_.data[at(i)])];
       d.kind = variable_kind::data;

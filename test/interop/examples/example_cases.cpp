@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     if (what == "write") {
       interop::case_writer to(argv[2]);
       to.without_edges();
-      interop::write_examples(to, argv[2]);
+      interop::write_examples(to);
       std::printf("%d cases\n", to.count());
       return 0;
     }

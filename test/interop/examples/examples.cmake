@@ -20,7 +20,7 @@ function(lamina_example_batch number calls)
 "#include <interop/examples/example_writer.hpp>
 #include \"@_batch@\"
 namespace interop {
-void write_examples_@number@(case_writer& to, const std::string& folder) {
+void write_examples_@number@(case_writer& to) {
 @calls@}
 }  // namespace interop
 ")
@@ -51,15 +51,15 @@ foreach(_example IN LISTS _examples ITEMS "")
     foreach(_program IN LISTS _programs)
       string(REGEX REPLACE ".*auto ([a-z0-9_]+) .*" "\\1" _program "${_program}")
       string(APPEND _calls
-             "  write_example(to, folder, \"${_stem}_${_program}\", ${_stem}::${_program});\n")
+             "  write_example(to, \"${_stem}_${_program}\", ${_stem}::${_program});\n")
     endforeach()
   endif()
   list(LENGTH _part _length)
   if(_length EQUAL 6 OR (_length GREATER 0 AND NOT _example))
     lamina_example_batch(${_number} "${_calls}" ${_part})
     string(APPEND _declared
-           "void write_examples_${_number}(case_writer& to, const std::string& folder);\n")
-    string(APPEND _all "  write_examples_${_number}(to, folder);\n")
+           "void write_examples_${_number}(case_writer& to);\n")
+    string(APPEND _all "  write_examples_${_number}(to);\n")
     math(EXPR _number "${_number} + 1")
     set(_part "")
     set(_calls "")
@@ -68,7 +68,7 @@ endforeach()
 file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/batches/write_examples.cpp" @ONLY CONTENT
 "#include <interop/examples/example_writer.hpp>
 namespace interop {
-@_declared@void write_examples(case_writer& to, const std::string& folder) {
+@_declared@void write_examples(case_writer& to) {
 @_all@}
 }  // namespace interop
 ")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test/io/native/imported_training.hpp - compares programs that train, as saved, with what the
-// headers of imported/ record and compute.
+// headers of imported/ record and compute, and with what the executor computes of the file.
 #pragma once
 
 #include <cstddef>
@@ -74,15 +74,19 @@ void compare(const std::string& name, Program, Copy, const run_input& input) {
   CHECK(text_of(saved(p), name) == lamina::read_file(imported_program::path_of(name)));
   CHECK(same_program::comparison::of(saved(p), saved(copy)) == "");
   CHECK(kept_by(saved(p)) == kept_by(saved(copy)));
-  const auto found = results_of(p, p, input), again = results_of(copy, p, input);
-  REQUIRE(found.size() == again.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    INFO(i);
-    REQUIRE(found[i].type() == again[i].type());
-    REQUIRE(found[i].shape() == again[i].shape());
-    const std::size_t bytes =
-        found[i].size() * static_cast<std::size_t>(lamina::size_of(found[i].type()));
-    CHECK(std::memcmp(found[i].data(), again[i].data(), bytes) == 0);
+  const lamina::loaded_program file(saved(p), name);
+  const auto found = results_of(p, p, input);
+  for (const lamina::program_view& other : {copy, file.view()}) {
+    const auto again = results_of(other, p, input);
+    REQUIRE(found.size() == again.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      INFO(i);
+      REQUIRE(found[i].type() == again[i].type());
+      REQUIRE(found[i].shape() == again[i].shape());
+      const std::size_t bytes =
+          found[i].size() * static_cast<std::size_t>(lamina::size_of(found[i].type()));
+      CHECK(std::memcmp(found[i].data(), again[i].data(), bytes) == 0);
+    }
   }
 }
 

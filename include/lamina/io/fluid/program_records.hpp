@@ -5,7 +5,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -30,6 +32,7 @@ struct program_records {
   std::vector<block_desc> blocks;
   std::vector<parameter_desc> parameters;
   std::vector<int> data, outputs;
+  std::size_t before_fields = 0;  // data variables that are no fields of mini-batches
   std::vector<domain_desc> domains;
   std::deque<std::string> suffixes;  // the text of suffixes to which variables point
   std::uint64_t reading = next_reading();
@@ -118,6 +121,24 @@ struct program_records {
       integers.push_back(static_cast<int>(i));
     }
     return {0, count(integers) - count(a.integers), count(a.integers)};
+  }
+
+  /// Appends the variables that operators read as fields of mini-batches to the data variables.
+  void find_fields() {
+    before_fields = data.size();
+    for (const operator_desc& op : operators) {
+      if (!op.schema->facts.reads_minibatch) continue;
+      const int more = arguments[static_cast<std::size_t>(op.end) - 1];
+      for_each_argument(op, false, [&](int v) {
+        if (v != more && variables[static_cast<std::size_t>(v)].kind == variable_kind::temporary &&
+            std::find(data.begin(), data.end(), v) == data.end())
+          data.push_back(v);
+      });
+    }
+  }
+  /// The data variables that are no fields of mini-batches.
+  std::vector<int> fed() const {
+    return {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(before_fields)};
   }
 
   /// Calls f with each variable that an operator reads, or writes.

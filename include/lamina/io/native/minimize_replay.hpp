@@ -21,8 +21,8 @@
 
 #include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/loaded_program.hpp>
-#include <lamina/io/native/cpp_text.hpp>
 #include <lamina/io/native/minimize_groups.hpp>
+#include <lamina/io/native/operator_difference.hpp>
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/optimizer/minimize.hpp>
 
@@ -290,7 +290,8 @@ class minimize_replay {
           if (wanted[k].type != op.schema->type)
             fail(op, "expected '" + wanted[k].type +
                          "', which minimize records, found another operator");
-        } else if (const std::string what = difference(wanted[k], *found[k]); !what.empty()) {
+        } else if (const std::string what = operator_difference(wanted[k], *found[k]);
+                   !what.empty()) {
           fail(op, what);
         }
       }
@@ -318,44 +319,6 @@ class minimize_replay {
         return true;
     return false;
   }
-  /// What an operator does not have of what minimize records; empty if it has all.
-  static std::string difference(const operator_message& made, const operator_message& found) {
-    if (made.type != found.type)
-      return "expected '" + made.type + "', which minimize records, found another operator";
-    for (const bool input : {true, false}) {
-      const auto &a = input ? made.inputs : made.outputs, &b = input ? found.inputs : found.outputs;
-      for (const auto* side : {&a, &b})
-        for (const slot_message& s : *side) {
-          const std::vector<std::string>&x = input ? made.input(s.slot) : made.output(s.slot),
-                &y = input ? found.input(s.slot) : found.output(s.slot);
-          if (x != y)
-            return "expected " + joined(x) + " in slot '" + s.slot +
-                   "', as minimize records it, found " + joined(y);
-        }
-    }
-    for (const attribute_message& a : made.attributes) {
-      const attribute_message* const b = found.attribute(a.name);
-      if (b == nullptr || bytes_of(a) != bytes_of(*b))
-        return "expected attribute '" + a.name + "' of the value " + value(a) +
-               ", as minimize records it, found " + (b == nullptr ? "none" : value(*b));
-    }
-    for (const attribute_message& b : found.attributes)
-      if (made.attribute(b.name) == nullptr)
-        return "expected no attribute '" + b.name + "', because minimize records none, found one";
-    return {};
-  }
-  static std::string joined(const std::vector<std::string>& names) {
-    std::string all;
-    for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
-    return names.empty() ? "nothing" : all;
-  }
-  static std::string value(const attribute_message& a) {
-    if (a.type == attribute_type::string) return "'" + a.text + "'";
-    if (a.type == attribute_type::real) return number_text(static_cast<double>(a.real));
-    if (!a.integers.empty() || !a.reals.empty()) return "of a list";
-    return std::to_string(a.integer);
-  }
-
   const loaded_program& program_;
   program_view p_;
   const minimize_groups& groups_;

@@ -37,8 +37,6 @@ class native_rows : protected native_steps {
       classes_[at(class_[at(v)])].nested = level == 2;
     };
     for (int i = 0; i < p_.count.data; ++i) feed(p_.data[i]);
-    for (const operator_desc* op : all_)
-      if (op->schema->type == std::string_view("read_minibatch")) each(*op, false, feed);
     for (const operator_desc* op : all_) {
       if (sub_block_of(p_, *op) >= 0 || rows_of_step(*op)) continue;
       const operator_facts& facts = op->schema->facts;

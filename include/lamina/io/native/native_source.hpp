@@ -26,6 +26,7 @@
 #include <lamina/io/native/layer_calls.hpp>
 #include <lamina/io/native/native_calls.hpp>
 #include <lamina/io/native/native_repeats.hpp>
+#include <lamina/io/native/own_training.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -34,6 +35,9 @@ struct native_options {
   std::string name = "net";  // of the program, in the global namespace
   std::string origin = "";   // where the program comes from; empty: its source
   std::string weights = "";  // the file of its parameters, if there is one
+  // The values of persistable variables: a training program in Fluid's form has its learning rate
+  // there.
+  const scope* values = nullptr;
 };
 
 namespace detail {
@@ -49,7 +53,7 @@ class native_writer : native_calls {
   }
 
   std::string text() {
-    for (int i = 0; i < p_.count.data; ++i) feed(p_.data[i]);
+    for (std::size_t i = 0; i < program_.feed_names().size(); ++i) feed(p_.data[i]);
     enter_block(0);
     if (p_.count.outputs == 0)
       throw format_error(program_.source(), 0,
@@ -347,12 +351,16 @@ class native_writer : native_calls {
 /// lamina::program(...)` in calls of layers. It records the same operators, layers and parameters
 /// under the same names, loops and branches too. The gradients and updates of a call of minimize
 /// become that call, which is recorded again and compared with the file first; the first values of
-/// parameters and accumulators are not in a program. Throws format_error with the offset of an
-/// operator in the file if it cannot write it: training programs in Fluid's form, gradients that
-/// minimize would not record, inputs without rows, and dimensions that the file does not have.
+/// parameters and accumulators are not in a program. A training program in Fluid's form, as
+/// training_messages_of writes it, becomes a call of minimize, too. Throws format_error with the
+/// offset of an operator in the file if it cannot write it: gradients and updates that minimize
+/// would not record, inputs without rows, and dimensions that the file does not have.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
-  return detail::native_writer(program, options).text();
+  if (!detail::fluid_updates::are_in(program.message()))
+    return detail::native_writer(program, options).text();
+  const detail::own_training own(program, options.values);
+  return detail::native_writer(loaded_program(own.program(), program.source()), options).text();
 }
 
 }  // namespace lamina::inline LAMINA_ABI
