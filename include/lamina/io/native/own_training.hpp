@@ -75,8 +75,8 @@ class own_training {
   static constexpr const char* counter_ = "@LR_DECAY_COUNTER@";
   using appender = message_appender;
 
-  static void insert(const std::vector<slot_message>& slots, std::set<std::string>& names) {
-    for (const slot_message& s : slots) names.insert(s.arguments.begin(), s.arguments.end());
+  static void insert(const std::vector<slot_message>& given, std::set<std::string>& names) {
+    for (const slot_message& s : given) names.insert(s.arguments.begin(), s.arguments.end());
   }
   void find_uses() {
     for (const block_message& b : made_.blocks)
