@@ -12,7 +12,8 @@ In a copy of include/, test/ and docs/ under DIR the script
 - makes these files, and counts them: LIMITS says how many are written by hand,
 - has the lists of operators and the page of layers written,
 - checks includes, headers, facts, lists and entries of messages,
-- compiles the tests that read the group's rows with the recipe's row alone, and runs them,
+- compiles the tests that read the group's rows with the recipe's row alone, and an executor with
+  the kernels that this row needs, and runs them,
 - puts one mistake after the other into the kernels, and demands that a test fails.
 
 usage: recipe.py --compiler CXX --build DIR [--catch LIBRARY]... [-- COMPILER_FLAGS...]
@@ -36,6 +37,9 @@ ROWS = "test/operators/reduce/reduce_rows.hpp"
 LAWS = "test/operators/reduce/reduce_rows_test.cpp"
 BODIES = "test/engine/cuda/rows/reduce_bodies_test.cpp"
 EXECUTORS = "test/executor/shared_executor.cpp"
+KERNELS = "include/lamina/executor/library_kernels.hpp"
+# Kernels beside the operator's own that the laws call: what makes a cost of a result.
+USED = ("assign", "fill", "mean", "reduction", "sum")
 SOURCES = ("main.cpp", EXECUTORS, LAWS, BODIES)
 # Mistakes that the laws must notice: (header, right, wrong, the source that has its code).
 MISTAKES = [
@@ -97,6 +101,12 @@ def own_rows(text):
                                     re.M | re.S).groups()
     rows = re.split(r"^(?=  \w)", body, flags=re.M)
     return head + "".join(row for row in rows if OPERATOR in row) + end
+
+
+def own_kernels(text):
+    """The executor's list of kernels with the operator's own and those of USED, for that reason."""
+    call = re.compile(r"^  add_(\w+)_kernels\(table\);\n", re.M)
+    return call.sub(lambda found: found[0] if found[1] in (OPERATOR, *USED) else "", text)
 
 
 def count_faults(names):
@@ -163,6 +173,7 @@ def test_recipe(compiler, build, libraries, flags):
             faults.append(f"test/{script} fails")
 
     (root / ROWS).write_text(own_rows((root / ROWS).read_text()))
+    (root / KERNELS).write_text(own_kernels((root / KERNELS).read_text()))
     copy = tree(root, compiler, flags, libraries)
     # The second version of Catch2 may be a header alone; the third one's libraries have the main
     # function.
@@ -217,6 +228,8 @@ def self_test():
     own = "  of(to, \"cumprod\", []() {\n    x;\n  });\n"
     other = "  of(to, []() {\n    y;\n  });\n"
     assert own_rows(head + other + own + other + end) == head + own + end
+    calls = [f"  add_{name}_kernels(table);\n" for name in (OPERATOR, "conv", USED[0])]
+    assert own_kernels("{\n" + "".join(calls) + "}") == "{\n" + calls[0] + calls[2] + "}"
     names = [f"{folder}/{i}" for folder, limit in LIMITS.items() for i in range(limit)]
     assert list(count_faults(names)) == []
     assert len(list(count_faults([*names, "include/more"]))) == 1

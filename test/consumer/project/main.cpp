@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first of two translation units that include everything.
+// Says the version of lamina.
+#include <lamina/core/config.hpp>
+
 #include <iostream>
-#include <string>
 
-#include <everything.hpp>
-
-std::string version();
-
-int main() { std::cout << "lamina " << version() << '\n'; }
+int main() {
+  std::cout << "lamina " << LAMINA_VERSION_MAJOR << '.' << LAMINA_VERSION_MINOR << '.'
+            << LAMINA_VERSION_PATCH << '\n';
+}
