@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include <interop/case_writer.hpp>
 #include <interop/minibatches.hpp>
@@ -268,6 +269,10 @@ std::vector<lod_tensor> case_writer::run_as_read(const std::string& folder, bool
   const lamina::loaded_program program = lamina::load_program_desc(folder + "/__model__");
   lamina::load_variables(folder + "/parameters", variables, program.persistable_names());
   return run(in_double, program, variables, feed, fetches);
+}
+
+void case_writer::remove(const std::string& name) const {
+  std::filesystem::remove_all(folder_ + "/" + name);
 }
 
 // One file for all batches.

@@ -74,6 +74,8 @@ class case_writer {
   }
   /// Cases that follow have no edge values.
   void without_edges() { edges_ = false; }
+  /// Removes the folder of a case that could not be written.
+  void remove(const std::string& name) const;
   int count() const { return count_; }
 
  private:

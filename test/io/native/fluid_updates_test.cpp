@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training program in Fluid's form comes back as the program that calls minimize.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -262,6 +263,65 @@ TEST_CASE("fluid updates: what is not a call of minimize is refused") {
                b.operators.insert(b.operators.end() - 1, again);
              }),
              Contains("expected no operator after the first update, found one"));
+}
+
+/// A program as PaddlePaddle 2 writes it: gradient operators name what they read, updates follow
+/// the names of parameters, the cost has no dimension, and each operator has more attributes.
+lamina::program_message as_of_paddle(lamina::program_message m) {
+  const lamina::loaded_program read(m);
+  const lamina::program_view p = read.view();
+  std::vector<lamina::operator_message>& operators = m.blocks[0].operators;
+  std::size_t k = 0;
+  for (lamina::operator_message& op : operators) {
+    if (op.type == "feed" || op.type == "fetch") continue;
+    const lamina::operator_schema& schema = *p.operators[k++].schema;
+    std::erase_if(op.inputs, [&](const lamina::slot_message& s) {
+      bool known = false;
+      for (int i = 0; i < schema.input_count; ++i) known = known || s.slot == schema.inputs[i].name;
+      return !known;
+    });
+    for (const char* name : {"op_namescope", "op_device", "regularization_method"}) {
+      lamina::attribute_message& a = op.attributes.emplace_back();
+      a.name = name;
+      a.type = lamina::attribute_type::string;
+      if (a.name == "op_namescope") a.text = "/optimizer/";
+    }
+    for (lamina::attribute_message& a : op.attributes)
+      if (op.type == "fill_constant" && a.name == "shape") a.integers.clear();
+  }
+  const auto updates = [](const auto& op) { return !op.output("ParamOut").empty(); };
+  const auto begin = std::find_if(operators.begin(), operators.end(), updates);
+  std::sort(begin, std::find_if_not(begin, operators.end(), updates),
+            [](const auto& x, const auto& y) { return x.input("Param")[0] < y.input("Param")[0]; });
+  for (lamina::variable_message& v : m.blocks[0].variables) {
+    if (v.name == "mean_0" || v.name == "mean_0@GRAD") v.dims.clear();
+    if (v.persistable) v.stop_gradient = false;
+  }
+  return m;
+}
+
+TEST_CASE("fluid updates: a file of PaddlePaddle comes back") {
+  const auto same = [](const lamina::program_message& m, const lamina::scope& values) {
+    CHECK(text_of(as_of_paddle(m), &values) == text_of(m, &values));
+  };
+  lamina::scope first, second, third;
+  same(trained<sgd, factor>::file(first), first);
+  same(trained<momentum, plain>::file(second), second);
+  lamina::program_message m = trained<adam, plain>::file(third);
+  same(m, third);
+  m = as_of_paddle(m);
+  const auto changed = [&](const char* type, auto&& change) {
+    lamina::program_message made = m;
+    for (lamina::operator_message& op : made.blocks[0].operators)
+      if (op.type == type) change(op.attributes.back());
+    return error_of(made, &third);
+  };
+  CHECK_THAT(changed("adam", [](auto& a) { a.text = "l2_decay"; }),
+             Contains("expected attributes that lamina knows, found 'regularization_method' "
+                      "(operator 'adam')"));
+  CHECK_THAT(changed("mean_grad", [](auto& a) { a.name = "other"; }),
+             Contains("expected attributes that lamina knows, found 'other' (operator "
+                      "'mean_grad')"));
 }
 
 TEST_CASE("fluid updates: training goes on with the steps that were done") {

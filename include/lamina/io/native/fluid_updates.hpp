@@ -8,6 +8,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -263,7 +264,12 @@ class fluid_updates {
     });
     message_appender to(again, startup);
     std::vector<std::pair<operator_message, update_numbers>> updates;
-    for (const fluid_update& f : all_) updates.emplace_back(f.own, f.numbers);
+    for (const fluid_update& f : all_) {
+      const std::string& gradient = f.own.input("Grad")[0];
+      if (again.find(gradient) == nullptr)
+        fail("expected the gradient of a cost, found '" + gradient + "'");
+      updates.emplace_back(f.own, f.numbers);
+    }
     try {
       fluid_update_writer writer(to);
       if (!schedule_.is_empty()) writer.use_rate(fluid_schedule_writer(to).write(rate_));
@@ -271,6 +277,7 @@ class fluid_updates {
     } catch (const error& e) {
       fail(std::string("expected updates that lamina records, found others: ") + e.what());
     }
+    if (schedule_.is_empty()) rename(again, "learning_rate_0", rate_name_);
     std::size_t n = 0;
     for (const operator_message& op : block_.operators) {
       if (!belongs(op)) {
@@ -286,6 +293,12 @@ class fluid_updates {
     if (n < again.operators.size())
       fail("expected '" + again.operators[n].type +
            "', which minimize records, at the end of the updates, found no operator");
+  }
+
+  static void rename(block_message& b, const std::string& from, const std::string& to) {
+    for (operator_message& op : b.operators)
+      for (slot_message& s : op.inputs)
+        std::replace(s.arguments.begin(), s.arguments.end(), from, to);
   }
 
   std::string source_;

@@ -352,9 +352,10 @@ class native_writer : native_calls {
 /// under the same names, loops and branches too. The gradients and updates of a call of minimize
 /// become that call, which is recorded again and compared with the file first; the first values of
 /// parameters and accumulators are not in a program. A training program in Fluid's form, as
-/// training_messages_of writes it, becomes a call of minimize, too. Throws format_error with the
-/// offset of an operator in the file if it cannot write it: gradients and updates that minimize
-/// would not record, inputs without rows, and dimensions that the file does not have.
+/// training_messages_of or PaddlePaddle writes it, becomes a call of minimize, too. Throws
+/// format_error with the offset of an operator in the file if it cannot write it: gradients and
+/// updates that minimize would not record, inputs without rows, and dimensions that the file does
+/// not have.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
   if (!detail::fluid_updates::are_in(program.message()))

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <lamina/io/native/fluid_updates.hpp>
+#include <lamina/io/native/foreign_training.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 
@@ -31,7 +32,9 @@ class own_training {
   /// Throws format_error as fluid_updates does, and if other operators read what only updates in
   /// Fluid's form have.
   own_training(const loaded_program& program, const scope* values)
-      : updates_(program, values), made_(program.message()) {
+      : read_(exported(program), program.source()),
+        updates_(read_, values),
+        made_(read_.message()) {
     block_message& b = made_.blocks[0];
     std::vector<operator_message> kept, columns;
     find_uses();
@@ -75,6 +78,10 @@ class own_training {
   static constexpr const char* counter_ = "@LR_DECAY_COUNTER@";
   using appender = message_appender;
 
+  static program_message exported(const loaded_program& program) {
+    if (!foreign_training::is_foreign(program.message())) return program.message();
+    return foreign_training::as_exported(program);
+  }
   static void insert(const std::vector<slot_message>& given, std::set<std::string>& names) {
     for (const slot_message& s : given) names.insert(s.arguments.begin(), s.arguments.end());
   }
@@ -205,6 +212,7 @@ class own_training {
     return 1000000;
   }
 
+  loaded_program read_;  // as lamina's exporter writes it
   fluid_updates updates_;
   program_message made_;
   std::string rate_ = "";  // the variable with the learning rate of a step
