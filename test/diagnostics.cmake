@@ -34,7 +34,7 @@ file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DI
      compile_fail/*.fail.cpp)
 # What a file with a mistake costs g++ is nearly all the headers, so that many of them are read at
 # once.
-math(EXPR _size "${LAMINA_TEST_BATCH} * 2")
+math(EXPR _size "${LAMINA_TEST_BATCH} * 8")
 if(LAMINA_TEST_BATCH EQUAL 1)
   set(_size 1)
 endif()
