@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <new>
 #include <string>
 #include <utility>
 
+#include "sanitized.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/common/aligned_buffer.hpp>
@@ -77,4 +79,9 @@ TEST_CASE("a buffer that is not written is zero, and takes memory where it is wr
   aligned_buffer small(16);
   small.use_small_pages();
   aligned_buffer().use_small_pages();
+
+  // Without so many addresses it is what resize() does without memory.
+  if (!test::is_sanitized)
+    CHECK_THROWS_AS(b.resize_unwritten(std::size_t{1} << 58), std::bad_alloc);
+  CHECK(b.size() == 0);
 }

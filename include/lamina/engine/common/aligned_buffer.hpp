@@ -57,8 +57,7 @@ class aligned_buffer {
 #if defined(__linux__)
     if (floats * sizeof(float) >= large_bytes && floats != size_) {
       release();
-      map(floats);
-      return;
+      if (map(floats)) return;
     }
 #endif
     resize(floats);
@@ -88,11 +87,12 @@ class aligned_buffer {
   static std::size_t bytes_of_pages(std::size_t floats) {
     return (floats * sizeof(float) + page_bytes - 1) / page_bytes * page_bytes;
   }
-  LAMINA_COLD void map(std::size_t floats) {
+  /// Returns whether the system has so many addresses.
+  LAMINA_COLD bool map(std::size_t floats) {
     const std::size_t bytes = bytes_of_pages(floats);
     void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (found == MAP_FAILED) throw std::bad_alloc();
+    if (found == MAP_FAILED) return false;
     // Gives back what lies before the first huge page and behind the last one.
     std::byte* const begin = static_cast<std::byte*>(found);
     const std::size_t before =
@@ -105,6 +105,7 @@ class aligned_buffer {
 #if defined(MADV_HUGEPAGE)
     (void)::madvise(data_, bytes, MADV_HUGEPAGE);
 #endif
+    return true;
   }
   LAMINA_COLD void unmap() noexcept { (void)::munmap(data_, bytes_of_pages(size_)); }
 #else
