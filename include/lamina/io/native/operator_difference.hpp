@@ -20,8 +20,8 @@ inline std::string names_text(const std::vector<std::string>& names) {
   for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
   return names.empty() ? "nothing" : all;
 }
-/// The value of an attribute for an error.
-inline std::string value_text(const attribute_message& a) {
+/// The value of an attribute with all digits, for an error.
+inline std::string exact_value_text(const attribute_message& a) {
   if (a.type == attribute_type::string) return "'" + a.text + "'";
   if (a.type == attribute_type::real) return number_text(static_cast<double>(a.real));
   if (!a.integers.empty() || !a.reals.empty()) return "of a list";
@@ -47,8 +47,8 @@ inline std::string operator_difference(const operator_message& made,
   for (const attribute_message& a : made.attributes) {
     const attribute_message* const b = found.attribute(a.name);
     if (b == nullptr || bytes_of(a) != bytes_of(*b))
-      return "expected attribute '" + a.name + "' of the value " + value_text(a) +
-             ", as minimize records it, found " + (b == nullptr ? "none" : value_text(*b));
+      return "expected attribute '" + a.name + "' of the value " + exact_value_text(a) +
+             ", as minimize records it, found " + (b == nullptr ? "none" : exact_value_text(*b));
   }
   for (const attribute_message& b : found.attributes)
     if (made.attribute(b.name) == nullptr)
