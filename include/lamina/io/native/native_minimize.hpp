@@ -146,7 +146,7 @@ class native_minimize : protected native_choice {
     call.optimizer = Opt::type;
     std::vector<update_facts> facts;
     for (const operator_desc* u : g.updates) {
-      if (u->schema->type != g.updates[0]->schema->type)
+      if (std::string_view(u->schema->type) != g.updates[0]->schema->type)
         fail_at(*u, "expected updates of one optimizer after the gradients of a cost, found two");
       facts.push_back(facts_of(g, *u));
       call.updated.push_back(facts.back().parameter);
