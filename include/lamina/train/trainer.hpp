@@ -171,6 +171,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     if constexpr (detail::are_minibatches<P, Reader>()) {
       optimizer::require_options(used_);
       run_.pass(batches);
+      // So rank 0 alone may save before the next step.
+      if constexpr (requires { run_.machine().collect_state(); })
+        run_.tell_world([this] { run_.machine().collect_state(); });
       cost_ = run_.cost();
       of_pass_ = true;
       return {steps(), run_.samples(), cost_, run_.stopped()};
