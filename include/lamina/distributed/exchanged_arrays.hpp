@@ -215,7 +215,7 @@ class exchanged_arrays final : public shared_arrays {
     const bucket_memory& memory = exchange_.memory();
     const std::size_t me = static_cast<std::size_t>(rank_);
     for (std::size_t s = 0; s < static_cast<std::size_t>(states); ++s) {
-      // Ranges of several ranks that lie one behind the other have more whole pages together.
+      // Adjacent ranges of several ranks have more whole pages together.
       float *first = nullptr, *end = nullptr;
       for (int b = 0; b < memory.buckets(); ++b)
         for (std::size_t r = 0; r < static_cast<std::size_t>(ranks_); ++r)

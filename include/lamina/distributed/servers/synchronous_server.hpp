@@ -92,7 +92,7 @@ class synchronous_server final : public serving_arrays {
     arrived_ = 0;
     for (int r = 0; r < group_.trainers(); ++r) group_.post(r, answer);
   }
-  /// Sums the gradients of divided tables, which are behind the scalars.
+  /// Sums the gradients of divided tables, which follow the scalars.
   LAMINA_COLD void sum_tables() {
     std::vector<letter_reader> behind;
     for (const letter& part : parts_) {

@@ -93,7 +93,7 @@ class aligned_buffer {
     void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (found == MAP_FAILED) return false;
-    // Gives back what lies before the first huge page and behind the last one.
+    // Gives back what lies before the first huge page and after the last one.
     std::byte* const begin = static_cast<std::byte*>(found);
     const std::size_t before =
         (page_bytes - reinterpret_cast<std::uintptr_t>(found) % page_bytes) % page_bytes;

@@ -32,7 +32,7 @@ struct program_records {
   std::vector<block_desc> blocks;
   std::vector<parameter_desc> parameters;
   std::vector<int> data, outputs;
-  std::size_t before_fields = 0;  // data variables that are no fields of mini-batches
+  std::size_t before_fields = 0;  // data variables other than fields of mini-batches
   std::vector<domain_desc> domains;
   std::deque<std::string> suffixes;  // the text of suffixes to which variables point
   std::uint64_t reading = next_reading();
@@ -136,7 +136,7 @@ struct program_records {
       });
     }
   }
-  /// The data variables that are no fields of mini-batches.
+  /// The data variables other than fields of mini-batches.
   std::vector<int> fed() const {
     return {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(before_fields)};
   }
