@@ -7,6 +7,7 @@
  own_twice      the first session has ended MPI, so a second one is an error
  too_low        the program has begun MPI without threads
  other_thread   a session in another thread than the one that MPI allows
+ no_trainers    options that do not fit: the session ends MPI
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
  deaf           the receiver does not come: the rank ends all processes with its reason
@@ -34,6 +35,8 @@ def check(launch):
                                       r" MPI_THREAD_SINGLE"),
             (2, "other_thread", False, "", r"expected a session in the thread that has begun MPI,"
                                            r" found another"),
+            (2, "no_trainers", False, "", r"expected 2 parameter servers and 1 or more trainers,"
+                                          r" found 2 processes"),
             (2, "late", False, "the whole message", r"the disk is full \(in rank 0 on \S+\)"),
             (2, "deaf", False, "", r"the disk is full")):
         begin = time.monotonic()

@@ -127,6 +127,18 @@ void other_thread(int& argc, char**& argv) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// Options that do not fit: the session that begins MPI also ends it.
+void no_trainers(int& argc, char**& argv) {
+  try {
+    session world{argc, argv, {.parameter_servers = 2}};
+  } catch (const lamina::error&) {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    require(ended != 0, "an MPI that has ended");
+    throw;
+  }
+}
+
 /// Rank 0 gives up an exchange and frees its memory. Rank 1 receives it a second later; if `deaf`,
 /// never.
 void late(int& argc, char**& argv, bool deaf) {
@@ -162,6 +174,7 @@ int main(int argc, char** argv) {
     if (what == "own_twice") own_twice(argc, argv);
     if (what == "too_low") too_low(argc, argv);
     if (what == "other_thread") other_thread(argc, argv);
+    if (what == "no_trainers") no_trainers(argc, argv);
     if (what == "late" || what == "deaf") late(argc, argv, what == "deaf");
     return 0;
   } catch (const std::exception& e) {

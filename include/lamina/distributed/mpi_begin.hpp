@@ -23,9 +23,9 @@ LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv) {
         "the last one");
   if (begun == 0) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-    if (level < MPI_THREAD_FUNNELED)
-      throw error("lamina: distributed: expected an MPI that allows threads, found one without");
-    return true;
+    if (level >= MPI_THREAD_FUNNELED) return true;
+    MPI_Finalize();
+    throw error("lamina: distributed: expected an MPI that allows threads, found one without");
   }
   MPI_Query_thread(&level);
   MPI_Is_thread_main(&is_main);

@@ -55,25 +55,16 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// sends nothing for `patience` seconds, the others stop with an error that names it.
 class mpi_session : public process_group {
  public:
+  /// All processes must call it. Throws lamina::error in each of them if the options do not fit
+  /// (agreed_roles), and if the launcher has another MPI than the program.
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
-      : process_group(0, 1, options),
-        options_(options),
-        unwinding_(std::uncaught_exceptions()),
-        is_owner_(mpi_begin(argc, argv)) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(comm_, &rank_);
-    MPI_Comm_size(comm_, &size_);
+      : mpi_session(mpi_begin(argc, argv), options) {
+    // The other constructor is done, so the destructor ends MPI after these errors.
     if (const int n = launched_processes(); size_ == 1 && n > 1)
       throw error(
           text() << "lamina: distributed: expected " << n
                  << " processes, as the launcher started, found one: the program has another "
                     "MPI than the launcher, or srun needs --mpi (srun --mpi=list)");
-    char name[MPI_MAX_PROCESSOR_NAME] = {};
-    int length = 0;
-    MPI_Get_processor_name(name, &length);
-    hosts_.resize(static_cast<std::size_t>(size_) * sizeof name);
-    MPI_Allgather(name, sizeof name, MPI_CHAR, hosts_.data(), sizeof name, MPI_CHAR, comm_);
     roles_ = agreed_roles(*this, options_);
   }
   mpi_session(const mpi_session&) = delete;
@@ -228,6 +219,22 @@ class mpi_session : public process_group {
   static constexpr int tag_data = 1, tag_channel = 4;  // 2 and 3 are those of mpi_farewell
   static constexpr int exit_again = 75;                // EX_TEMPFAIL: another try may succeed
   using requests = mpi_requests;
+
+  LAMINA_COLD mpi_session(bool is_owner, const session_options& options)
+      : process_group(0, 1, options),
+        options_(options),
+        unwinding_(std::uncaught_exceptions()),
+        is_owner_(is_owner) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+    char name[MPI_MAX_PROCESSOR_NAME] = {};
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    hosts_.resize(static_cast<std::size_t>(size_) * sizeof name);
+    MPI_Allgather(name, sizeof name, MPI_CHAR, hosts_.data(), sizeof name, MPI_CHAR, comm_);
+  }
 
   static int length(std::size_t bytes) {
     if (bytes >> 31 != 0)
