@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// step ROWS STEPS THREADS BUCKET_BYTES [buckets] - trains a net with all processes that the
-// launcher started. Rank 0 prints the median microseconds of a step and the number of steps; or,
-// with `buckets`, a line "run MICROSECONDS" and a line per bucket.
+// step ROWS STEPS THREADS BUCKET_BYTES [thread | buckets] - trains a net with all processes that
+// the launcher started; with `thread`, each has a communication thread. Rank 0 prints the median
+// microseconds of a step; or, with `buckets`, a line "run MICROSECONDS" and a line per bucket.
 
 #include "step.hpp"
 
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include <lamina/core/error.hpp>
 #include <lamina/distributed/session.hpp>
@@ -17,8 +18,10 @@ int main(int argc, char** argv) {
   try {
     if (argc < 5) throw lamina::error("step: expected ROWS STEPS THREADS BUCKET_BYTES");
     const std::size_t bytes = static_cast<std::size_t>(std::atoll(argv[4]));
-    const bool buckets = argc > 5;
-    lamina::distributed::session world{argc, argv, {.bucket_bytes = bytes}};
+    const std::string_view how = argc > 5 ? argv[5] : "";
+    const bool buckets = how == "buckets";
+    lamina::distributed::session world{
+        argc, argv, {.bucket_bytes = bytes, .communication_thread = how == "thread"}};
     const step_request request{std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]), &world};
     if (buckets) {
       double run = 0;

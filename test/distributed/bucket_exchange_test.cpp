@@ -56,11 +56,11 @@ void store(void* self, int parameter, std::size_t first, std::size_t count, floa
 
 void check_steps(int ranks, int threads, const sizes& floats,
                  const std::vector<lamina::gradient_times>& times, std::size_t bytes, bool whole,
-                 bool early) {
-  CAPTURE(ranks, threads, bytes, whole, early);
+                 bool early, bool communicates) {
+  CAPTURE(ranks, threads, bytes, whole, early, communicates);
   const int parts = ranks * threads;
   std::mutex mutex;
-  test::in_ranks(ranks, [&](test::thread_group& w) {
+  const auto run = [&](test::thread_group& w) {
     net mine(floats, threads, w.rank());
     const net before = net(floats, threads, w.rank());
     bucket_exchange exchange(w, mine.of,
@@ -101,7 +101,8 @@ void check_steps(int ranks, int threads, const sizes& floats,
         for (std::size_t k = 0; k < floats[i]; ++k)
           REQUIRE(mine.of.values[i][k] == net::expected(i, k, parts));
     }
-  });
+  };
+  test::in_ranks(ranks, run, {.communication_thread = communicates});
 }
 
 /// CHECK for several threads.
@@ -120,7 +121,51 @@ TEST_CASE("all parameters are updated by the sums over all parts", "[threads]") 
       for (const bool whole : {false, true})
         for (const bool early : {false, true})
           for (const std::size_t bytes : sizes{0, 256, 1048576})
-            check_steps(ranks, threads, {96, 16, 640, 32}, times, bytes, whole, early);
+            for (const bool communicates : {false, true})
+              check_steps(ranks, threads, {96, 16, 640, 32}, times, bytes, whole, early,
+                          communicates);
+}
+
+TEST_CASE("with a communication thread, buckets travel while thread 0 computes", "[threads]") {
+  const auto run = [](test::thread_group& w) {
+    const sizes floats{64, 64};
+    const std::vector<lamina::gradient_times> times{{5, 4}, {2, 6}};
+    net mine(floats, 1, w.rank());
+    bucket_exchange exchange(w, mine.of, gradient_shards(2, floats, times.data(), 256, false));
+    exchange.begin({{0.5, 0.5}, &store, &mine, 3}, true);
+    exchange.advance(0, 1);
+    for (int k = 0; k < 100; ++k) std::this_thread::yield();
+    expect(w.starts == 1);  // the sizes
+    exchange.advance(0, 4);
+    while (w.received < 2) std::this_thread::yield();
+    // The first parameter is read no more behind group 5; then its new values travel too.
+    exchange.advance(0, 6);
+    while (w.received < 5) std::this_thread::yield();
+    exchange.finish(0);
+    for (const std::size_t i : {0u, 1u}) expect(mine.of.values[i][0] == net::expected(i, 0, 2));
+    exchange.end();
+  };
+  test::in_ranks(2, run, {.communication_thread = true});
+}
+
+TEST_CASE("an error in the communication thread is that of the step", "[threads]") {
+  const auto run = [](test::thread_group& w) {
+    const sizes floats{64};
+    const std::vector<lamina::gradient_times> times{{2, 2}};
+    net mine(floats, 1, w.rank());
+    bucket_exchange exchange(w, mine.of, gradient_shards(2, floats, times.data(), 256, false));
+    exchange.begin({{0.5, 0.5}, &store, &mine, 3}, true);
+    if (w.rank() == 1) {
+      w.fail("lamina: test: the disk is full");
+      expect(!exchange.drop());
+      throw lamina::error("lamina: test: the disk is full");
+    }
+    exchange.advance(0, 2);
+    exchange.finish(0);
+  };
+  const auto errors = test::errors_of(2, run, {.communication_thread = true});
+  REQUIRE(errors.size() == 2);
+  CHECK(errors.at(0) == "rank 1: lamina: test: the disk is full");
 }
 
 TEST_CASE("nothing leaves before its groups have run, and no parameter changes that is read",
@@ -133,7 +178,7 @@ TEST_CASE("nothing leaves before its groups have run, and no parameter changes t
     bucket_exchange exchange(w, mine.of, gradient_shards(2, floats, times.data(), 256, false));
     expect(exchange.memory().buckets() == 2);
     exchange.begin({{0.5, 0.5}, &store, &mine, 3}, true);
-    const auto sent = [&w, before = w.starts] { return w.starts - before; };
+    const auto sent = [&w, before = w.starts.load()] { return w.starts - before; };
     exchange.advance(0, 1);
     expect(sent() == 0);
     exchange.advance(0, 2);

@@ -106,12 +106,14 @@ def numbers_differ(a, b):
 
 
 def bits(launch, _):
-    # Ranks, threads, bytes of a bucket, mini-batches per update.
-    for ranks, threads, bucket, together in ((2, 2, 256, 1), (4, 1, 1 << 18, 1), (3, 1, 512, 1),
-                                             (2, 1, 0, 1), (2, 2, 512, 3)):
+    # Ranks, threads, bytes of a bucket, mini-batches per update, with a communication thread.
+    for ranks, threads, bucket, together, thread in (
+            (2, 2, 256, 1, False), (4, 1, 1 << 18, 1, False), (3, 1, 512, 1, True),
+            (2, 1, 0, 1, False), (2, 2, 512, 3, True)):
         given = f"accumulate={together}"
         expected = launch.results(0, f"threads={ranks * threads}", given, *ALL)
-        found = launch.results(ranks, f"threads={threads}", f"bucket={bucket}", given, *ALL)
+        own = ["thread=1"] if thread else []
+        found = launch.results(ranks, f"threads={threads}", f"bucket={bucket}", given, *own, *ALL)
         if len(expected) != len(ALL) or len(found) != len(ALL):
             raise failure(f"expected {len(ALL)} lines, found {len(expected)} and {len(found)}")
         for a, b in zip(expected, found):
@@ -122,7 +124,7 @@ def bits(launch, _):
     # Statistics of the whole mini-batch: the bits of as many threads, the numbers of one.
     nets = [f"conv/{optimizer}" for optimizer in OPTIMIZERS]
     for ranks, threads, bucket in ((2, 2, 256), (3, 1, 1 << 18), (4, 1, 0)):
-        given = [f"bucket={bucket}", "sync=1", *nets]
+        given = [f"bucket={bucket}", "sync=1", *(["thread=1"] if bucket == 256 else []), *nets]
         expected = launch.results(0, f"threads={ranks * threads}", *given)
         found = launch.results(ranks, f"threads={threads}", *given)
         if len(found) != len(nets) or any(map(numbers_differ, expected, found)):
@@ -182,6 +184,10 @@ def errors(launch, _):
     for ranks, arguments, expected in (
             (3, ["fail=1"], r"lamina: test: the disk is full.*\(in rank 1 on \S+\)"),
             (3, ["break=1", "bucket=512"], r"lamina: test: a group fails.*\(in rank 1 on \S+\)"),
+            (3, ["break=1", "bucket=512", "thread=1"],
+             r"lamina: test: a group fails.*\(in rank 1 on \S+\)"),
+            (2, ["hang=0", "patience=2", "bucket=512", "thread=1"],
+             r"expected a word from rank 0 on \S+ within 2 s, found silence"),
             (2, ["break=0", "threads=2"], r"lamina: test: a group fails.*\(in rank 0 on \S+\)"),
             (2, ["hang=1", "patience=2", "bucket=512"],
              r"expected a word from rank 1 on \S+ within 2 s, found silence"),

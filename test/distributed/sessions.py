@@ -8,6 +8,7 @@
  too_low        the program has begun MPI without threads
  other_thread   a session in another thread than the one that MPI allows
  no_trainers    options that do not fit: the session ends MPI
+ one_thread     a communication thread, but the program has begun MPI for one thread
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
  deaf           the receiver does not come: the rank ends all processes with its reason
@@ -37,6 +38,9 @@ def check(launch):
                                            r" found another"),
             (2, "no_trainers", False, "", r"expected 2 parameter servers and 1 or more trainers,"
                                           r" found 2 processes"),
+            (2, "one_thread", False, "", r"expected MPI_THREAD_MULTIPLE for communication_thread"
+                                         r" from the program that has begun MPI, found a lower"
+                                         r" level"),
             (2, "late", False, "the whole message", r"the disk is full \(in rank 0 on \S+\)"),
             (2, "deaf", False, "", r"the disk is full")):
         begin = time.monotonic()

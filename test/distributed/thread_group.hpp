@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -187,7 +188,7 @@ class thread_group final : public lamina::distributed::process_group {
 
   std::size_t sent = 0;  // bytes in exchanges
   // Exchanges that went on while the caller computed, and the messages that they received.
-  int starts = 0, received = 0;
+  std::atomic<int> starts{0}, received{0};
   bool has_no_memory = false;  // for a letter
   int patience = -1;           // calls of wait_awhile() until it throws; -1: any number
 

@@ -6,8 +6,8 @@
 // in its third mini-batch), stop (a rank that does nothing more there), break and hang (the same in
 // the middle of a backward pass), differ (a rank with another seed), bucket (bytes), say (the rank
 // that prints, 0 unless told), servers and staleness (options of the session), share (each trainer
-// reads its share), accumulate (mini-batches per update), sync (sync_batch_norm). Exit code 0, or 1
-// with a message.
+// reads its share), accumulate (mini-batches per update), sync (sync_batch_norm), thread
+// (communication_thread). Exit code 0, or 1 with a message.
 
 #include <chrono>
 #include <cstdio>
@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
         argv,
         {.patience = static_cast<double>(number("patience", 600)),
          .bucket_bytes = static_cast<std::size_t>(number("bucket", 1 << 18)),
+         .communication_thread = given.contains("thread"),
          .parameter_servers = number("servers", -1),
          .staleness = number("staleness", 0)}};
     test::failing_world failing(world, given.contains("hang"));

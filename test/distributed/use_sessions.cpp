@@ -139,6 +139,13 @@ void no_trainers(int& argc, char**& argv) {
   }
 }
 
+/// A communication thread needs more of the MPI of a program than a session without one.
+void one_thread(int& argc, char**& argv) {
+  const other_mpi mpi(argc, argv, MPI_THREAD_FUNNELED);
+  require(mpi.level() == MPI_THREAD_FUNNELED, "an MPI with MPI_THREAD_FUNNELED");
+  session world{argc, argv, {.communication_thread = true}};
+}
+
 /// Rank 0 gives up an exchange and frees its memory. Rank 1 receives it a second later; if `deaf`,
 /// never.
 void late(int& argc, char**& argv, bool deaf) {
@@ -175,6 +182,7 @@ int main(int argc, char** argv) {
     if (what == "too_low") too_low(argc, argv);
     if (what == "other_thread") other_thread(argc, argv);
     if (what == "no_trainers") no_trainers(argc, argv);
+    if (what == "one_thread") one_thread(argc, argv);
     if (what == "late" || what == "deaf") late(argc, argv, what == "deaf");
     return 0;
   } catch (const std::exception& e) {

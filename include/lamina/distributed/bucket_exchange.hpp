@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -16,14 +17,17 @@
 #include <lamina/core/text.hpp>
 #include <lamina/core/threading.hpp>
 #include <lamina/distributed/bucket_memory.hpp>
+#include <lamina/distributed/communication_thread.hpp>
 #include <lamina/distributed/gradient_shards.hpp>
 #include <lamina/distributed/process_group.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The gradients and parameters of a training in buckets. A step takes each bucket through the
-/// stages below. Any thread sums and updates; thread 0 alone sends and receives. A thread calls
-/// advance() between its groups, and finish() behind the last one.
+/// The gradients and parameters of a training in buckets. A step takes each bucket through the
+/// stages below. Any thread sums and updates. Thread 0 alone sends and receives, or the
+/// communication thread of the group until thread 0 calls finish(). A thread calls advance()
+/// between its groups, and finish() behind the last one.
 class bucket_exchange {
  public:
   /// The step of a training: by part of all processes its weight; and how parameters are updated,
@@ -42,7 +46,10 @@ class bucket_exchange {
         threads_(memory_.arrays().threads),
         states_(static_cast<std::size_t>(count_)),
         passed_(static_cast<std::size_t>(threads_)),
-        samples_(static_cast<std::size_t>(group.size())) {}
+        samples_(static_cast<std::size_t>(group.size())) {
+    if (group.has_communication_thread() && group.bucket_bytes() > 0 && count_ > 0)
+      communication_ = std::make_unique<communication_thread>([this] { return work(0); });
+  }
 
   /// The buckets, and their arrays and sums.
   bucket_memory& memory() { return memory_; }
@@ -63,14 +70,8 @@ class bucket_exchange {
     is_open_ = true;
     // Without buckets no thread would ask whether the sizes have arrived.
     compares_ = early && ranks > 1 && count_ > 0;
-    if (!compares_) return;
-    list_.clear();
-    for (std::size_t r = 0; r < ranks; ++r) {
-      if (r == me()) continue;
-      list_.sends.push_back({static_cast<int>(r), &step_.samples, sizeof step_.samples});
-      list_.receives.push_back({static_cast<int>(r), &samples_[r], sizeof samples_[r]});
-    }
-    compared_ = group_.start(sizes, list_.sends, list_.receives);
+    if (compares_) start_sizes();
+    if (early && communication_) communication_->resume();
   }
   bool is_open() const { return is_open_; }
   bool updates() const { return step_.update != nullptr; }
@@ -88,12 +89,17 @@ class bucket_exchange {
       passed_[thread].store(group, std::memory_order_release);
     else if (thread > 0 || ++inner_groups_ % groups_per_look != 0)
       return;
-    work(thread);
+    if (thread > 0 || !communication_) work(thread);
   }
   /// Works until all buckets are summed, or updated and sent to all.
   void finish(int thread) {
     passed_[thread].store(last_group, std::memory_order_release);
     try {
+      if (thread == 0 && communication_) {
+        // Thread 0 has nothing else to do, so it communicates faster.
+        communication_->pause();
+        communication_->require();
+      }
       for (int i = 0; !is_finished(thread); ++i) {
         if (has_failed_.load(std::memory_order_acquire)) return;
         if (work(thread)) continue;
@@ -112,6 +118,7 @@ class bucket_exchange {
   /// Gives up a step. Returns whether it has changed parameters.
   bool drop() noexcept {
     if (!is_open_) return false;
+    if (communication_) communication_->pause();
     is_open_ = false;
     group_.drop();
     return has_updated_.load(std::memory_order_acquire);
@@ -215,6 +222,15 @@ class bucket_exchange {
     states_[b].exchange = -1;
     return true;
   }
+  void start_sizes() {
+    list_.clear();
+    for (std::size_t r = 0; r < samples_.size(); ++r) {
+      if (r == me()) continue;
+      list_.sends.push_back({static_cast<int>(r), &step_.samples, sizeof step_.samples});
+      list_.receives.push_back({static_cast<int>(r), &samples_[r], sizeof samples_[r]});
+    }
+    compared_ = group_.start(sizes, list_.sends, list_.receives);
+  }
   LAMINA_COLD void require_same_sizes() {
     compares_ = false;
     for (std::size_t r = 0; r < samples_.size(); ++r)
@@ -267,6 +283,7 @@ class bucket_exchange {
   int compared_ = -1;         // the exchange of the sizes of mini-batches
   std::vector<int> samples_;  // by rank
   bucket_memory::messages list_;
+  std::unique_ptr<communication_thread> communication_;  // the last member: it uses all others
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -11,8 +11,10 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 /// Begins MPI unless the program has done so, as mpi4py and PETSc do. Returns whether it has begun
 /// MPI, so that the caller ends it. Throws lamina::error if MPI has ended, if it allows no threads
-/// beside the one that calls it, or if it allows calls of another thread only.
-LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv) {
+/// beside the one that calls it, or if it allows calls of another thread only; with `several`, also
+/// if it does not allow that several threads call it at once.
+LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv, bool several) {
+  const int needed = several ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
   int begun = 0, ended = 0, level = MPI_THREAD_SINGLE, is_main = 1;
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
@@ -22,10 +24,13 @@ LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv) {
         "make one session, or call MPI_Init_thread before the first session and MPI_Finalize after "
         "the last one");
   if (begun == 0) {
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-    if (level >= MPI_THREAD_FUNNELED) return true;
+    MPI_Init_thread(&argc, &argv, needed, &level);
+    if (level >= needed) return true;
     MPI_Finalize();
-    throw error("lamina: distributed: expected an MPI that allows threads, found one without");
+    throw error(several ? "lamina: distributed: expected an MPI with MPI_THREAD_MULTIPLE for "
+                          "communication_thread, found one without"
+                        : "lamina: distributed: expected an MPI that allows threads, found one "
+                          "without");
   }
   MPI_Query_thread(&level);
   MPI_Is_thread_main(&is_main);
@@ -34,6 +39,10 @@ LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv) {
         "lamina: distributed: expected MPI_THREAD_FUNNELED or a higher level from the program that "
         "has begun MPI, found MPI_THREAD_SINGLE: call MPI_Init_thread(&argc, &argv, "
         "MPI_THREAD_FUNNELED, &level) instead of MPI_Init");
+  if (level < needed)
+    throw error(
+        "lamina: distributed: expected MPI_THREAD_MULTIPLE for communication_thread from the "
+        "program that has begun MPI, found a lower level");
   if (level == MPI_THREAD_FUNNELED && is_main == 0)
     throw error(
         "lamina: distributed: expected a session in the thread that has begun MPI, found another "

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 // The C++ bindings of old MPIs are not used and cause warnings.
@@ -21,6 +22,14 @@
 #include <lamina/distributed/process_group.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
+
+/// What MPI says of an error code.
+LAMINA_COLD inline std::string mpi_message(int code) {
+  char what[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, what, &length);
+  return what;
+}
 
 /// The requests of an exchange; those of receives come first.
 struct mpi_requests {

@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,14 +53,15 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// If the program has begun MPI itself, it also ends MPI, after its last session. A session has a
 /// communicator of its own.
 ///
-/// Only one thread may use a session. If a rank fails, the others stop with its message. If a rank
-/// sends nothing for `patience` seconds, the others stop with an error that names it.
+/// Only one thread may use a session; with `communication_thread` it has one of its own beside it.
+/// If a rank fails, the others stop with its message. If a rank sends nothing for `patience`
+/// seconds, the others stop with an error that names it.
 class mpi_session : public process_group {
  public:
   /// All processes must call it. Throws lamina::error in each of them if the options do not fit
   /// (agreed_roles), and if the launcher has another MPI than the program.
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
-      : mpi_session(mpi_begin(argc, argv), options) {
+      : mpi_session(mpi_begin(argc, argv, options.communication_thread), options) {
     // The other constructor is done, so the destructor ends MPI after these errors.
     if (const int n = launched_processes(); size_ == 1 && n > 1)
       throw error(
@@ -179,6 +182,7 @@ class mpi_session : public process_group {
 
   int start(int channel, std::span<const message> sends,
             std::span<const message> receives) override {
+    const std::lock_guard lock(started_mutex_);
     require_running();
     std::size_t n = 0;
     while (n < started_.size() && started_[n].is_open) ++n;
@@ -187,17 +191,19 @@ class mpi_session : public process_group {
     return static_cast<int>(n);
   }
   bool poll(int number) override {
-    if (!is_done(started_[static_cast<std::size_t>(number)])) return false;
+    const std::lock_guard lock(started_mutex_);
+    // After a failure, the requests are no more.
+    if (has_failed_ || !is_done(started_[static_cast<std::size_t>(number)])) return false;
     waits_ = 0;
     return true;
   }
   void wait_awhile() override {
-    ++waits_;
-    if (waits_ % 64 == 0) std::this_thread::yield();
-    if (waits_ % 256 != 0) return;
+    const std::uint64_t waits = ++waits_;
+    if (waits % 64 == 0) std::this_thread::yield();
+    if (waits % 256 != 0) return;
     hear_failure();
     const auto now = clock::now();
-    if (waits_ == 256) waits_since_ = now;
+    if (waits == 256) waits_since_ = now;
     if (std::chrono::duration<double>(now - waits_since_).count() > patiences_ * options_.patience)
       lose();
   }
@@ -252,11 +258,8 @@ class mpi_session : public process_group {
   }
   void require(int code) const {
     if (code == MPI_SUCCESS) return;
-    char what[MPI_MAX_ERROR_STRING] = {};
-    int n = 0;
-    MPI_Error_string(code, what, &n);
     throw error(text() << "lamina: distributed: MPI failed in rank " << rank_ << ": "
-                       << std::string_view(what));
+                       << mpi_message(code));
   }
   void require_running() const {
     if (has_failed_)
@@ -308,6 +311,7 @@ class mpi_session : public process_group {
   /// ends. Other ranks that do the same wait for this one, so it receives what they send. If one
   /// does nothing for three seconds, ends all processes.
   LAMINA_COLD void cancel() noexcept {
+    const std::lock_guard lock(started_mutex_);
     if (!now_.is_of_caller) now_.is_open = false;
     each_open([](MPI_Request& r, int peer) {
       if (peer >= 0) MPI_Cancel(&r);
@@ -347,7 +351,10 @@ class mpi_session : public process_group {
       if (who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
     };
     for (const int peer : awaited_) add(peer);
-    each_open([&](MPI_Request&, int peer) { add(peer); });
+    {
+      const std::lock_guard lock(started_mutex_);
+      each_open([&](MPI_Request&, int peer) { add(peer); });
+    }
     reason_ = (text() << "lamina: distributed: expected a word from "
                       << (who.empty() ? std::string("every rank") : who) << " within ")
                   .print("%g", patiences_ * options_.patience)
@@ -371,12 +378,13 @@ class mpi_session : public process_group {
   session_options options_;
   int unwinding_;  // std::uncaught_exceptions() when this session began
   bool is_owner_;  // it has begun MPI
-  bool has_failed_ = false;
+  std::atomic<bool> has_failed_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<char> hosts_;
-  requests now_;                   // the exchange that a caller waits for
-  std::vector<requests> started_;  // those that go on while it computes
-  std::uint64_t waits_ = 0;        // since something was done
+  requests now_;                          // the exchange that a caller waits for
+  std::vector<requests> started_;         // those that go on while it computes
+  std::mutex started_mutex_;              // of started_, which a communication thread uses too
+  std::atomic<std::uint64_t> waits_ = 0;  // since something was done
   clock::time_point waits_since_{};
   std::vector<std::byte> gathered_;
   mpi_letters letters_;

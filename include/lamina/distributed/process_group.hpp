@@ -99,14 +99,21 @@ class process_group : public world {
   /// The size of a bucket of gradients in bytes; 0: processes exchange gradients when all are
   /// there.
   std::size_t bucket_bytes() const { return bucket_bytes_; }
+  /// Whether a thread of its own may call start() and poll() while another one calls other
+  /// functions.
+  bool has_communication_thread() const { return has_communication_thread_; }
 
  protected:
   process_group(int rank, int size, const session_options& options = {})
-      : world(rank, size), roles_{size}, bucket_bytes_(options.bucket_bytes) {}
+      : world(rank, size),
+        roles_{size},
+        bucket_bytes_(options.bucket_bytes),
+        has_communication_thread_(options.communication_thread) {}
   process_roles roles_;
 
  private:
   std::size_t bucket_bytes_;
+  bool has_communication_thread_;
   engine::aligned_buffer reduced_;
 };
 

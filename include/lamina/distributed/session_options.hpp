@@ -18,6 +18,10 @@ struct session_options {
   // Bytes of a bucket of gradients, which processes exchange while they compute other gradients. 0:
   // they exchange all gradients behind the last one. It must be the same in all processes.
   std::size_t bucket_bytes = usual_bucket_bytes;
+  // Whether a thread of its own exchanges gradients while the others compute. It needs a small part
+  // of a core, and MPI_THREAD_MULTIPLE. It pays where the network is slow and single layers take
+  // longer than their messages. Each process may have its own value.
+  bool communication_thread = false;
   // The number of processes that hold parameters instead of training: those with the highest ranks.
   // -1: as many as the launcher says in LAMINA_PARAMETER_SERVERS, 0 if it says nothing. Fluid:
   // pservers.
