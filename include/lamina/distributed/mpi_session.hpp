@@ -70,9 +70,9 @@ class mpi_session : public process_group {
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
 
-  /// Ends MPI if it has begun MPI. After an error in this process or in another one, waits up to
-  /// three seconds until all processes end their sessions too. If one does not, ends all processes
-  /// with exit code 75.
+  /// Ends MPI if it has begun MPI, when all processes end their sessions. After an error in this
+  /// process or in another one, waits up to three seconds for them. If one does not end its
+  /// session, ends all processes with exit code 75.
   ~mpi_session() {
     int ended = 0;
     MPI_Finalized(&ended);
@@ -227,6 +227,8 @@ class mpi_session : public process_group {
         is_owner_(is_owner) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    // Open MPI takes this one for nonblocking gathers, whatever their communicator.
+    if (is_owner_) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
     char name[MPI_MAX_PROCESSOR_NAME] = {};
@@ -357,10 +359,16 @@ class mpi_session : public process_group {
     throw error(reason_);
   }
 
-  /// Waits until all letters have arrived.
+  /// Waits until all letters have arrived; before it ends MPI, also until all ranks are here,
+  /// because MPI_Finalize would not hear that one of them fails.
   LAMINA_COLD void end_letters() {
     try {
       for (waits_ = 0; !letters_.have_arrived(); wait_awhile()) {
+      }
+      for (bool left = !is_owner_; !left;) {
+        left = farewell_.have_all_left(comm_);
+        hear_failure();
+        if (!left) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     } catch (const error& e) {
       std::fprintf(stderr, "%s\n", e.what());

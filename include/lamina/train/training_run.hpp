@@ -23,6 +23,7 @@
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/pass_means.hpp>
 #include <lamina/train/run_tasks.hpp>
+#include <lamina/train/same_options.hpp>
 #include <lamina/train/train_result.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
@@ -164,10 +165,10 @@ class training_run {
  private:
   /// Continues from a checkpoint, if the options ask for it and there is one.
   LAMINA_COLD void find_position() {
-    const checkpoint_options& saving = options_.checkpoint;
-    const checkpoint_files* const files = saving.directory.files();
-    source_ = saving.directory.string();
-    if (files != nullptr && saving.resume) {
+    if (options_.world != nullptr) detail::require_same_options(*options_.world, options_);
+    const checkpoint_files* const files = options_.checkpoint.directory.files();
+    source_ = options_.checkpoint.directory.string();
+    if (files != nullptr && options_.checkpoint.resume) {
       load_checkpoint(source_, machine_, at_, options_.seed, *files, options_.world);
       return;
     }
