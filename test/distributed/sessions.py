@@ -8,6 +8,8 @@
  too_low        the program has begun MPI without threads
  other_thread   a session in another thread than the one that MPI allows
  no_trainers    options that do not fit: the session ends MPI
+ at_end         a rank fails when the others are at the end of their sessions: its message appears
+ other_call     a rank gathers another number of bytes than the others
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
  deaf           the receiver does not come: the rank ends all processes with its reason
@@ -37,6 +39,10 @@ def check(launch):
                                            r" found another"),
             (2, "no_trainers", False, "", r"expected 2 parameter servers and 1 or more trainers,"
                                           r" found 2 processes"),
+            (2, "at_end", False, "", r"lamina: test: the result cannot be written"),
+            (4, "at_end", False, "", r"lamina: test: the result cannot be written"),
+            (2, "other_call", False, "", r"lamina: distributed: MPI failed in rank \d: .*trunc"),
+            (3, "other_call", False, "", r"lamina: distributed: MPI failed in rank \d: .*trunc"),
             (2, "late", False, "the whole message", r"the disk is full \(in rank 0 on \S+\)"),
             (2, "deaf", False, "", r"the disk is full")):
         begin = time.monotonic()

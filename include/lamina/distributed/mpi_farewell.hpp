@@ -73,8 +73,7 @@ class mpi_farewell {
     // A rank sends nothing after its leave, so what it has sent is here when that is.
     for (const auto begin = clock::now(); seconds_since(begin) < longest_wait;) {
       if (drain(comm)) continue;
-      if (left_ == others_ && pending_ == MPI_REQUEST_NULL && have_arrived() &&
-          more_have_arrived())
+      if (left_ == others_ && pending_ == MPI_REQUEST_NULL && have_arrived() && more_have_arrived())
         return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

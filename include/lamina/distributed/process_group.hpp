@@ -92,6 +92,8 @@ class process_group : public world {
   virtual int start(int channel, std::span<const message> sends,
                     std::span<const message> receives) = 0;
   static constexpr int channels = 3;
+  /// Whether parameter servers serve a trainer of this process. They serve one at a time.
+  bool is_served = false;
   /// Whether exchange `number` is done. It takes part in the transport of all exchanges, so a
   /// process that computes must call it now and then. Once it has returned true, the number is that
   /// of a later exchange.
