@@ -194,6 +194,36 @@ TEST_CASE("shares that are the same samples are an error, and so are shares unan
   }
 }
 
+TEST_CASE("a mini-batch of a share that is an error stops the other ranks in their step",
+          "[threads]") {
+  for (const bool apart : {false, true}) {
+    const auto errors = test::errors_of(2, [&](test::thread_group& w) {
+      model_type m{net};
+      const optimizer::sgd sgd;
+      lamina::trainer t{m, sgd, {.world = &w, .reads_shard = true}};
+      const auto all = samples(20);
+      const auto step = [&](const std::vector<sample>& batch) {
+        if (apart) {
+          t.backward(batch);
+          t.update();
+        } else {
+          t.step(batch);
+        }
+      };
+      const auto first = all.begin() + 10 * w.rank();
+      step({first, first + 5});
+      try {
+        step({first, first + (w.rank() == 1 ? 0 : 5)});
+      } catch (const lamina::error&) {
+        w.fail("too late");  // without effect after another failure
+        throw;
+      }
+    });
+    CHECK(errors.at(1) == "lamina: trainer: expected a mini-batch with samples, found none");
+    CHECK(errors.at(0) == "rank 1: " + errors.at(1));
+  }
+}
+
 TEST_CASE("a training on shares goes on in the middle of a pass", "[threads]") {
   const auto source = samples(22) | reader::shuffle(22, 5);
   const auto run = [&](test::thread_group& w, const std::string& folder, int stop_after) {

@@ -258,7 +258,7 @@ class mpi_session : public process_group {
     int n = 0;
     MPI_Error_string(code, what, &n);
     throw error(text() << "lamina: distributed: MPI failed in rank " << rank_ << ": "
-                       << std::string_view(what));
+                       << std::string_view(what) << " (do all processes make the same calls?)");
   }
   void require_running() const {
     if (has_failed_)
