@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <span>
@@ -24,6 +23,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/bound_cores.hpp>
+#include <lamina/distributed/gathered_pieces.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/mpi_begin.hpp>
@@ -87,7 +87,7 @@ class mpi_session : public process_group {
     if (is_owner_) mpi_finalize();
     // MPI goes on, and may still write what a gather() was to receive that has failed.
     static std::vector<std::vector<std::byte>> kept;
-    if (!is_owner_ && has_failed_) kept.push_back(std::move(gathered_));
+    if (!is_owner_ && has_failed_) kept.push_back(gathered_.take());
   }
 
   /// The name of the host of a rank.
@@ -106,16 +106,14 @@ class mpi_session : public process_group {
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     require_running();
-    const int count = length(bytes);
+    const int count = length(bytes + gathered_pieces::head);
     // Memory of its own, because MPI may still write when a failure has ended the caller.
-    const std::size_t ranks = static_cast<std::size_t>(size_);
-    gathered_.resize((ranks + 1) * bytes);
-    if (bytes > 0) std::memcpy(gathered_.data(), mine, bytes);
+    gathered_.begin(mine, bytes, size_);
     now_.begin();
-    require(MPI_Iallgather(gathered_.data(), count, MPI_BYTE, gathered_.data() + bytes, count,
-                           MPI_BYTE, comm_, now_.next()));
+    require(MPI_Iallgather(gathered_.own(), count, MPI_BYTE, gathered_.all(), count, MPI_BYTE,
+                           comm_, now_.next()));
     finish_now();
-    if (bytes > 0) std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
+    gathered_.copy_to(all);
   }
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
@@ -386,7 +384,7 @@ class mpi_session : public process_group {
   std::vector<requests> started_;  // those that go on while it computes
   std::uint64_t waits_ = 0;        // since something was done
   clock::time_point waits_since_{};
-  std::vector<std::byte> gathered_;
+  gathered_pieces gathered_;
   mpi_letters letters_;
   mpi_numbers numbers_;
   std::int64_t added_[2] = {};
