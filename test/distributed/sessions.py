@@ -9,6 +9,8 @@
  other_thread   a session in another thread than the one that MPI allows
  no_trainers    options that do not fit: the session ends MPI
  one_thread     a communication thread, but the program has begun MPI for one thread
+ at_end         a rank fails when the others are at the end of their sessions: its message appears
+ other_call     a rank gathers another number of bytes than the others
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
  deaf           the receiver does not come: the rank ends all processes with its reason
@@ -41,6 +43,13 @@ def check(launch):
             (2, "one_thread", False, "", r"expected MPI_THREAD_MULTIPLE for communication_thread"
                                          r" from the program that has begun MPI, found a lower"
                                          r" level"),
+            (2, "at_end", False, "", r"lamina: test: the result cannot be written"),
+            (4, "at_end", False, "", r"lamina: test: the result cannot be written"),
+            (2, "other_call", False, "", r"expected that all processes make the same calls, found"
+                                         r" rank 0 in another call|do all processes make the same"),
+            (4, "other_call", False, "", r"expected that all processes make the same calls, found"
+                                         r" rank \d in another call|do all processes make the"
+                                         r" same"),
             (2, "late", False, "the whole message", r"the disk is full \(in rank 0 on \S+\)"),
             (2, "deaf", False, "", r"the disk is full")):
         begin = time.monotonic()

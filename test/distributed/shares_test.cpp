@@ -137,6 +137,38 @@ TEST_CASE("trainers that make their own steps on shares join their moving statis
   CHECK(same(all.at(2).parameters, all.at(0).parameters));
 }
 
+TEST_CASE("trainers with servers read shares of any size, also one trainer, or none of a pass",
+          "[threads]") {
+  for (const int staleness : {0, 2}) {
+    CAPTURE(staleness);
+    const auto costs = [&](int trainers, int count) {
+      const auto source = samples(count);
+      return test::results_in_ranks(trainers + 1,
+                                    [&](test::thread_group& w) {
+                                      return train(source | reader::shard(w, 4) | reader::batch(4),
+                                                   {.passes = 3, .world = &w, .reads_shard = true});
+                                    },
+                                    {.parameter_servers = 1, .staleness = staleness});
+    };
+    const auto alone = costs(1, 10);
+    // Two mini-batches of 4 samples and one of 2 in each pass, and the end of the pass.
+    CHECK(alone.at(0).counts == std::vector<std::int64_t>{4, 4, 2, 10, 4, 4, 2, 10, 4, 4, 2, 10});
+    const found one = train(samples(10) | reader::batch(4), {.passes = 3});
+    CHECK(alone.at(0).costs.back() == Approx(one.costs.back()));
+    CHECK(same(alone.at(1).parameters, alone.at(0).parameters));
+    const auto all = costs(3, 7);  // trainer 2 has no samples
+    for (const int rank : {0, 1, 2, 3}) {
+      CHECK(all.at(rank).parameters.size() > 0);
+      CHECK(same(all.at(rank).parameters, all.at(0).parameters));
+    }
+    for (const int rank : {0, 1, 2}) {
+      CHECK(all.at(rank).counts.back() == 7);
+      CHECK(all.at(rank).costs.back() == Approx(all.at(0).costs.back()));
+      CHECK(all.at(rank).costs.back() > 0);
+    }
+  }
+}
+
 TEST_CASE("shares that are the same samples are an error, and so are shares unannounced",
           "[threads]") {
   for (const bool announced : {true, false}) {
@@ -160,6 +192,36 @@ TEST_CASE("shares that are the same samples are an error, and so are shares unan
       }
     });
     CHECK(refused == 2);
+  }
+}
+
+TEST_CASE("a mini-batch of a share that is an error stops the other ranks in their step",
+          "[threads]") {
+  for (const bool apart : {false, true}) {
+    const auto errors = test::errors_of(2, [&](test::thread_group& w) {
+      model_type m{net};
+      const optimizer::sgd sgd;
+      lamina::trainer t{m, sgd, {.world = &w, .reads_shard = true}};
+      const auto all = samples(20);
+      const auto step = [&](const std::vector<sample>& batch) {
+        if (apart) {
+          t.backward(batch);
+          t.update();
+        } else {
+          t.step(batch);
+        }
+      };
+      const auto first = all.begin() + 10 * w.rank();
+      step({first, first + 5});
+      try {
+        step({first, first + (w.rank() == 1 ? 0 : 5)});
+      } catch (const lamina::error&) {
+        w.fail("too late");  // without effect after another failure
+        throw;
+      }
+    });
+    CHECK(errors.at(1) == "lamina: trainer: expected a mini-batch with samples, found none");
+    CHECK(errors.at(0) == "rank 1: " + errors.at(1));
   }
 }
 

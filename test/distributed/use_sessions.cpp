@@ -146,6 +146,24 @@ void one_thread(int& argc, char**& argv) {
   session world{argc, argv, {.communication_thread = true}};
 }
 
+/// Rank 1 fails when the others have ended their work.
+void at_end(int& argc, char**& argv) {
+  session world{argc, argv};
+  use(world, 1);
+  if (world.rank() != 1) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  throw lamina::error("lamina: test: the result cannot be written");
+}
+
+/// Rank 0 makes another call than the others.
+void other_call(int& argc, char**& argv) {
+  session world{argc, argv};
+  const std::vector<char> mine(world.rank() == 0 ? 40 : 4000);
+  std::vector<char> all(mine.size() * static_cast<std::size_t>(world.size()));
+  world.gather(mine.data(), mine.size(), all.data());
+  world.add_up(1);
+}
+
 /// Rank 0 gives up an exchange and frees its memory. Rank 1 receives it a second later; if `deaf`,
 /// never.
 void late(int& argc, char**& argv, bool deaf) {
@@ -183,6 +201,8 @@ int main(int argc, char** argv) {
     if (what == "other_thread") other_thread(argc, argv);
     if (what == "no_trainers") no_trainers(argc, argv);
     if (what == "one_thread") one_thread(argc, argv);
+    if (what == "at_end") at_end(argc, argv);
+    if (what == "other_call") other_call(argc, argv);
     if (what == "late" || what == "deaf") late(argc, argv, what == "deaf");
     return 0;
   } catch (const std::exception& e) {

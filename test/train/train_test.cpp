@@ -94,6 +94,16 @@ TEST_CASE("stop() finishes the mini-batch, reports the end of the pass and retur
   CHECK(result.stopped);
 }
 
+TEST_CASE("after a call with an option that is an error, training begins anew") {
+  const auto batches = test::samples(40) | test::reader::batch(4);
+  const lamina::optimizer::adam adam;
+  lamina::model m{net};
+  CHECK(adam.train(m, batches).steps == 10);
+  CHECK_THAT(test::error_of([&] { adam.train(m, batches, {.accumulate = 0}); }),
+             Contains("expected accumulate to be 1 or more, found 0"));
+  CHECK(adam.train(m, batches).steps == 10);
+}
+
 TEST_CASE("what a handler or a reader throws ends the run; bad options and data are errors") {
   lamina::model m{net};
   const auto samples = test::samples(8) | test::reader::batch(4);

@@ -80,6 +80,7 @@ class exchanged_arrays final : public shared_arrays {
     std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks_));
     group_.gather(&checksum, sizeof checksum, all.data());
     if (shares) {
+      if (ranks_ == 1) return;  // one trainer with parameter servers
       for (const std::uint64_t one : all)
         if (one != all[0]) return;
       throw error(

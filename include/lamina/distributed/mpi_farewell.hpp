@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_farewell.hpp - the end of a session after a failure.
+// lamina/distributed/mpi_farewell.hpp - the end of a session, in order or after a failure.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// How the ranks of a communicator part after a failure. Each tells the others the reason. Then it
+/// How the ranks of a communicator part. After a failure each tells the others the reason. Then it
 /// receives and forgets what they still send, because a send of MPI may need its receiver to end,
 /// and its memory must stay until then.
 class mpi_farewell {
@@ -51,20 +51,29 @@ class mpi_farewell {
     if (status.MPI_TAG == tag_leave) ++left_;
     return true;
   }
+  /// Tells all other ranks that this one leaves without a failure. Returns whether all have told
+  /// so. Until then one of them may still fail; then call all_leave().
+  LAMINA_COLD bool have_all_left(MPI_Comm comm) {
+    leave(comm);
+    for (int found = 1; found != 0;) {
+      MPI_Status status;
+      MPI_Iprobe(MPI_ANY_SOURCE, tag_leave, comm, &found, &status);
+      if (found == 0) break;
+      MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, tag_leave, comm, MPI_STATUS_IGNORE);
+      ++left_;
+    }
+    return left_ == others_ && have_arrived();
+  }
   /// Tells all other ranks that this one leaves. Returns whether within three seconds all ranks
-  /// leave and all messages have arrived, also those that `have_arrived()` asks for: then MPI can
-  /// end in order.
+  /// leave and all messages have arrived, also those that `more_have_arrived()` asks for: then
+  /// MPI can end in order.
   template <class F>
-  LAMINA_COLD bool all_leave(MPI_Comm comm, F&& have_arrived) {
-    int size = 1;
-    MPI_Comm_size(comm, &size);
-    send_all(comm, tag_leave, {});
+  LAMINA_COLD bool all_leave(MPI_Comm comm, F&& more_have_arrived) {
+    leave(comm);
     // A rank sends nothing after its leave, so what it has sent is here when that is.
     for (const auto begin = clock::now(); seconds_since(begin) < longest_wait;) {
       if (drain(comm)) continue;
-      int done = 0;
-      MPI_Testall(static_cast<int>(told_.size()), told_.data(), &done, MPI_STATUSES_IGNORE);
-      if (left_ == size - 1 && pending_ == MPI_REQUEST_NULL && done != 0 && have_arrived())
+      if (left_ == others_ && pending_ == MPI_REQUEST_NULL && have_arrived() && more_have_arrived())
         return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -77,6 +86,19 @@ class mpi_farewell {
   }
 
  private:
+  /// Tells all other ranks, once, that this one leaves.
+  void leave(MPI_Comm comm) {
+    if (others_ >= 0) return;
+    MPI_Comm_size(comm, &others_);
+    --others_;
+    send_all(comm, tag_leave, {});
+  }
+  /// Whether all other ranks have what this one has told them.
+  bool have_arrived() {
+    int done = 0;
+    MPI_Testall(static_cast<int>(told_.size()), told_.data(), &done, MPI_STATUSES_IGNORE);
+    return done != 0;
+  }
   void send_all(MPI_Comm comm, int tag, const std::string& what) {
     int rank = 0, size = 1;
     MPI_Comm_rank(comm, &rank);
@@ -92,7 +114,8 @@ class mpi_farewell {
   std::vector<MPI_Request> told_;
   MPI_Request pending_ = MPI_REQUEST_NULL;  // of drain()
   std::vector<std::byte> forgotten_;
-  int left_ = 0;  // ranks that have left
+  int left_ = 0;     // ranks that have left
+  int others_ = -1;  // all ranks but this one; -1: it has not told them that it leaves
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

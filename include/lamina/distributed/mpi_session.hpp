@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -26,11 +25,13 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/bound_cores.hpp>
+#include <lamina/distributed/gathered_pieces.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/mpi_begin.hpp>
 #include <lamina/distributed/mpi_end.hpp>
 #include <lamina/distributed/mpi_farewell.hpp>
+#include <lamina/distributed/mpi_hosts.hpp>
 #include <lamina/distributed/mpi_letters.hpp>
 #include <lamina/distributed/mpi_numbers.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
@@ -73,9 +74,9 @@ class mpi_session : public process_group {
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
 
-  /// Ends MPI if it has begun MPI. After an error in this process or in another one, waits up to
-  /// three seconds until all processes end their sessions too. If one does not, ends all processes
-  /// with exit code 75.
+  /// Ends MPI if it has begun MPI, when all processes end their sessions. After an error in this
+  /// process or in another one, waits up to three seconds for them. If one does not end its
+  /// session, ends all processes with exit code 75.
   ~mpi_session() {
     int ended = 0;
     MPI_Finalized(&ended);
@@ -90,13 +91,11 @@ class mpi_session : public process_group {
     if (is_owner_) mpi_finalize();
     // MPI goes on, and may still write what a gather() was to receive that has failed.
     static std::vector<std::vector<std::byte>> kept;
-    if (!is_owner_ && has_failed_) kept.push_back(std::move(gathered_));
+    if (!is_owner_ && has_failed_) kept.push_back(gathered_.take());
   }
 
   /// The name of the host of a rank.
-  std::string host(int rank) const {
-    return &hosts_[static_cast<std::size_t>(rank) * MPI_MAX_PROCESSOR_NAME];
-  }
+  std::string host(int rank) const { return hosts_.of(rank); }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     if (rank_ == 0) bound_cores::of_process().report(of.threads, rank_);
@@ -109,16 +108,14 @@ class mpi_session : public process_group {
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     require_running();
-    const int count = length(bytes);
+    const int count = length(bytes + gathered_pieces::head);
     // Memory of its own, because MPI may still write when a failure has ended the caller.
-    const std::size_t ranks = static_cast<std::size_t>(size_);
-    gathered_.resize((ranks + 1) * bytes);
-    if (bytes > 0) std::memcpy(gathered_.data(), mine, bytes);
+    gathered_.begin(mine, bytes, size_);
     now_.begin();
-    require(MPI_Iallgather(gathered_.data(), count, MPI_BYTE, gathered_.data() + bytes, count,
-                           MPI_BYTE, comm_, now_.next()));
+    require(MPI_Iallgather(gathered_.own(), count, MPI_BYTE, gathered_.all(), count, MPI_BYTE,
+                           comm_, now_.next()));
     finish_now();
-    if (bytes > 0) std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
+    gathered_.copy_to(all);
   }
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
@@ -233,13 +230,11 @@ class mpi_session : public process_group {
         is_owner_(is_owner) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    // Open MPI takes this one for nonblocking gathers, whatever their communicator.
+    if (is_owner_) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
-    char name[MPI_MAX_PROCESSOR_NAME] = {};
-    int length = 0;
-    MPI_Get_processor_name(name, &length);
-    hosts_.resize(static_cast<std::size_t>(size_) * sizeof name);
-    MPI_Allgather(name, sizeof name, MPI_CHAR, hosts_.data(), sizeof name, MPI_CHAR, comm_);
+    hosts_.gather(comm_, size_);
   }
 
   static int length(std::size_t bytes) {
@@ -259,7 +254,7 @@ class mpi_session : public process_group {
   void require(int code) const {
     if (code == MPI_SUCCESS) return;
     throw error(text() << "lamina: distributed: MPI failed in rank " << rank_ << ": "
-                       << mpi_message(code));
+                       << mpi_message(code) << " (do all processes make the same calls?)");
   }
   void require_running() const {
     if (has_failed_)
@@ -364,10 +359,16 @@ class mpi_session : public process_group {
     throw error(reason_);
   }
 
-  /// Waits until all letters have arrived.
+  /// Waits until all letters have arrived; before it ends MPI, also until all ranks are here,
+  /// because MPI_Finalize would not hear that one of them fails.
   LAMINA_COLD void end_letters() {
     try {
       for (waits_ = 0; !letters_.have_arrived(); wait_awhile()) {
+      }
+      for (bool left = !is_owner_; !left;) {
+        left = farewell_.have_all_left(comm_);
+        hear_failure();
+        if (!left) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     } catch (const error& e) {
       std::fprintf(stderr, "%s\n", e.what());
@@ -380,13 +381,13 @@ class mpi_session : public process_group {
   bool is_owner_;  // it has begun MPI
   std::atomic<bool> has_failed_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  std::vector<char> hosts_;
+  mpi_hosts hosts_;
   requests now_;                          // the exchange that a caller waits for
   std::vector<requests> started_;         // those that go on while it computes
   std::mutex started_mutex_;              // of started_, which a communication thread uses too
   std::atomic<std::uint64_t> waits_ = 0;  // since something was done
   clock::time_point waits_since_{};
-  std::vector<std::byte> gathered_;
+  gathered_pieces gathered_;
   mpi_letters letters_;
   mpi_numbers numbers_;
   std::int64_t added_[2] = {};

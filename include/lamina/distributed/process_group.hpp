@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include <lamina/core/error.hpp>
 #include <lamina/distributed/array_reduction.hpp>
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/roles.hpp>
@@ -36,6 +37,10 @@ class process_group : public world {
   /// bytes) of `all` are those of rank r. `mine` may lie within `all`.
   void gather(const void* mine, std::size_t bytes, void* all) override = 0;
   LAMINA_COLD std::int64_t add_up(std::int64_t mine) override {
+    if (is_parameter_server())
+      throw error(
+          "lamina: distributed: expected add_up() of the processes that train, found a call on a "
+          "parameter server: ask world.is_parameter_server()");
     std::vector<std::int64_t> all(static_cast<std::size_t>(trainers()));
     if (parameter_servers() == 0) {
       gather(&mine, sizeof mine, all.data());
@@ -87,6 +92,8 @@ class process_group : public world {
   virtual int start(int channel, std::span<const message> sends,
                     std::span<const message> receives) = 0;
   static constexpr int channels = 3;
+  /// Whether parameter servers serve a trainer of this process. They serve one at a time.
+  bool is_served = false;
   /// Whether exchange `number` is done. It takes part in the transport of all exchanges, so a
   /// process that computes must call it now and then. Once it has returned true, the number is that
   /// of a later exchange.

@@ -72,6 +72,7 @@ class host_updates {
       accumulators_ = std::move(kept->accumulators);
       steps_ = kept->steps;
       is_part_ = kept->is_part;
+      kept->optimizer = nullptr;  // there is no state to go on from until leave()
     } else {
       accumulators_.resize_unwritten(floats);
     }

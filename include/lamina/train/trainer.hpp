@@ -106,13 +106,12 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     static_assert(check<std::ranges::range<const Batch&>, gets_type<Batch>>,
                   "lamina: trainer: expected a mini-batch, a range of samples; pass() takes a "
                   "reader");
-    if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
+    if constexpr (detail::are_samples<P, const Batch>()) read([&] { feeder_.fill(samples); });
     return step(feeder_.view());
   }
   /// The same for a mini-batch as arrays.
   real step(const batch_view<P>& batch) {
-    if (batch.size() == 0)
-      throw error("lamina: trainer: expected a mini-batch with samples, found none");
+    require_samples(batch);
     return noted(run_.step(batch));
   }
   /// Computes the gradients of a mini-batch for the next update(), which the caller must call.
@@ -124,7 +123,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     static_assert(check<std::ranges::range<const Batch&>, gets_type<Batch>>,
                   "lamina: trainer: expected a mini-batch, a range of samples; pass() takes a "
                   "reader");
-    if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
+    if constexpr (detail::are_samples<P, const Batch>()) read([&] { feeder_.fill(samples); });
     return backward(feeder_.view());
   }
   /// The same for a mini-batch as arrays.
@@ -132,8 +131,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     static_assert(check<joins_gradients>,
                   "lamina: trainer: gradients apart from updates, and those "
                   "of several machines, are for the CPU");
-    if (batch.size() == 0)
-      throw error("lamina: trainer: expected a mini-batch with samples, found none");
+    require_samples(batch);
     if constexpr (joins_gradients)
       return noted(run_.backward(batch));
     else
@@ -269,7 +267,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// lamina::error for a file of another program, optimizer or seed; nothing is changed then.
   template <file_part... Parts>
   LAMINA_COLD void load(const file_path& path, Parts&... parts) {
-    const std::vector<tensor_entry> entries = read(path);
+    const std::vector<tensor_entry> entries = entries_of(path);
     const auto take = [&] { load_state(entries, path); };
     detail::read_parts(entries, path.string(), take, parts...);
   }
@@ -309,7 +307,19 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
   };
 
-  std::vector<tensor_entry> read(const file_path& path) {
+  /// Calls f(), which reads a mini-batch. Where each process reads its share, an error of this one
+  /// is not that of the others, so it stops them too.
+  template <class F>
+  void read(F&& f) {
+    options_.reads_shard ? run_.tell_world(f) : f();
+  }
+  void require_samples(const batch_view<P>& batch) {
+    read([&] {
+      if (batch.size() == 0)
+        throw error("lamina: trainer: expected a mini-batch with samples, found none");
+    });
+  }
+  std::vector<tensor_entry> entries_of(const file_path& path) {
     if constexpr (divides)
       if (trained().divided())
         return trained().divided()->read(path.string(), machine().divided_arrays());

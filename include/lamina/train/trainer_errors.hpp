@@ -23,6 +23,17 @@ namespace lamina::inline LAMINA_ABI::detail {
       "nor a sum over rows, nor a quotient of two such sums whose denominator depends on the "
       "data alone, found several");
 }
+/// Throws lamina::error: gradients wait for an update.
+[[noreturn]] LAMINA_COLD inline void fail_pending(const char* what, int minibatches) {
+  throw error(text() << "lamina: trainer: expected update() before " << what
+                     << ", found the gradients of " << minibatches
+                     << " mini-batches that are not used yet");
+}
+/// Throws lamina::error: `accumulate` has no meaning. `joins`: the machine joins gradients.
+[[noreturn]] LAMINA_COLD inline void fail_accumulate(bool joins, int found) {
+  throw error(text() << "lamina: train: expected accumulate to be 1"
+                     << (joins ? " or more" : " on a device") << ", found " << found);
+}
 /// Throws lamina::error: there are no gradients for an update.
 [[noreturn]] LAMINA_COLD inline void fail_no_backward() {
   throw error(

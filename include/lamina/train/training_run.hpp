@@ -23,6 +23,7 @@
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/pass_means.hpp>
 #include <lamina/train/run_tasks.hpp>
+#include <lamina/train/same_options.hpp>
 #include <lamina/train/train_result.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
@@ -56,9 +57,7 @@ class training_run {
         seed_(options.seed),
         tasks_(options) {
     if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
-      throw error(text() << "lamina: train: expected accumulate to be 1"
-                         << (accumulates ? " or more" : " on a device") << ", found "
-                         << options.accumulate);
+      detail::fail_accumulate(accumulates, options.accumulate);
     machine_.follow(opt);
     if (const number_check stop(options.check_nan, options.check_infinity); stop.nan) {
       if constexpr (requires { machine_.stop_at_nan(stop); })
@@ -134,10 +133,7 @@ class training_run {
   }
   /// Throws lamina::error if gradients wait for an update.
   LAMINA_COLD void require_none_pending(const char* what) const {
-    if (pending() > 0)
-      throw error(text() << "lamina: trainer: expected update() before " << what
-                         << ", found the gradients of " << pending()
-                         << " mini-batches that are not used yet");
+    if (pending() > 0) detail::fail_pending(what, pending());
   }
 
   /// Runs one pass and reports events. The reader begins it with its number. On a parameter server,
@@ -156,6 +152,7 @@ class training_run {
     try {
       return f();
     } catch (const std::exception& e) {
+      if (kept_ != nullptr) std::exchange(kept_, nullptr)->forget();
       options_.world->fail(e.what());
       throw;
     }
@@ -164,10 +161,10 @@ class training_run {
  private:
   /// Continues from a checkpoint, if the options ask for it and there is one.
   LAMINA_COLD void find_position() {
-    const checkpoint_options& saving = options_.checkpoint;
-    const checkpoint_files* const files = saving.directory.files();
-    source_ = saving.directory.string();
-    if (files != nullptr && saving.resume) {
+    if (options_.world != nullptr) detail::require_same_options(*options_.world, options_);
+    const checkpoint_files* const files = options_.checkpoint.directory.files();
+    source_ = options_.checkpoint.directory.string();
+    if (files != nullptr && options_.checkpoint.resume) {
       load_checkpoint(source_, machine_, at_, options_.seed, *files, options_.world);
       return;
     }
@@ -193,6 +190,11 @@ class training_run {
   bool reads_shard() const {
     if constexpr (requires { machine_.joins_shares(); }) return machine_.joins_shares();
     return options_.reads_shard && options_.world != nullptr;
+  }
+  /// Whether this process makes steps of its own on a share of its own, which may be empty.
+  bool reads_alone() const {
+    return options_.reads_shard && !reads_shard() && options_.world != nullptr &&
+           options_.world->size() > 1;
   }
   template <class Reader>
   LAMINA_COLD void run_pass(Reader& batches) {
@@ -231,7 +233,8 @@ class training_run {
       const feeder<P>& now = group.now(feeder_);
       std::int64_t rows = found ? now.rows() : 0;
       if (reads_shard()) rows = options_.world->add_up(rows);
-      if (rows == 0) break;
+      // A trainer that makes its own steps makes one in each pass, so that the others do not wait.
+      if (rows == 0 && (seen_.batches() > 0 || !reads_alone())) break;
       const batch_view<P> view = found ? now.view() : batch_view<P>();
       if (found)
         note(now, saves || options_.world != nullptr);
@@ -290,12 +293,9 @@ class training_run {
   }
 
   /// Whether the cost needs the rows of all mini-batches of an update.
-  static constexpr bool needs_all_rows = [] {
-    if constexpr (accumulates)
-      return !Machine::parts_type::joins_one_by_one;
-    else
-      return false;
-  }();
+  static constexpr bool needs_all_rows = requires {
+    requires accumulates && !Machine::parts_type::joins_one_by_one;
+  };
   /// The mini-batches of an update. If the cost needs the rows of all of them, they are read before
   /// the first one runs.
   struct minibatch_group {

@@ -148,3 +148,64 @@ TEST_CASE("a trainer at the end of its pass does not hold up the others", "[thre
   CHECK(found.torn == 0);
   CHECK(found.wrong == 0);
 }
+
+TEST_CASE("trainers end after steps without passes, whatever their number", "[threads]") {
+  std::atomic<int> wrong{0};
+  const auto found =
+      test::errors_of(4,
+                      [&](test::thread_group& w) {
+                        small_trainer mine;
+                        const auto shared = w.share(mine.arrays());
+                        lamina::worker_pool pool(1);
+                        shared->begin({1, 2, 3, 0, 1}, mine.accumulators, 1);
+                        if (shared->is_server()) {
+                          shared->serve(mine.functions(), pool);
+                          // All updates are in its moments, and its parameters are the last ones of
+                          // rank 0.
+                          if (mine.steps != 5 + 20 + 9 || mine.moment[0] != 34 || mine.value[0] < 5)
+                            ++wrong;
+                          return;
+                        }
+                        constexpr int steps[] = {5, 20, 9};
+                        const float weight = 1;
+                        std::fill_n(mine.gradient, dense, 1.0f);
+                        lamina::engine::cpu::selected_rows gradient_rows;
+                        lamina::engine::cpu::selected_rows* const joined[] = {&gradient_rows};
+                        float last = 0;
+                        for (int t = 0; t < steps[w.rank()]; ++t) {
+                          if (w.rank() == 1)
+                            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                          gradient_rows.begin(columns);
+                          const lamina::part_weights weights{&weight, sizeof weight, 1, 1};
+                          shared->reduce(weights, pool);
+                          shared->join_rows(joined, columns, weights);
+                          shared->note({nullptr, 0, 1, nullptr});
+                          shared->update(nullptr, nullptr, pool);
+                          if (mine.value[0] < last + 1) ++wrong;  // no update is lost
+                          last = mine.value[0];
+                        }
+                      },
+                      {.parameter_servers = 1, .staleness = 2});
+  CHECK(found.empty());
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a trainer that waits for the end of a pass of one that has ended is an error",
+          "[threads]") {
+  const auto found = test::errors_of(3,
+                                     [&](test::thread_group& w) {
+                                       small_trainer mine;
+                                       const auto shared = w.share(mine.arrays());
+                                       lamina::worker_pool pool(1);
+                                       shared->begin({1, 2, 3, 0, 1}, mine.accumulators, 1);
+                                       if (shared->is_server())
+                                         return shared->serve(mine.functions(), pool);
+                                       if (w.rank() == 0) shared->end_pass();
+                                     },
+                                     {.parameter_servers = 1, .staleness = 2});
+  REQUIRE(found.size() == 1);
+  CHECK(found.at(2) ==
+        "lamina: train: expected the same passes in each trainer, found that rank " +
+            std::string(found.at(2).find("rank 1") != std::string::npos ? "1" : "0") +
+            " has ended its training before others");
+}

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/checksum.hpp>
 #include <lamina/distributed/servers/served_arrays.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 
@@ -186,14 +187,37 @@ class asynchronous_arrays final : public served_arrays {
     const std::vector<float> narrow(wide.begin(), wide.end());
     std::vector<float*> values;
     std::vector<std::size_t> floats;
-    for (const int i : statistics_) {
+    for (const int i : differing_statistics()) {
       values.push_back(arrays_.values[static_cast<std::size_t>(i)]);
       floats.push_back(arrays_.floats[static_cast<std::size_t>(i)]);
     }
+    if (values.empty()) return;
     const bool is_double = arrays_.is_double;
     facts_.average(values.data(), values.data(), floats.data(), static_cast<int>(values.size()),
                    {is_double ? static_cast<const void*>(wide.data()) : narrow.data(),
                     is_double ? sizeof(double) : sizeof(float), group_.trainers(), 1});
+  }
+
+  /// Those of statistics_ that differ between trainers. Frozen parameters are among statistics_,
+  /// and need not be sent.
+  LAMINA_COLD std::vector<int> differing_statistics() {
+    std::vector<std::uint64_t> mine;
+    for (const int i : statistics_) {
+      checksum sum;
+      sum.add(arrays_.values[static_cast<std::size_t>(i)],
+              arrays_.floats[static_cast<std::size_t>(i)] * sizeof(float));
+      mine.push_back(sum.value());
+    }
+    std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(group_.trainers()));
+    trainers_.gather(mine.data(), mine.size() * sizeof(std::uint64_t), all.data());
+    std::vector<int> found;
+    for (std::size_t k = 0; k < mine.size(); ++k)
+      for (std::size_t at = k; at < all.size(); at += mine.size())
+        if (all[at] != all[k]) {
+          found.push_back(statistics_[k]);
+          break;
+        }
+    return found;
   }
 
   trainer_group alone_;

@@ -24,8 +24,8 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// A parameter server with a staleness s above 0. The gradients of a trainer are an update of their
 /// own. A trainer that has made t steps since the last pause is answered, and may begin its next
 /// step, when no other trainer has made less than t - s. A trainer that pauses, as at the end of a
-/// pass, does not count. When all pause, all have the same parameters, and their steps count from 0
-/// again.
+/// pass, does not count, nor one that has ended its training. When all pause, all have the same
+/// parameters, and their steps count from 0 again.
 class asynchronous_server final : public serving_arrays {
  public:
   LAMINA_COLD asynchronous_server(process_group& group, const trained_arrays& of)
@@ -55,9 +55,9 @@ class asynchronous_server final : public serving_arrays {
 
   LAMINA_COLD void handle(int from, letter& got) override {
     trainer_state& of = trainers_[static_cast<std::size_t>(from)];
-    require_none_left();
     if (head_of(got).kind == letter_kind::pause) {
       of.pauses = true;
+      require_none_left();
     } else {
       if (head_of(got).has != 0) apply(got);
       ++of.steps;
@@ -67,7 +67,8 @@ class asynchronous_server final : public serving_arrays {
   }
   LAMINA_COLD void handle_leave(int) override {
     for (const trainer_state& t : trainers_)
-      if (t.waits || t.pauses) require_none_left();
+      if (t.pauses) require_none_left();
+    answer_trainers();  // those that have waited for this one
   }
   LAMINA_COLD void list_awaited(std::vector<int>& ranks) const override {
     ranks.clear();
@@ -127,10 +128,10 @@ class asynchronous_server final : public serving_arrays {
   LAMINA_COLD void answer_trainers() {
     std::int64_t slowest = (std::numeric_limits<std::int64_t>::max)();
     bool all_pause = true;
-    for (const trainer_state& t : trainers_) {
-      if (t.pauses) continue;
+    for (std::size_t r = 0; r < trainers_.size(); ++r) {
+      if (trainers_[r].pauses) continue;
       all_pause = false;
-      slowest = (std::min)(slowest, t.steps);
+      if (!has_left(static_cast<int>(r))) slowest = (std::min)(slowest, trainers_[r].steps);
     }
     for (std::size_t r = 0; r < trainers_.size(); ++r) {
       trainer_state& t = trainers_[r];

@@ -32,6 +32,7 @@ class served_arrays : public shared_arrays {
   LAMINA_COLD ~served_arrays() override {
     arrays_.close_tables();
     if (!begun_) return;
+    group_.is_served = false;
     try {
       leave();
     } catch (const error& e) {
@@ -56,9 +57,13 @@ class served_arrays : public shared_arrays {
       throw error(
           "lamina: train: expected a trainer to load its state before the first step, where "
           "parameter servers hold it, found load() later");
+    if (group_.is_served)
+      throw error(
+          "lamina: train: expected one trainer at a time with parameter servers, found one that "
+          "begins while another exists");
     all_->begin(mine, accumulators, states);
     all_.reset();
-    begun_ = true;
+    begun_ = group_.is_served = true;
     arrays_.open_tables(accumulators, states);
   }
   void serve(const server_functions&, worker_pool&) override {}

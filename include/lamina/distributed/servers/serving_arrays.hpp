@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
@@ -40,7 +41,7 @@ class serving_arrays : public shared_arrays {
   LAMINA_COLD void serve(const server_functions& functions, worker_pool& pool) override {
     functions_ = functions;
     pool_ = &pool;
-    letter got;
+    letter got, last;
     std::vector<int> awaited;
     while (left_ < group_.trainers()) {
       list_awaited(awaited);
@@ -60,9 +61,10 @@ class serving_arrays : public shared_arrays {
       }
       ++left_;
       has_left_[static_cast<std::size_t>(from)] = true;
-      store_last(got);
+      if (head_of(got).has != 0) std::swap(last, got);
       handle_leave(from);
     }
+    if (last.size() > 0) store_last(last);
   }
 
   void require_samples(std::uint64_t, bool) override {}
@@ -160,7 +162,6 @@ class serving_arrays : public shared_arrays {
   }
   /// Stores all parameters, as the last letter of rank 0 has them.
   LAMINA_COLD void store_last(const letter& got) {
-    if (head_of(got).has == 0) return;
     std::size_t all = 0;
     for (const std::size_t n : arrays_.floats) all += n;
     behind_floats(got, all);

@@ -49,7 +49,9 @@ class device_trainer_base {
   LAMINA_COLD device_trainer_base(const Opt& opt, model<P>& m, std::uint64_t seed,
                                   training_memory* kept)
       : state_(opt, kept), model_(m), seed_(seed) {
-    if (detail::goes_on<Opt>(kept)) steps_ = steps_at_host_ = kept->steps;
+    if (!detail::goes_on<Opt>(kept)) return;
+    steps_ = steps_at_host_ = kept->steps;
+    kept->optimizer = nullptr;  // there is no state to go on from until leave()
   }
   device_trainer_base(const device_trainer_base&) = delete;
   device_trainer_base& operator=(const device_trainer_base&) = delete;

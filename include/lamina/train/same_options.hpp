@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/same_options.hpp - options by which processes that train together make the same
+// calls.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/optimizer/train_options.hpp>
+#include <lamina/train/world.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// Compares those options of a training which say when the processes exchange what, because each
+/// would wait for another exchange if they differed. All processes must call it. Throws
+/// lamina::error that names the option and the first rank that differs. Parameter servers train
+/// nothing, so theirs may differ.
+LAMINA_COLD inline void require_same_options(world& all, const train_options& mine) {
+  const checkpoint_options& saving = mine.checkpoint;
+  const bool saves = !saving.directory.empty();
+  static constexpr const char* names[] = {"accumulate",
+                                          "reads_shard",
+                                          "check_nan or check_infinity",
+                                          "tasks (0: none, 1: a queue)",
+                                          "checkpoint.directory (0: none, 1: one)",
+                                          "checkpoint.every_passes",
+                                          "checkpoint.every_batches"};
+  constexpr std::size_t count = std::size(names);
+  const std::int64_t numbers[count] = {mine.accumulate,
+                                       mine.reads_shard,
+                                       mine.check_nan || mine.check_infinity,
+                                       mine.tasks != nullptr,
+                                       saves,
+                                       saves ? saving.every_passes : 0,
+                                       saves ? saving.every_batches : 0};
+  std::vector<std::int64_t> found(count * static_cast<std::size_t>(all.size()));
+  all.gather(numbers, sizeof numbers, found.data());
+  for (std::size_t r = 1; r < static_cast<std::size_t>(all.trainers()); ++r)
+    for (std::size_t k = 0; k < count; ++k)
+      if (found[r * count + k] != found[k])
+        throw error(text() << "lamina: train: expected the same option " << names[k]
+                           << " in each process, found " << found[k] << " in rank 0 and "
+                           << found[r * count + k] << " in rank " << r);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::detail
