@@ -22,7 +22,7 @@ import tempfile
 import time
 
 import hosts as two_hosts
-from processes import ENDS_WITHIN, LONGEST, failure, launcher
+from processes import ENDS_WITHIN, LONGEST, end_of, failure, launcher
 
 
 def openings(log):
@@ -98,7 +98,7 @@ def kill(launch, before, after, victim):
             time.sleep(0.01)
         os.kill(int(pathlib.Path(first, f"{victim}.pid").read_text()), signal.SIGKILL)
         try:
-            process.communicate(timeout=ENDS_WITHIN)
+            end_of(process, ENDS_WITHIN)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise failure(f"no end within {ENDS_WITHIN} s after a kill")
