@@ -27,7 +27,8 @@ std::string number(int field, int value) {
 
 }  // namespace
 
-TEST_CASE("proto: bytes that end anywhere are an error with their place, or a shorter program", "[damage]") {
+TEST_CASE("proto: bytes that end anywhere are an error with their place, or a shorter program",
+          "[damage]") {
   const std::string bytes = to_proto(samples::loop);
   for (std::size_t n = 0; n < bytes.size(); ++n) {
     try {
