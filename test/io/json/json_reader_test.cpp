@@ -44,9 +44,9 @@ TEST_CASE("json: what is wrong is said with its path") {
       Contains(".f: expected a number of 32 bits, found 1e+40"));
   CHECK_THROWS_WITH(block(R"("forwardBlockIdx": 1e410)"),
                     Contains("JSON, offset 0: expected numbers of 64 bits"));
-  CHECK_THROWS_WITH(from_json_text("{\"blocks\": [" + std::string(100000, '[') +
-                                   std::string(100000, ']') + "]}"),
-                    Contains("$.blocks[0]: expected an object, found a list"));
+  CHECK_THROWS_WITH(
+      from_json_text("{\"blocks\": [" + std::string(100000, '[') + std::string(100000, ']') + "]}"),
+      Contains("$.blocks[0]: expected an object, found a list"));
   CHECK_THROWS_AS(from_json_text("{"), lamina::format_error);
 }
 
