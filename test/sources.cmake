@@ -85,7 +85,8 @@ lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BI
 lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}"
                    --how add_subdirectory)
 
-lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAKE_CXX_COMPILER}")
+lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAKE_CXX_COMPILER}"
+                   --quick "${_compiler}")
 lamina_source_test(consumer.mixed_self_test consumer/mixed.py --self-test)
 list(SUBLIST _compilers 0 2 _two)  # a g++ and a clang++, where there are both
 foreach(_compiler IN LISTS _two)

@@ -15,6 +15,7 @@ usage: compiler_flags.py [--compiler CXX]...
 """
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -55,6 +56,12 @@ def all_headers(compiler):
                    [*(h for h in headers if h != umbrella and h not in lacking), umbrella])
 
 
+def in_namespace(program):
+    """A program in a namespace of its own, behind the headers that it includes."""
+    headers = re.findall(r"^#include <.*\n", program.read_text(), re.M)
+    return f'{"".join(headers)}namespace {program.stem} {{\n#include "{program}"\n}}\n'
+
+
 def faults_of(compiler):
     def faults(flags, headers, message):
         for header in headers:
@@ -74,14 +81,17 @@ def faults_of(compiler):
         yield from faults(["-std=c++20", *flags], config, FAST)
     for flags in (["-O3"], ["-O2", "-fno-math-errno", "-fno-trapping-math"]):
         yield from faults(["-std=c++20", *flags], config, None)
-    accepted = [(WARNINGS, NET), (WARNINGS, TRANSLATION)]
-    text = None
-    if not said(compiler, "-x", "c++", "-", text="#if defined(__clang__)\n#error\n#endif\n"):
-        accepted += [(["-fsanitize=undefined"], NET), (["-fno-delete-null-pointer-checks"], NET),
-                     (WARNINGS, "all headers")]
-        text = all_headers(compiler)
+    if said(compiler, "-x", "c++", "-", text="#if defined(__clang__)\n#error\n#endif\n"):
+        accepted = [(WARNINGS, NET), (WARNINGS, TRANSLATION)]
+        text = None
+    else:
+        # -fsanitize=undefined sets -fno-delete-null-pointer-checks too. What the sanitizer could
+        # hide shows among all headers, where the programs are read once more.
+        programs = [NET, TRANSLATION]
         if not said(compiler, "-std=c++20", "-x", "c++", "-", text=f"#include <{INFO_NEEDS}>\n"):
-            accepted.append((WARNINGS, INFO))
+            programs.append(INFO)
+        accepted = [([*WARNINGS, "-fsanitize=undefined"], NET), (WARNINGS, "all headers")]
+        text = all_headers(compiler) + "".join(map(in_namespace, programs))
     for flags, what in accepted:
         source = ["-x", "c++", "-"] if what == "all headers" else [what]
         if found := said(compiler, "-std=c++20", *flags, *source, text=text):

@@ -11,7 +11,9 @@ with a saved model as C++. mpi: with lamina_mpi, of an installed copy and of one
 under mpirun; left out where there is no MPI. vcpkg, conan: the overlay port and the recipe, against
 stand-ins for vcpkg and Conan, because a test downloads nothing.
 
-usage: cmake_ways.py --compiler CXX [WAY]...
+imported and mpi compile much that other tests compile too, so a second compiler may do it sooner.
+
+usage: cmake_ways.py --compiler CXX [--quick CXX] [WAY]...
 """
 import argparse
 import importlib.util
@@ -46,8 +48,8 @@ def run(*command, works=True, **options):
 class ways:
     """The ways, each a method; a way gets a folder of its own."""
 
-    def __init__(self, compiler, folder):
-        self.compiler, self.folder = compiler, folder
+    def __init__(self, compiler, folder, quick=None):
+        self.compiler, self.quick, self.folder = compiler, quick or compiler, folder
         self.prefix = folder / "prefix"
 
     def installed(self):
@@ -183,7 +185,8 @@ class ways:
                 "target_link_libraries(main PRIVATE lamina::lamina)\n"
                 f'target_compile_definitions(main PRIVATE MODEL="{model}")\n'
                 f'lamina_import(main net MODEL "{model}")\n')
-        self.build("imported", text, f"-DCMAKE_PREFIX_PATH={self.installed()}")
+        self.build("imported", text, f"-DCMAKE_PREFIX_PATH={self.installed()}",
+                   f"-DCMAKE_CXX_COMPILER={self.quick}")
 
     def mpi(self):
         """Two processes see each other, and without lamina_mpi a program is one process."""
@@ -200,7 +203,8 @@ class ways:
         for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n"),
                           ("added_mpi", ADDED.format(""))):
             build = self.configure(name, self.project(name, way + program + "lamina_mpi(main)\n"),
-                                   f"-DCMAKE_PREFIX_PATH={self.installed()}")
+                                   f"-DCMAKE_PREFIX_PATH={self.installed()}",
+                                   f"-DCMAKE_CXX_COMPILER={self.quick}")
             run("cmake", "--build", build)
             said = run(found, "-n", "2", build / "main", env=env)
             if sorted(said.split()) != ["0/2", "1/2"]:
@@ -348,10 +352,11 @@ def main():
                                                   "build", "expect")]
     parser = argparse.ArgumentParser(usage=__doc__[__doc__.index("usage: ") + 7:])
     parser.add_argument("--compiler", required=True)
+    parser.add_argument("--quick")
     parser.add_argument("ways", nargs="*", choices=[*all_ways, []])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        made = ways(options.compiler, pathlib.Path(folder))
+        made = ways(options.compiler, pathlib.Path(folder), options.quick)
         for name in options.ways or all_ways:
             getattr(made, name)()
             print(f"{name}: builds and runs", flush=True)

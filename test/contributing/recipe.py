@@ -14,12 +14,14 @@ In a copy of include/, test/ and docs/ under DIR the script
 - checks includes, headers, facts, lists and entries of messages,
 - compiles the tests that read the group's rows with the recipe's row alone, and an executor with
   the kernels that this row needs, and runs them,
-- puts one mistake after the other into the kernels, and demands that a test fails.
+- demands that a test fails for each of some mistakes in the kernels, which are compiled in and
+  chosen when the tests run.
 
 usage: recipe.py --compiler CXX --build DIR [--catch LIBRARY]... [-- COMPILER_FLAGS...]
        recipe.py --self-test
 """
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -41,12 +43,19 @@ KERNELS = "include/lamina/executor/library_kernels.hpp"
 # Kernels beside the operator's own that the laws call: what makes a cost of a result.
 USED = ("assign", "fill", "mean", "reduction", "sum")
 SOURCES = ("main.cpp", EXECUTORS, LAWS, BODIES)
-# Mistakes that the laws must notice: (header, right, wrong, the source that has its code).
+# Mistakes that the laws must notice: (header, right expression, wrong one).
 MISTAKES = [
-    ("cpu.hpp", "(before * behind[j])", "(before + behind[j])", LAWS),
-    ("cuda.cuh", "(before * sum)", "(before + sum)", BODIES),
-    ("executor.hpp", "if (k >= j) sum +=", "if (k > j) sum +=", EXECUTORS),
+    ("cpu.hpp", "(before * behind[j])", "(before + behind[j])"),
+    ("cuda.cuh", "(before * sum)", "(before + sum)"),
+    ("executor.hpp", "(k >= j)", "(k > j)"),
 ]
+CHOSEN = "LAMINA_RECIPE_MISTAKE"  # a number of a mistake, in the environment
+CHOICE = f"""#include <cstdlib>
+inline bool is_chosen(int mistake) {{
+  static const char* const chosen = std::getenv("{CHOSEN}");
+  return chosen != nullptr && std::atoi(chosen) == mistake;
+}}
+"""
 
 
 def blocks_of(page):
@@ -136,7 +145,8 @@ class tree:
         ]
         self.compile = [
             *compiler.split(), "-std=c++20", "-O0", f"-I{root / 'include'}", f"-I{root / 'test'}",
-            f'-DLAMINA_TEST_DIR="{root / "test"}"', "-Wall", "-Wextra", "-Werror", *flags
+            f'-DLAMINA_TEST_DIR="{root / "test"}"', "-Wall", "-Wextra", "-Werror",
+            "-include", root / "choice.hpp", *flags
         ]
 
     def object_of(self, source):
@@ -179,25 +189,22 @@ def test_recipe(compiler, build, libraries, flags):
     # function.
     main_function = "" if libraries else "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n"
     (root / "main.cpp").write_text(main_function)
-    objects = {source: copy.object_of(source) for source in SOURCES}
-    program = copy.link(objects.values())
-    if not program:
-        return [*faults, "the tests of the row do not compile"]
-    if not run(program):
-        return [*faults, "the tests of the row fail"]
-    for header, right, wrong, source in MISTAKES:
+    (root / "choice.hpp").write_text(CHOICE)
+    for number, (header, right, wrong) in enumerate(MISTAKES, 1):
         path = root / "include/lamina/operators/reduce" / OPERATOR / header
         text = path.read_text()
         if text.count(right) != 1:
             faults.append(f"{header}: expected '{right}' once, found it {text.count(right)} times")
-            continue
-        path.write_text(text.replace(right, wrong))
-        program = copy.link({**objects, source: copy.object_of(source)}.values())
-        if not program:
-            faults.append(f"{header}: '{wrong}' does not compile")
-        elif run(program, stdout=subprocess.DEVNULL):
+        path.write_text(text.replace(right, f"(is_chosen({number}) ? {wrong} : {right})"))
+    program = copy.link([copy.object_of(source) for source in SOURCES])
+    if not program:
+        return [*faults, "the tests of the row do not compile"]
+    right_ones = {name: value for name, value in os.environ.items() if name != CHOSEN}
+    if not run(program, env=right_ones):
+        return [*faults, "the tests of the row fail"]
+    for number, (header, _, wrong) in enumerate(MISTAKES, 1):
+        if run(program, stdout=subprocess.DEVNULL, env={**right_ones, CHOSEN: str(number)}):
             faults.append(f"the row does not notice '{wrong}' in {header}")
-        path.write_text(text)
     return faults
 
 

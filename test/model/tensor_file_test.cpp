@@ -148,7 +148,7 @@ TEST_CASE("values of any size come back, each at a multiple of 64 bytes of the f
   CHECK(at + 8 == file.size());
 }
 
-TEST_CASE("a file that is cut short anywhere is an error and changes nothing") {
+TEST_CASE("a file that is cut short anywhere is an error and changes nothing", "[damage]") {
   const test::folder folder;
   lamina::model good{net, 1}, m{net, 2};
   good.save(folder / "net");
@@ -165,7 +165,7 @@ TEST_CASE("a file that is cut short anywhere is an error and changes nothing") {
   CHECK(test::bytes_of(m) == test::bytes_of(good));
 }
 
-TEST_CASE("a file with a changed byte is an error and changes nothing") {
+TEST_CASE("a file with a changed byte is an error and changes nothing", "[damage]") {
   const test::folder folder;
   lamina::model good{net, 1}, m{net, 2};
   good.save(folder / "net");
@@ -180,7 +180,7 @@ TEST_CASE("a file with a changed byte is an error and changes nothing") {
   CHECK(test::bytes_of(m) == before);
 }
 
-TEST_CASE("a changed file whose checksum is right is all or nothing") {
+TEST_CASE("a changed file whose checksum is right is all or nothing", "[damage]") {
   const test::folder folder;
   lamina::model good{net, 1};
   good.save(folder / "net");

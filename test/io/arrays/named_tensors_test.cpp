@@ -247,7 +247,8 @@ TEST_CASE("parameter files: a model takes all parameters or none") {
   CHECK(same(lamina::tensors_of(model).at("output.b_0"), tensor({3}, std::vector<float>{1, 2, 3})));
 }
 
-TEST_CASE("parameter files: cut anywhere they are refused, with one bit wrong nothing is mixed") {
+TEST_CASE("parameter files: cut anywhere they are refused, with one bit wrong nothing is mixed",
+          "[damage]") {
   const temporary_folder folder;
   for (const kind& k : kinds) {
     INFO(k.suffix);

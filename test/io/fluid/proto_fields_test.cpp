@@ -27,7 +27,8 @@ std::string number(int field, int value) {
 
 }  // namespace
 
-TEST_CASE("proto: bytes that end anywhere are an error with their place, or a shorter program") {
+TEST_CASE("proto: bytes that end anywhere are an error with their place, or a shorter program",
+          "[damage]") {
   const std::string bytes = to_proto(samples::loop);
   for (std::size_t n = 0; n < bytes.size(); ++n) {
     try {
@@ -82,7 +83,7 @@ TEST_CASE("proto: a field of more than 4 GB is refused, wherever it is") {
   }
 }
 
-TEST_CASE("proto: every byte changed: read, or refused with an error of lamina") {
+TEST_CASE("proto: every byte changed: read, or refused with an error of lamina", "[damage]") {
   const std::string bytes = to_proto(samples::loop);
   int read = 0, refused = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i)

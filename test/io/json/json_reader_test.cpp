@@ -44,13 +44,13 @@ TEST_CASE("json: what is wrong is said with its path") {
       Contains(".f: expected a number of 32 bits, found 1e+40"));
   CHECK_THROWS_WITH(block(R"("forwardBlockIdx": 1e410)"),
                     Contains("JSON, offset 0: expected numbers of 64 bits"));
-  CHECK_THROWS_WITH(from_json_text("{\"blocks\": [" + std::string(1000000, '[') +
-                                   std::string(1000000, ']') + "]}"),
-                    Contains("$.blocks[0]: expected an object, found a list"));
+  CHECK_THROWS_WITH(
+      from_json_text("{\"blocks\": [" + std::string(100000, '[') + std::string(100000, ']') + "]}"),
+      Contains("$.blocks[0]: expected an object, found a list"));
   CHECK_THROWS_AS(from_json_text("{"), lamina::format_error);
 }
 
-TEST_CASE("json: cut anywhere it is refused") {
+TEST_CASE("json: cut anywhere it is refused", "[damage]") {
   const std::string whole = to_json(samples::loop).dump();
   for (std::size_t n = 0; n < whole.size(); n += 7)
     CHECK_THROWS_AS(from_json_text(std::string_view(whole).substr(0, n)), lamina::format_error);

@@ -208,7 +208,7 @@ void check_changes(const lamina::program_message& m, const lamina::scope& values
   CHECK(written > 0);  // another number of an option
 }
 
-TEST_CASE("fluid updates: no change of a file is lost") {
+TEST_CASE("fluid updates: no change of a file is lost", "[damage]") {
   lamina::scope values, rates;
   const lamina::program_message m = trained<both, prepared>::file(values);
   check_changes(m, values);
