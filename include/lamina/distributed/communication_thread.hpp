@@ -55,9 +55,9 @@ class communication_thread {
   }
 
  private:
-  // In it, a link of 1 Gbit/s moves 25 kB, which waits in the buffers of the system. A wake-up and
-  // a look take a few microseconds.
-  static constexpr std::chrono::microseconds rest{200};
+  // In it, a link of 1 Gbit/s moves 60 kB, which waits in the buffers of the system. More looks
+  // make a step slower, as each takes time of MPI and of a core (docs: performance).
+  static constexpr std::chrono::microseconds rest{500};
 
   LAMINA_COLD void run() noexcept {
     std::unique_lock lock(mutex_);
