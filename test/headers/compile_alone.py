@@ -174,7 +174,7 @@ def lacking(headers, include, compiler, flags):
     needs = optional_needs(headers, include)
     missing = [
         o for o in sorted(set(needs.values()))
-        if compile_text(compiler, flags, f"#include <{o}>\n") is not None
+        if compile_text(compiler, flags, f"#if !__has_include(<{o}>)\n#error\n#endif\n") is not None
     ]
     return {header: needed for header, needed in needs.items() if needed in missing}
 
