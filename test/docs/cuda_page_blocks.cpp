@@ -54,7 +54,7 @@ void train(int argc, char** argv, int device) {
   lamina::model model{net};
   lamina::optimizer::adam adam;
   auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
-#include "distributed_5.inc"
+#include "distributed_6.inc"
 }
 }  // namespace processes
 #endif

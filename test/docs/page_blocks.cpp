@@ -561,6 +561,9 @@ void take_chunks(const std::vector<std::string>& files) {
   lamina::distributed::session world{argc, argv};
 #include "distributed_3.inc"
 }
+void communicate(int argc, char** argv) {
+#include "distributed_4.inc"
+}
 }  // namespace shares
 namespace loops {
 constexpr auto training = lamina::program([](lamina::block& main) {
@@ -573,7 +576,7 @@ constexpr auto training = lamina::program([](lamina::block& main) {
         layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(image), label)));
   });
 });
-#include "distributed_4.inc"
+#include "distributed_5.inc"
 }  // namespace loops
 namespace launched {
 #include "cluster_1.inc"
