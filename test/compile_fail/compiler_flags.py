@@ -57,7 +57,7 @@ def all_headers(compiler):
 
 
 def in_namespace(program):
-    """A program in a namespace of its own, behind the headers that it includes."""
+    """A program in a namespace of its own, after the headers that it includes."""
     headers = re.findall(r"^#include <.*\n", program.read_text(), re.M)
     return f'{"".join(headers)}namespace {program.stem} {{\n#include "{program}"\n}}\n'
 

@@ -224,7 +224,7 @@ def end_of(process, timeout):
             if descendants(process, is_alive):
                 alone = now
             elif now - alone > ALONE:
-                print("NOTE: the launcher hangs behind the end of its processes", file=sys.stderr)
+                print("NOTE: the launcher hangs after its processes have ended", file=sys.stderr)
                 os.killpg(process.pid, signal.SIGKILL)
 
 

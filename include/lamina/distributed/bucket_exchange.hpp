@@ -27,7 +27,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// The gradients and parameters of a training in buckets. A step takes each bucket through the
 /// stages below. Any thread sums and updates. Thread 0 alone sends and receives, or the
 /// communication thread of the group until thread 0 calls finish(). A thread calls advance()
-/// between its groups, and finish() behind the last one.
+/// between its groups, and finish() after the last one.
 class bucket_exchange {
  public:
   /// The step of a training: by part of all processes its weight; and how parameters are updated,

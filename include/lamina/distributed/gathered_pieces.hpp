@@ -32,7 +32,7 @@ class gathered_pieces {
     std::memcpy(own(), &number, sizeof number);
     if (bytes > 0) std::memcpy(own() + head, mine, bytes);
   }
-  /// The piece of this rank, and behind it those of all ranks.
+  /// The piece of this rank, and after it those of all ranks.
   std::byte* own() { return memory_.data(); }
   std::byte* all() { return own() + head + bytes_; }
   /// Copies the bytes of all pieces. Throws lamina::error for a piece of another size.

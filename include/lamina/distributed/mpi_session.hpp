@@ -54,9 +54,8 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// If the program has begun MPI itself, it also ends MPI, after its last session. A session has a
 /// communicator of its own.
 ///
-/// Only one thread may use a session; with `communication_thread` it has one of its own beside it.
-/// If a rank fails, the others stop with its message. If a rank sends nothing for `patience`
-/// seconds, the others stop with an error that names it.
+/// Only one thread of the program may use a session. If a rank fails, the others stop with its
+/// message. If a rank sends nothing for `patience` seconds, they stop with an error that names it.
 class mpi_session : public process_group {
  public:
   /// All processes must call it. Throws lamina::error in each of them if the options do not fit
