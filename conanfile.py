@@ -62,7 +62,7 @@ class LaminaConan(ConanFile):
         for pattern in ("*.hpp", "*.cuh"):
             copy(self, pattern, os.path.join(self.source_folder, "include"),
                  os.path.join(self.package_folder, "include"))
-        copy(self, "lamina_i*.*", os.path.join(self.source_folder, "cmake"),
+        copy(self, "lamina_[im]*.*", os.path.join(self.source_folder, "cmake"),
              os.path.join(self.package_folder, "lib", "cmake", "lamina"))
 
     def package_info(self):
@@ -70,11 +70,12 @@ class LaminaConan(ConanFile):
         self.cpp_info.libdirs = []
         self.cpp_info.set_property("cmake_file_name", "lamina")
         self.cpp_info.set_property("cmake_target_name", "lamina::lamina")
-        # lamina::io, which is compiled where it is linked, and lamina_import
+        # lamina::io, which is compiled where it is linked, lamina_import and lamina_mpi
         modules = os.path.join("lib", "cmake", "lamina")
         self.cpp_info.set_property("cmake_build_modules",
                                    [os.path.join(modules, "lamina_io.cmake"),
-                                    os.path.join(modules, "lamina_import.cmake")])
+                                    os.path.join(modules, "lamina_import.cmake"),
+                                    os.path.join(modules, "lamina_mpi.cmake")])
         if self.settings.os in ("Linux", "FreeBSD"):
             self.cpp_info.system_libs.append("pthread")
         if self.settings.compiler == "gcc":  # as CMakeLists.txt does, and for its reasons

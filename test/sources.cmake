@@ -67,6 +67,12 @@ lamina_source_test(headers.alone headers/compile_alone.py --compiler ${_compiler
                    --precompile "${CMAKE_CURRENT_BINARY_DIR}/headers"
                    --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers.json" -- ${_compile_flags})
 set_tests_properties(${LAMINA_TEST_PREFIX}headers.alone PROPERTIES PROCESSORS 2 TIMEOUT 1800)
+if(LAMINA_CLANG)
+  lamina_source_test(headers.object_size headers/object_size.py --compiler ${LAMINA_CLANG}
+                     -- ${_compile_flags})
+  lamina_source_test(headers.object_size_self_test headers/object_size.py --compiler ${LAMINA_CLANG}
+                     --self-test -- ${_compile_flags})
+endif()
 
 # What a page shows compiles.
 lamina_source_test(docs.code_blocks docs/code_blocks.py compile --compiler "${CMAKE_CXX_COMPILER}"

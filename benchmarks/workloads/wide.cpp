@@ -27,7 +27,7 @@ template <class... Storage>
 workload::job infer(const std::filesystem::path& path, Storage... storage) {
   const workload::folder to(path);
   const auto model = std::make_shared<lamina::model<program>>(net);
-  for (int i = 0; i < program::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<program>.parameters; ++i) {
     auto value = model->get(i);
     for (float& x : value) x = lamina::rounded_to_bfloat16(x);
     model->set(i, value);

@@ -19,6 +19,6 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 using training =
     lamina::training_program<std::remove_const_t<decltype(net)>, lamina::optimizer::sgd>;
 using plan = lamina::plan<training>;
-static_assert(training::desc.count.operators > 8000);
+static_assert(lamina::counts_of<training>.operators > 8000);
 static_assert(plan::groups > 3000 && plan::kernels < 15);
 static_assert(plan::memory.width() > 64 * 1000);

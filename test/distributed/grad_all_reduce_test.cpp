@@ -59,7 +59,8 @@ using divided_type = std::remove_const_t<decltype(divided)>;
 template <class P>
 constexpr int count_of(std::string_view type) {
   int n = 0;
-  for (int k = 0; k < P::desc.count.operators; ++k) n += P::desc.operators[k].schema->type == type;
+  for (int k = 0; k < lamina::counts_of<P>.operators; ++k)
+    n += P::desc.operators[k].schema->type == type;
   return n;
 }
 /// Whether updates and clips read only gradients that are summed over processes.

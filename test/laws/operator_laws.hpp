@@ -35,7 +35,7 @@ class operator_laws {
                                .edges = options.any_rows && options.edges != edge_kind::none});
     // One row is enough for gradients, unless there are sequences, of which a row has one.
     const bool one = options.any_rows && options.feed.empty() &&
-                     decltype(program)::desc.count.domains == lamina::batch::domain + 1;
+                     lamina::counts_of<decltype(program)>.domains == lamina::batch::domain + 1;
     if (options.gradients)
       check_gradients(program, options.feed,
                       {.rows = one ? 1 : options.rows,

@@ -44,7 +44,7 @@ void check_interpreted(const P& program, const lamina::model<P>& first, const la
   interpreted::start(executor, scope, program, first);
   std::size_t next = 0;
   executor.run(view, scope, {}, interpreted::reading(batches, 2, next));
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) {
     const std::string name = in.describe(i).name;
     INFO(name);
     const auto a = in.get(i);

@@ -224,7 +224,7 @@ void test_training(const P& program, const Batch& few, const Batch& many, int th
   const int failures = each_allocation([&](auto fails) {
     bool failed = false;
     const std::vector<float> found = trained([&](auto&& attempt) { failed = fails(attempt); });
-    INFO(threads << " threads, " << P::desc.count.data << " data layers, " << wanted.size());
+    INFO(threads << " threads, " << lamina::counts_of<P>.data << " data layers, " << wanted.size());
     if (found.empty()) {
       CHECK(failed);
       ++torn;
@@ -233,7 +233,7 @@ void test_training(const P& program, const Batch& few, const Batch& many, int th
     }
   });
   CHECK(failures > torn + 1);
-  CHECK((torn == 0 || P::desc.count.blocks > 1));
+  CHECK((torn == 0 || lamina::counts_of<P>.blocks > 1));
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ void check_interpreted(const P& program, const lamina::model<P>& first, const la
   interpreted::start(executor, scope, program, first);
   std::size_t next = 0;
   executor.run(view, scope, {}, interpreted::reading(batches, 5, next));
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) {
     const std::string name = lamina::variable_name(view, view.parameters[i].variable);
     INFO(name);
     const auto a = in.get(i), begin = first.get(i);
@@ -152,8 +152,8 @@ void compare() {
   CHECK(std::abs(found - last) <= (limited ? 2e-7f : 0));
 
   check_interpreted(inside<Own, Opt>, first, in, batches);
-  REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
-  for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
+  REQUIRE(lamina::counts_of<inside_type>.parameters == lamina::counts_of<outside_type>.parameters);
+  for (int i = 0; i < lamina::counts_of<inside_type>.parameters; ++i) {
     INFO(lamina::variable_name(inside<Own, Opt>.view(), inside_type::desc.parameters[i].variable));
     const auto a = in.get(i), b = out.get(i);
     double apart = 0;
@@ -264,14 +264,14 @@ TEST_CASE("an optimizer changes what its own cost depends on, not what another's
   lamina::run(in, batches);
   lamina::model out{outside<false>};
   using outside_type = std::remove_const_t<decltype(outside<false>)>;
-  for (int i = 0; i < outside_type::desc.count.parameters; ++i) out.set(i, first.get(i));
+  for (int i = 0; i < lamina::counts_of<outside_type>.parameters; ++i) out.set(i, first.get(i));
   lamina::host_trainer<outside_type, optimizer::adam> trainer(cosine_adam, out);
   lamina::feeder<outside_type> feeder;
   for (const minibatch& b : batches) {
     feeder.fill(b);
     trainer.step(feeder.view());
   }
-  for (int i = 0; i < outside_type::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<outside_type>.parameters; ++i) {
     INFO(i);
     for (std::size_t k = 0; k < out.get(i).size(); ++k)
       REQUIRE(in.get(i).flat(k) == out.get(i).flat(k));
@@ -307,7 +307,7 @@ TEST_CASE("gradients of one loop for several costs, and of several loops in any 
   };
   interpret(recurrences<false>, exact);
   interpret(recurrences<true>, exact_also);
-  for (int i = 0; i < alone_type::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<alone_type>.parameters; ++i) {
     const std::string name = alone.describe(i).name;
     INFO(name);
     const auto a = alone.get(i), b = also.get(i);

@@ -32,7 +32,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   layer::assign(d, {.name = "own"});
   return layer::mean(a + c + e);
 });
-static_assert(decltype(net)::desc.count.data == 70);
+static_assert(lamina::counts_of<decltype(net)>.data == 70);
 
 }  // namespace
 

@@ -33,7 +33,7 @@ NAMESPACE = re.compile(r"namespace ([\w:]*) ?\{")
 # The beginning of a declaration in a namespace, up to the name of a function.
 FUNCTION = re.compile(
     r"^(?!(?:template|namespace|struct|class|using|union|enum|concept|requires|static_assert|friend"
-    r"|typedef|extern)\b)[A-Za-z_\[][^;{}=]*?(?<!:)\b(\w+)\(", re.M)
+    r"|typedef|extern)\b)[A-Za-z_\[][^;{}=]*?(?<![:~])\b(\w+)\(", re.M)
 CALL = re.compile(r"(?<![\w.:>~])(?<!template )(\w+)(?:<[^;{}()<>]*>)?\(")
 # `T name(`, `T& name,`, `list<T> name =`; an operator has a space before it.
 DECLARED = re.compile(r"(?:\b(\w+)|[\w>][>&*]+(?:\.\.\.)?|\(auto\))\s+(\w+)\s*(?=[({=;,)\[:])")
@@ -179,6 +179,8 @@ def self_test():
                               "template <class T>\nint reach(const T& t);\n}\n"},
          "low/b.hpp: calls reach, which high/c.hpp declares"),
         ({"lamina/low/b.hpp": reaches.replace("call", "reach")}, None),
+        ({"lamina/low/b.hpp": reaches,
+          "lamina/high/c.hpp": "namespace lamina {\nreach::~reach() = default;\n}\n"}, None),
         ({"lamina/low/b.hpp": "// calls reach(t)\n" + good["lamina/low/b.hpp"]}, None),
         ({"page.md": row + "| `reach` | `high/c.hpp` | why |\n"},
          "page.md: no header calls reach of high/c.hpp"),

@@ -82,8 +82,8 @@ template <class P>
 void compare_parameters(const P& program, const lamina::model<P>& first, const lamina::model<P>& in,
                         const lamina::scope& scope) {
   const auto view = program.view();
-  REQUIRE(P::desc.count.parameters > 0);
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
+  REQUIRE(lamina::counts_of<P>.parameters > 0);
+  for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) {
     const std::string name = lamina::variable_name(view, view.parameters[i].variable);
     INFO(name);
     if (!P::desc.parameters[i].trainable) continue;

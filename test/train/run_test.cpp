@@ -100,8 +100,8 @@ TEST_CASE("a training loop inside of a program gives the parameters of one outsi
   }
   CHECK(found.cost == last);
   const auto all = lamina::parameters_in<inside_type>();
-  REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
-  for (int i = 0; i < inside_type::desc.count.parameters; ++i)
+  REQUIRE(lamina::counts_of<inside_type>.parameters == lamina::counts_of<outside_type>.parameters);
+  for (int i = 0; i < lamina::counts_of<inside_type>.parameters; ++i)
     for (std::size_t k = 0; k < all.floats(i); ++k)
       if (in.memory()[i][k] != out.memory()[i][k]) {
         CHECK(in.memory()[i][k] == out.memory()[i][k]);
@@ -120,7 +120,7 @@ TEST_CASE("the interpreter runs a training loop that is a program") {
   const auto cost = executor.run(inside.view(), scope, {}, options)[0].as<double>().flat(0);
   CHECK(next == 5);
   CHECK(lamina::run(trained, batches).cost == Approx(cost).epsilon(1e-5));
-  for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<inside_type>.parameters; ++i) {
     const std::string name =
         lamina::variable_name(inside.view(), inside.view().parameters[i].variable);
     INFO(name);
@@ -191,6 +191,7 @@ TEST_CASE("a loop that does not end says which") {
                     "'while_0.tmp_1' to be false after 50 "
                     "iterations, found true");
   // The binary holds this name and those before it.
-  STATIC_REQUIRE(lamina::call_program<program>::collected.count.names < program::desc.count.names);
+  STATIC_REQUIRE(lamina::call_program<program>::collected.count.names <
+                 lamina::counts_of<program>.names);
   STATIC_REQUIRE(lamina::call_program<program>::collected.count.variables == 4);
 }

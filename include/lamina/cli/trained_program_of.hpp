@@ -112,8 +112,8 @@ class trained_program_of final : public trained_program {
 
   LAMINA_COLD double compute_gradients() override {
     if (!gradients_) {
-      bool updated[bound(P::desc.count.parameters)];
-      for (int i = 0; i < P::desc.count.parameters; ++i)
+      bool updated[bound(counts_of<P>.parameters)];
+      for (int i = 0; i < counts_of<P>.parameters; ++i)
         updated[i] = update_constants_of<training>.first[i] >= 0 && !has_rows(i);
       gradients_ = std::make_unique<gradients_type>(model_.memory(), updated);
     }

@@ -85,7 +85,7 @@ constexpr bool trains() {
     return false;
   else
     return is_trainable<P, Opt>() && cost_kind_of<P>() == cost_kind::number &&
-           !reads_minibatches<P>() && P::desc.count.parameters > 0 && accepts_gradients<P, Opt>;
+           !reads_minibatches<P>() && counts_of<P>.parameters > 0 && accepts_gradients<P, Opt>;
 }
 
 }  // namespace detail

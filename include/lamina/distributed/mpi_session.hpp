@@ -93,8 +93,7 @@ class mpi_session : public process_group {
     if (!is_owner_ && has_failed_) kept.push_back(gathered_.take());
   }
 
-  /// The name of the host of a rank.
-  std::string host(int rank) const { return hosts_.of(rank); }
+  std::string host(int rank) const override { return hosts_.of(rank); }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     if (rank_ == 0) bound_cores::of_process().report(of.threads, rank_);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <lamina/core/error.hpp>
@@ -33,6 +34,8 @@ class process_group : public world {
     std::size_t bytes;
   };
 
+  /// The name of the host of a rank.
+  virtual std::string host(int /*rank*/) const { return "localhost"; }
   /// Collects `bytes` bytes of each rank, in the order of the ranks: bytes [r * bytes, (r + 1) *
   /// bytes) of `all` are those of rank r. `mine` may lie within `all`.
   void gather(const void* mine, std::size_t bytes, void* all) override = 0;

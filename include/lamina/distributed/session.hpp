@@ -5,7 +5,9 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/distributed/session_options.hpp>
-#if defined(LAMINA_HAS_MPI)
+#if defined(LAMINA_HAS_MPI) && defined(LAMINA_MPI_COMPILED)
+#include <lamina/distributed/compiled/compiled_session.hpp>
+#elif defined(LAMINA_HAS_MPI)
 #include <lamina/distributed/mpi_session.hpp>
 #else
 #include <lamina/distributed/single_session.hpp>
@@ -13,9 +15,11 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The processes of this program: an mpi_session, or a single_session if the program was compiled
-/// without LAMINA_HAS_MPI.
-#if defined(LAMINA_HAS_MPI)
+/// The processes of this program: an mpi_session, which is a compiled_session if its code is
+/// compiled apart, or a single_session if the program was compiled without LAMINA_HAS_MPI.
+#if defined(LAMINA_HAS_MPI) && defined(LAMINA_MPI_COMPILED)
+using session = compiled_session;
+#elif defined(LAMINA_HAS_MPI)
 using session = mpi_session;
 #else
 using session = single_session;

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -68,8 +67,6 @@ class single_session final : public process_group {
   void wait_awhile() override {}
   void drop() noexcept override {}
   void fail(std::string_view) noexcept override {}
-  /// The name of the host of a rank.
-  std::string host(int) const { return "localhost"; }
 
  private:
   std::vector<std::int64_t> numbers_;

@@ -114,7 +114,7 @@ class basic_executor {
   /// feed, fetch_list, return_numpy=False).
   template <program_type P>
   auto run(P, const feed_map& feed = {}, const run_options& options = {}) {
-    std::array<lod_tensor, static_cast<std::size_t>(P::desc.count.outputs)> fetched_values;
+    std::array<lod_tensor, static_cast<std::size_t>(counts_of<P>.outputs)> fetched_values;
     if constexpr (!is_faulty<P>) {
       std::vector<lod_tensor> found = run(P::view(), variables_, feed, options);
       for (std::size_t i = 0; i < found.size(); ++i) fetched_values[i] = std::move(found[i]);

@@ -137,7 +137,7 @@ std::vector<profiled_group> groups_of(const Machine& machine) {
   std::vector<profiled_group> all;
   report_options sizes{.rows = machine.rows()};
   // Flops and bytes are known if the program has at most one row domain besides the batch.
-  constexpr int domains = Program::desc.count.domains;
+  constexpr int domains = counts_of<Program>.domains;
   if (domains == batch::domain + 2) sizes.tokens = machine.rows(batch::domain + 1);
   for (group_report& g : report_of<Program>(sizes).groups) {
     profiled_group& to = all.emplace_back();

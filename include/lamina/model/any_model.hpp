@@ -123,8 +123,8 @@ template <program_type P>
 class any_run_of final : public any_run {
   using program = for_test<P>;
   using machine = engine::cpu::machine<program>;
-  static constexpr int layers = P::desc.count.data;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int layers = counts_of<P>.data;
+  static constexpr int domains = counts_of<P>.domains;
 
  public:
   LAMINA_COLD explicit any_run_of(const model<P>& m) : machine_({m.memory(), nullptr, nullptr}) {

@@ -24,7 +24,7 @@ struct data_layer {
 };
 template <program_type P>
 struct data_layers {
-  data_layer of[bound(P::desc.count.data)];
+  data_layer of[bound(counts_of<P>.data)];
 };
 template <program_type P>
 constexpr data_layers<P> find_data_layers() {
@@ -34,7 +34,7 @@ constexpr data_layers<P> find_data_layers() {
                ? P::desc.domains[domain].parent
                : -1;
   };
-  for (int i = 0; i < P::desc.count.data; ++i) {
+  for (int i = 0; i < counts_of<P>.data; ++i) {
     const variable_desc& d = P::desc.variables[P::desc.data[i]];
     t.of[i] = {1, d.type, d.rows, parent(d.rows), parent(parent(d.rows))};
     for (int k = 1; k < d.rank; ++k) t.of[i].columns *= P::desc.dims[d.dims + k];
@@ -50,8 +50,8 @@ inline constexpr data_layers<P> data_layers_of = find_data_layers<P>();
 /// sequences.
 template <program_type P>
 struct batch_view {
-  static constexpr int layers = P::desc.count.data;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int layers = counts_of<P>.data;
+  static constexpr int domains = counts_of<P>.domains;
 
   const std::byte* data[bound(layers)] = {};
   engine::domain_rows<domains> rows;

@@ -50,7 +50,7 @@ class bfloat16_copies {
   float* const* pointers() const { return pointers_.get(); }
 
  private:
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
   static constexpr int count =
       engine::cpu::bfloat16_layouts * static_cast<int>(at_least_one(parameters));
   // A separate table for run-time code: naming one element of a larger constexpr table would put

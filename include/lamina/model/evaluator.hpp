@@ -213,7 +213,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     static_assert(check<batched, gets_type<reader::yield_of<Reader>>>,
                   "lamina: reader: expected mini-batches, ranges of samples: put | "
                   "lamina::reader::batch(n) after the reader");
-    constexpr int layers = P::desc.count.data;
+    constexpr int layers = counts_of<P>.data;
     constexpr int fields = detail::fields_a_sample<layers, reader::yield_of<Reader>>;
     constexpr bool fits = fields == layers;
     static_assert(check<fits, expects<layers>, gets<fields>>,
@@ -304,7 +304,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     text why("lamina: activation ");
     why << variable_name(run_time_program<P>::view, variable) << ": expected a feed of "
         << name_of_data(i);
-    for (i += 64; i < P::desc.count.data; i += 64) why << " and " << name_of_data(i);
+    for (i += 64; i < counts_of<P>.data; i += 64) why << " and " << name_of_data(i);
     throw error(why << " in the last forward(), found none");
   }
 
@@ -318,9 +318,9 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// The bit mask of data layers.
   template <int... Layer>
   static constexpr unsigned long long mask_of() {
-    bool fed[bound(P::desc.count.data)] = {};
+    bool fed[bound(counts_of<P>.data)] = {};
     ((fed[Layer] = true), ...);
-    return feed_mask(fed, P::desc.count.data);
+    return feed_mask(fed, counts_of<P>.data);
   }
 
   /// Whether a feed is copied: sequences are, a single one too, because their offsets must be

@@ -27,8 +27,8 @@ namespace lamina::inline LAMINA_ABI {
 template <program_type P>
 class feeder {
  public:
-  static constexpr int layers = P::desc.count.data;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int layers = counts_of<P>.data;
+  static constexpr int domains = counts_of<P>.domains;
 
   /// Copies a mini-batch: a range of samples with one field per data layer. A field is a number or
   /// a contiguous container of numbers. For a sequence, it is a container with one number (or one

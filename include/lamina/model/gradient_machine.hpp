@@ -105,7 +105,7 @@ class gradient_machine {
     static_assert(check<batched, gets_type<Batch>>,
                   "lamina: gradient_machine: backward takes a mini-batch, a range of samples, "
                   "std::vector{sample} or std::span(&sample, 1)");
-    constexpr int layers = P::desc.count.data;
+    constexpr int layers = counts_of<P>.data;
     constexpr int fields = detail::fields_a_sample<layers, const Batch>;
     constexpr bool fits = fields == layers || is_faulty<P>;
     static_assert(check<fits, expects<layers>, gets<fields>>,

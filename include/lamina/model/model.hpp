@@ -33,7 +33,7 @@ namespace lamina::inline LAMINA_ABI {
 /// it. Evaluators only read it, so any number of threads may each own an evaluator of the same
 /// model. A model can be moved but not copied; it may share parameters with other models.
 template <program_type P>
-requires(P::desc.count.variables >= 0) class model<P> {
+requires(counts_of<P>.variables >= 0) class model<P> {
  public:
   using program = P;
   /// The type of parameters: float, or double in a program in double.
@@ -63,7 +63,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   template <program_type Q, fixed_string... Layers, class... More>
   model(P net, shared_parameters<Q, Layers...> other, const More&... more)
       : model(net, as_argument(more)...) {
-    using all = std::make_integer_sequence<int, P::desc.count.parameters>;
+    using all = std::make_integer_sequence<int, counts_of<P>.parameters>;
     using chosen = shared_parameters<Q, Layers...>;
     constexpr int wrong = sharing::template first_mismatch<chosen>(all{});
     static_assert(check<(wrong < 0), typename sharing::template mismatch<Q, wrong>::type>,
@@ -137,7 +137,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
 
   /// The number of parameters.
-  static constexpr int parameter_arrays() { return P::desc.count.parameters; }
+  static constexpr int parameter_arrays() { return counts_of<P>.parameters; }
 
   /// The value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
   template <fixed_string Name>
@@ -348,7 +348,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
     return memory_of_all()[i];
   }
 
-  static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
+  static constexpr std::size_t at_least = at_least_one(counts_of<P>.parameters);
   using owner_type = std::shared_ptr<engine::aligned_buffer>;
   owned_array<owner_type> owners_{at_least};
   owned_array<float*> pointers_{at_least};  // evaluators keep the address of these pointers

@@ -21,12 +21,12 @@ template <program_type P>
 struct written_parameters {
   struct list {
     int count;
-    int of[bound(P::desc.count.parameters)];
+    int of[bound(counts_of<P>.parameters)];
   };
   static constexpr list find() {
-    bool* written = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1];
-    for (int i = 0; i < P::desc.count.parameters; ++i) written[i] = false;
-    for (int k = 0; k < P::desc.count.operators; ++k) {
+    bool* written = new bool[static_cast<unsigned>(counts_of<P>.parameters) + 1];
+    for (int i = 0; i < counts_of<P>.parameters; ++i) written[i] = false;
+    for (int k = 0; k < counts_of<P>.operators; ++k) {
       const operator_desc op = P::desc.operators[k];
       if (op.role == op_role::backward || op.schema->kind == operator_kind::update) continue;
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
@@ -40,7 +40,7 @@ struct written_parameters {
       }
     }
     list r{};
-    for (int i = 0; i < P::desc.count.parameters; ++i)
+    for (int i = 0; i < counts_of<P>.parameters; ++i)
       if (written[i]) r.of[r.count++] = i;
     delete[] written;
     return r;
@@ -58,7 +58,7 @@ class moving_statistics {
   explicit moving_statistics(float* const* model) : model_(model) {
     if constexpr (count > 0) {
       const parameter_list_view all = parameters_in<P>();
-      pointers_ = owned_array<float*>(at_least_one(P::desc.count.parameters));
+      pointers_ = owned_array<float*>(at_least_one(counts_of<P>.parameters));
       std::copy_n(model, all.size(), pointers_.get());
       for (int i = 0; i < count; ++i) {
         copies_[i].resize(all.floats(parameter(i)));

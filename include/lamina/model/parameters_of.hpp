@@ -23,7 +23,7 @@ class parameter_list {
  public:
   explicit parameter_list(model<P>& of) : model_(&of) {}
 
-  static constexpr int size() { return P::desc.count.parameters; }
+  static constexpr int size() { return counts_of<P>.parameters; }
   std::span<float> span(int i) const {
     const parameter_layout& lies = parameter_table<P>::table.of[i];
     return {model_->memory()[i],

@@ -20,21 +20,21 @@ namespace lamina::inline LAMINA_ABI {
 /// The number of the data layer with this name, or -1.
 template <program_type P>
 constexpr int data_named(std::string_view name) {
-  for (int i = 0; i < P::desc.count.data; ++i)
+  for (int i = 0; i < counts_of<P>.data; ++i)
     if (has_name(P::desc, P::desc.data[i], name)) return i;
   return -1;
 }
 /// The number of the parameter with this name, or -1.
 template <program_type P>
 constexpr int parameter_named(std::string_view name) {
-  for (int i = 0; i < P::desc.count.parameters; ++i)
+  for (int i = 0; i < counts_of<P>.parameters; ++i)
     if (has_name(P::desc, P::desc.parameters[i].variable, name)) return i;
   return -1;
 }
 /// The variable that a layer of this name returned, or the variable of this name, or -1.
 template <program_type P>
 constexpr int variable_named(std::string_view name) {
-  return detail::find_variable(P::desc, P::desc.names, P::desc.count.names, P::desc.count.variables,
+  return detail::find_variable(P::desc, P::desc.names, counts_of<P>.names, counts_of<P>.variables,
                                name);
 }
 
@@ -96,7 +96,7 @@ struct own_names {
   };
   static constexpr list all = [] {
     list l{};
-    for (int i = 0; i < P::desc.count.names && l.count < 32; ++i)
+    for (int i = 0; i < counts_of<P>.names && l.count < 32; ++i)
       if (P::desc.names[i].key == nullptr && P::desc.names[i].output >= 0) l.of[l.count++] = i;
     return l;
   }();
@@ -123,7 +123,7 @@ using known_layers = typename all_layers<P, Wanted>::type;
 /// The names of all data layers, which the error message for an unknown data layer lists.
 template <class P, bool Wanted>
 struct all_data {
-  using type = typename data_names<P, std::make_integer_sequence<int, P::desc.count.data>>::type;
+  using type = typename data_names<P, std::make_integer_sequence<int, counts_of<P>.data>>::type;
 };
 template <class P>
 struct all_data<P, false> {
@@ -136,7 +136,7 @@ using known_data = typename all_data<P, Wanted>::type;
 template <class P, bool Wanted>
 struct all_parameters {
   using type =
-      typename parameter_names<P, std::make_integer_sequence<int, P::desc.count.parameters>>::type;
+      typename parameter_names<P, std::make_integer_sequence<int, counts_of<P>.parameters>>::type;
 };
 template <class P>
 struct all_parameters<P, false> {

@@ -41,7 +41,7 @@ template <program_type P>
 struct program_metrics {
   static constexpr int count = [] {
     int n = 0;
-    for (int i = 0; i < P::desc.count.names; ++i) n += detail::is_metric<P>(i) ? 1 : 0;
+    for (int i = 0; i < counts_of<P>.names; ++i) n += detail::is_metric<P>(i) ? 1 : 0;
     return n;
   }();
   struct list {
@@ -58,7 +58,7 @@ struct program_metrics {
   static constexpr list all = [] {
     list l{};
     int n = 0;
-    for (int i = 0; i < P::desc.count.names; ++i)
+    for (int i = 0; i < counts_of<P>.names; ++i)
       if (detail::is_metric<P>(i)) {
         l.variable[n] = P::desc.names[i].output;
         l.is_double[n] = P::desc.variables[P::desc.names[i].output].type == dtype::float64;

@@ -31,7 +31,7 @@ constexpr bool has_parameter_of(int i) {
 /// The first parameter of program S that none of the models has, or -1.
 template <program_type S, program_type... P>
 constexpr int first_unknown_parameter() {
-  for (int i = 0; i < S::desc.count.parameters; ++i)
+  for (int i = 0; i < counts_of<S>.parameters; ++i)
     if (!(has_parameter_of<S, P>(i) || ...)) return i;
   return -1;
 }
@@ -66,7 +66,7 @@ using parameter_letters = typename parameter_letters_of<S, Index>::type;
 template <program_type S, program_type P, program_type... More>
 void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>&... sources) {
   constexpr bool faulty = is_faulty<S> || is_faulty<P>;
-  constexpr bool alone = faulty || S::desc.count.data == 0;
+  constexpr bool alone = faulty || counts_of<S>.data == 0;
   static_assert(check<alone>, "lamina: run_startup: a startup program has no data layers");
   constexpr int unknown = faulty ? -1 : detail::first_unknown_parameter<S, P, More...>();
   constexpr bool known = unknown < 0;

@@ -183,7 +183,7 @@ struct list_fields {
 };
 template <class P, class Sample>
 using field_list_of =
-    decltype(with_fields<P::desc.count.data>(std::declval<const Sample&>(), list_fields()));
+    decltype(with_fields<counts_of<P>.data>(std::declval<const Sample&>(), list_fields()));
 
 /// The index of the first data layer that cannot accept its field of the samples, as far as the
 /// types show, or -1. An integer layer does not accept real numbers, such as float labels or fields
@@ -192,7 +192,7 @@ using field_list_of =
 /// a layer of nested sequences one to three.
 template <class P, class Fields>
 constexpr int layer_without_field() {
-  for (int i = 0; i < P::desc.count.data; ++i) {
+  for (int i = 0; i < counts_of<P>.data; ++i) {
     const data_layer& layer = data_layers_of<P>.of[i];
     const bool rounds =
         !is_floating(layer.type) && layer.type != dtype::boolean && Fields::reals[i];
@@ -237,8 +237,8 @@ struct field_check_at<P, Fields, -1> : no_field_fault {
 template <class P, class Batch, bool Wanted>
 struct field_check : field_check_at<P, void, -1> {};
 template <class P, class Batch>
-requires(P::desc.count.data > 0 &&
-         (P::desc.count.data <= most_fields ||
+requires(counts_of<P>.data > 0 &&
+         (counts_of<P>.data <= most_fields ||
           is_tuple_like<std::ranges::range_value_t<Batch>>)) struct field_check<P, Batch, true>
     : field_check_at<
           P, field_list_of<P, std::ranges::range_value_t<Batch>>,

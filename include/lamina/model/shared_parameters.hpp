@@ -51,7 +51,7 @@ struct parameter_sharing {
   /// The parameter of program Q with the name of parameter Index of program P, or -1.
   template <class Q, int Index>
   static constexpr int counterpart = [] {
-    for (int k = 0; k < Q::desc.count.parameters; ++k) {
+    for (int k = 0; k < counts_of<Q>.parameters; ++k) {
       const int v = Q::desc.parameters[k].variable;
       const int n = name_length(Q::desc, v);
       char* text = new char[static_cast<unsigned>(n) + 1];
@@ -128,7 +128,7 @@ struct parameter_sharing {
   template <class Shared, int... Index>
   static constexpr int first_mismatch(std::integer_sequence<int, Index...>) {
     const bool fits[] = {fits_one<Shared, Index>()..., true};
-    for (int i = 0; i < P::desc.count.parameters; ++i)
+    for (int i = 0; i < counts_of<P>.parameters; ++i)
       if (!fits[i]) return i;
     return -1;
   }

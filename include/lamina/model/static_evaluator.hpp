@@ -70,7 +70,7 @@ class static_evaluator {
   using layout = engine::cpu::static_layout<program, Rows, weights>;
   using plan_type = plan<program>;
   static constexpr bool fixed_rows =
-      program::desc.count.blocks == 1 && program::desc.count.domains == 2;
+      counts_of<program>.blocks == 1 && counts_of<program>.domains == 2;
   static_assert(check<(Rows > 0), gets<Rows>>, "lamina: static_evaluator: at least one row");
   static_assert(check<fixed_rows>,
                 "lamina: static_evaluator: programs without loops, branches and sequences");
@@ -175,9 +175,9 @@ class static_evaluator {
   template <fixed_string... Name>
   void forward() {
     constexpr unsigned long long given = [] {
-      bool fed[bound(program::desc.count.data)] = {};
+      bool fed[bound(counts_of<program>.data)] = {};
       ((fed[data_layer<Name>()] = true), ...);
-      return sizeof...(Name) == 0 ? ~0ull : feed_mask(fed, program::desc.count.data);
+      return sizeof...(Name) == 0 ? ~0ull : feed_mask(fed, counts_of<program>.data);
     }();
     layout::begin_run(memory());
     run<given>(std::make_integer_sequence<int, plan_type::groups>{});

@@ -294,6 +294,11 @@ concept program_type = requires {
   P::desc.count.variables;
 };
 
+/// The numbers of variables, operators and so on of a program, for run-time code: clang without
+/// optimisation writes all of `P::desc`, 8 MB, for each program whose desc run-time code names.
+template <class P>
+inline constexpr program_counts counts_of = P::desc.count;
+
 /// Whether a mistake in a program was found and reported. Code that uses such a program reports no
 /// further errors.
 template <class P>

@@ -65,7 +65,7 @@ struct cost_rows {
   static void divide(Machine& machine, const batch_view<P>& part, const batch_view<P>& whole) {
     if constexpr (rule.mixes && !is_sum && !is_quotient) {
       const double share = static_cast<double>(part.size()) / whole.size();
-      for (int d = batch::domain + 1; d < P::desc.count.domains; ++d)
+      for (int d = batch::domain + 1; d < counts_of<P>.domains; ++d)
         if (plan<Training>::fed.of[d] && part.rows.count[d] > 0)
           machine.constants()[inverse_rows(d)] =
               static_cast<real_of<P>>(1.0 / (share * whole.rows.count[d]));

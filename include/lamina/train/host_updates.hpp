@@ -41,7 +41,7 @@ class host_updates {
   using update_type = update_operator<Opt>;
   using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
   using parts_type = gradient_parts<P, fused, Machine>;
   static constexpr bool any_rows = parts_type::any_rows;
 

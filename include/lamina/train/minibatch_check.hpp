@@ -24,7 +24,7 @@ constexpr bool is_trainable() {
                 "lamina::run(model, reader)");
   constexpr bool has_cost = cost != cost_kind::none || reads;
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
-  constexpr bool has_parameters = P::desc.count.parameters > 0 || cost == cost_kind::none || reads;
+  constexpr bool has_parameters = counts_of<P>.parameters > 0 || cost == cost_kind::none || reads;
   static_assert(check<has_parameters>, "lamina: train: the program has no parameters to train");
   static_assert(check<(cost != cost_kind::array || reads), gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
@@ -46,7 +46,7 @@ constexpr bool is_trainable() {
 template <program_type P, class Batch>
 constexpr bool are_samples() {
   constexpr bool batched = std::ranges::range<Batch&>;
-  constexpr int layers = P::desc.count.data;
+  constexpr int layers = counts_of<P>.data;
   constexpr int fields = fields_a_sample<layers, Batch>;
   constexpr bool fits = fields == layers;
   static_assert(check<fits, expects<layers>, gets<fields>>,

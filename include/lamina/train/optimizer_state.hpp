@@ -26,7 +26,7 @@ class optimizer_state {
   using traits = optimizer::traits<Opt>;
   using scalar_list = std::array<float, static_cast<std::size_t>(traits::scalar_count)>;
   static constexpr int states = traits::state_count;
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
 
   /// Continues the training in `kept`, the state that a model keeps, if it belongs to this
   /// optimizer type.

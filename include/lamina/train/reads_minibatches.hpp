@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI {
 /// Whether program P reads its mini-batches itself, with layer::read_minibatch.
 template <program_type P>
 constexpr bool reads_minibatches() {
-  for (int i = 0; i < P::desc.count.operators; ++i)
+  for (int i = 0; i < counts_of<P>.operators; ++i)
     if (P::desc.operators[i].schema->facts.reads_minibatch) return true;
   return false;
 }
@@ -21,7 +21,7 @@ constexpr bool reads_minibatches() {
 /// c_allreduce_sum.
 template <program_type P>
 constexpr bool meets_processes() {
-  for (int i = 0; i < P::desc.count.operators; ++i)
+  for (int i = 0; i < counts_of<P>.operators; ++i)
     if (P::desc.operators[i].schema->facts.meets_processes) return true;
   return false;
 }

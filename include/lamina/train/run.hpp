@@ -53,7 +53,7 @@ namespace detail {
 template <program_type P>
 constexpr int count_accumulators() {
   int n = 0;
-  for (int v = 0; v < P::desc.count.variables; ++v)
+  for (int v = 0; v < counts_of<P>.variables; ++v)
     if (P::desc.variables[v].kind == variable_kind::accumulator && P::desc.variables[v].index >= n)
       n = P::desc.variables[v].index + 1;
   return n;
@@ -66,10 +66,10 @@ inline constexpr auto accumulator_owners = [] {
     float first[bound(count_accumulators<P>())];  // its initial value
   } t{};
   for (int& i : t.parameter) i = -1;
-  for (int v = 0; v < P::desc.count.variables; ++v)
+  for (int v = 0; v < counts_of<P>.variables; ++v)
     if (const variable_desc& d = P::desc.variables[v]; d.kind == variable_kind::accumulator)
       t.parameter[d.index] = P::desc.variables[d.of].index;
-  for (int k = 0; k < P::desc.count.startup; ++k) {
+  for (int k = 0; k < counts_of<P>.startup; ++k) {
     const operator_desc& op = P::desc.startup[k];
     const variable_desc& d = P::desc.variables[P::desc.arguments[op.outputs]];
     if (d.kind == variable_kind::accumulator)
@@ -181,13 +181,13 @@ LAMINA_COLD void run_divided(Machine& machine, model<P>& trained, Reader& batche
       world_calls calls(all);
       calls.require_equal("the same program", program_checksum<P>);
       calls.require_equal("the same seed", options.seed);
-      for (int i = 0; i < P::desc.count.parameters; ++i)
+      for (int i = 0; i < counts_of<P>.parameters; ++i)
         calls.give(trained.memory()[i], parameters_in<P>().floats(i));
       divided_feed<P, Reader, Machine> feed(batches, machine, summary, calls, all,
                                             options.reads_shard);
       feed.run(options.seed);
       checksum sum;
-      for (int i = 0; i < P::desc.count.parameters; ++i)
+      for (int i = 0; i < counts_of<P>.parameters; ++i)
         sum.add(trained.memory()[i], parameters_in<P>().floats(i) * sizeof(float));
       calls.end(sum.value());
     } catch (const std::exception& e) {
@@ -283,7 +283,7 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
   static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
                 "lamina::reader::batch(n) after the reader");
-  constexpr int layers = P::desc.count.data;
+  constexpr int layers = counts_of<P>.data;
   constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
   constexpr bool fits = fields == layers || !reads || is_faulty<P>;
   static_assert(check<fits, expects<layers>, gets<fields>>,

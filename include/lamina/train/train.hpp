@@ -92,7 +92,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   constexpr bool has_cost = cost != cost_kind::none || is_faulty<P> || reads;
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   constexpr bool has_parameters =
-      P::desc.count.parameters > 0 || cost == cost_kind::none || is_faulty<P> || reads;
+      counts_of<P>.parameters > 0 || cost == cost_kind::none || is_faulty<P> || reads;
   static_assert(check<has_parameters>, "lamina: train: the program has no parameters to train");
   static_assert(check<(cost != cost_kind::array || reads), gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
@@ -104,7 +104,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   static_assert(check<batched, gets_type<reader::yield_of<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
                 "lamina::reader::batch(n) after the reader");
-  constexpr int layers = P::desc.count.data;
+  constexpr int layers = counts_of<P>.data;
   constexpr int fields = detail::fields_a_sample<layers, reader::yield_of<Reader>>;
   constexpr bool fits = fields == layers || is_faulty<P> || reads;
   static_assert(check<fits, expects<layers>, gets<fields>>,

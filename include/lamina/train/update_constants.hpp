@@ -16,7 +16,7 @@ namespace detail {
 /// By parameter: the position of its update's scalar arguments among a machine's constants.
 template <class P>
 struct update_constants {
-  int first[bound(P::desc.count.parameters)];  // -1: the parameter is not updated
+  int first[bound(counts_of<P>.parameters)];  // -1: the parameter is not updated
 };
 template <class P>
 constexpr update_constants<P> find_update_constants() {

@@ -43,12 +43,12 @@ class feeding_of {
   }
   template <class P>
   static constexpr bool all_named() {
-    int count[bound(P::desc.count.data)] = {};
+    int count[bound(counts_of<P>.data)] = {};
     bool known = true;
     for (const int layer : layers<P>())
       if (layer >= 0) ++count[layer];
     ((known = known && (Names.view().empty() || data_named<P>(Names.view()) >= 0)), ...);
-    for (int i = 0; i < P::desc.count.data; ++i) known = known && count[i] == 1;
+    for (int i = 0; i < counts_of<P>.data; ++i) known = known && count[i] == 1;
     return known;
   }
 
@@ -84,7 +84,7 @@ class feeding_of {
   template <class P>
   static constexpr bool in_order() {
     const auto of = layers<P>();
-    bool same = fields == P::desc.count.data;
+    bool same = fields == counts_of<P>.data;
     for (int i = 0; same && i < fields; ++i) same = of[static_cast<std::size_t>(i)] == i;
     return same;
   }
@@ -103,7 +103,7 @@ class feeding_of {
       return [&]<std::size_t... Layer>(std::index_sequence<Layer...>) {
         return std::make_tuple(std::get<field_of<P>(static_cast<int>(Layer))>(all)...);
       }
-      (std::make_index_sequence<static_cast<std::size_t>(P::desc.count.data)>());
+      (std::make_index_sequence<static_cast<std::size_t>(counts_of<P>.data)>());
     });
   }
 };

@@ -36,7 +36,7 @@ namespace inference {
 /// memory, so each thread needs an Inference of its own. v2: inference.Inference.
 template <program_type P>
 class Inference {
-  static constexpr int outputs = P::desc.count.outputs;
+  static constexpr int outputs = counts_of<P>.outputs;
   static_assert(check<(outputs > 0)>, "lamina: v2: infer: the program returns no variable");
 
  public:
@@ -47,7 +47,7 @@ class Inference {
           return lamina::model<P>(output_layer, share_parameters_of(m)...);
         })),
         evaluator_(model_) {
-    for (int i = 0; i < P::desc.count.parameters; ++i)
+    for (int i = 0; i < counts_of<P>.parameters; ++i)
       if (const std::string name = model_.describe(i).name; !from.has_key(name))
         throw error(text() << "lamina: v2: infer: expected parameters of the output layer, found "
                               "none of name '"

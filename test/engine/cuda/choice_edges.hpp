@@ -109,11 +109,11 @@ int wrong_edges() {
     batch.feed_to(found);
     expected.run(~0ull, 0, 0);
     found.run(~0ull, 0, 0);
-    for (int o = 0; o < P::desc.count.outputs; ++o) {
-      const int v = P::desc.outputs[o];
+    for (int o = 0; o < lamina::counts_of<P>.outputs; ++o) {
+      const int v = P::view().outputs[o], of = tested::view().variables[v].rows;
       const auto &a = *expected.layout(v), &b = *found.layout(v);
-      const int all = expected.rows(tested::desc.variables[v].rows);
-      if (found.rows(tested::desc.variables[v].rows) != all) return 1 << 20;
+      const int all = expected.rows(of);
+      if (found.rows(of) != all) return 1 << 20;
       const std::size_t bytes = static_cast<std::size_t>(size_of(a.type));
       const char *const from = reinterpret_cast<const char*>(expected.address(v)),
                         *const to = reinterpret_cast<const char*>(found.address(v));

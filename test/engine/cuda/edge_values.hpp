@@ -147,7 +147,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
         desc.variables[d.of].kind == lamina::variable_kind::data)
       compare(v);
   }
-  for (int i = 0; P::desc.cost >= 0 && i < P::desc.count.parameters; ++i) {
+  for (int i = 0; recorded.cost >= 0 && i < recorded.count.parameters; ++i) {
     const lamina::parameter_layout& p = lamina::parameter_table<P>::table.of[i];
     const float *const x = expected.gradient(i), *const from = found.gradient(i);
     if (x == nullptr || from == nullptr) continue;

@@ -134,7 +134,7 @@ int fail_each(P program, int stride = 1) {
       }
       counted->failing = -1;
       if (t) {
-        for (int i = 0; i < P::desc.count.parameters; ++i) m.set(i, fresh.get(i));
+        for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) m.set(i, fresh.get(i));
         t->send();
         t->set_steps(0);
         if (costs_of(*t, s) != expected) return -3;
@@ -155,7 +155,7 @@ std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
   std::vector<std::vector<float>> before, after;
   const auto values_of = [](const lamina::model<P>& m) {
     std::vector<std::vector<float>> all;
-    for (int i = 0; i < P::desc.count.parameters; ++i) {
+    for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) {
       const auto w = m.get(i);
       all.emplace_back(w.data(), w.data() + w.size());
     }

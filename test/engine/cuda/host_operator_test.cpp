@@ -50,7 +50,7 @@ std::string message_of_label(Backend& backend, std::int64_t found) {
   const int rows[] = {0, 4}, labels[] = {0, 2};
   lamina::batch_view<P> batch;
   batch.rows.count[lamina::batch::domain] = 1;
-  for (int d = lamina::batch::domain + 1; d < P::desc.count.domains; ++d) {
+  for (int d = lamina::batch::domain + 1; d < lamina::counts_of<P>.domains; ++d) {
     const bool first = d == lamina::batch::domain + 1;
     batch.rows.count[d] = first ? 4 : 2;
     batch.rows.offsets[d] = first ? rows : labels;

@@ -34,11 +34,12 @@ class random_samples {
  public:
   random_samples(int n, int classes, sequence_lengths lengths = sequence_lengths::any,
                  int least = 0) {
+    const lamina::program_view p = P::view();
     std::mt19937 random(5);
     std::uniform_real_distribution<float> number(-1, 1);
     all_.rows.count[lamina::batch::domain] = n;
-    for (int d = lamina::batch::domain + 1; d < P::desc.count.domains; ++d) {
-      const int parents = all_.rows.count[P::desc.domains[d].parent];
+    for (int d = lamina::batch::domain + 1; d < lamina::counts_of<P>.domains; ++d) {
+      const int parents = all_.rows.count[p.domains[d].parent];
       std::vector<int>& offsets = offsets_[d];
       offsets.push_back(0);
       for (int i = 0; i < parents; ++i) {
@@ -52,10 +53,10 @@ class random_samples {
       all_.rows.count[d] = offsets.back();
       all_.rows.offsets[d] = offsets.data();
     }
-    for (int i = 0; i < P::desc.count.data; ++i) {
-      const auto& d = P::desc.variables[P::desc.data[i]];
+    for (int i = 0; i < lamina::counts_of<P>.data; ++i) {
+      const auto& d = p.variables[p.data[i]];
       const int numbers =
-          lamina::matrix_of(d, P::desc.dims).columns * all_.rows.count[d.rows > 0 ? d.rows : 0];
+          lamina::matrix_of(d, p.dims).columns * all_.rows.count[d.rows > 0 ? d.rows : 0];
       data_[i].resize(static_cast<std::size_t>(numbers * size_of(d.type)));
       char* to = data_[i].data();
       for (int k = 0; k < numbers; ++k, to += size_of(d.type)) {
@@ -75,14 +76,14 @@ class random_samples {
   /// them.
   lamina::batch_view<P> batch(int first, int n) const {
     lamina::batch_view<P> b = all_.part(first, first + n);
-    std::fill_n(b.rows.first, P::desc.count.domains, 0);
+    std::fill_n(b.rows.first, lamina::counts_of<P>.domains, 0);
     return b;
   }
 
  private:
   lamina::batch_view<P> all_;
-  std::vector<int> offsets_[P::desc.count.domains];
-  std::vector<char> data_[lamina::at_least_one(P::desc.count.data)];
+  std::vector<int> offsets_[lamina::counts_of<P>.domains];
+  std::vector<char> data_[lamina::at_least_one(lamina::counts_of<P>.data)];
 };
 
 /// Notes the operators of a program that was trained on a device and on the CPU: those through
@@ -90,7 +91,7 @@ class random_samples {
 template <class Trained, class P>
 void note_trained() {
   laws::note_compared("cuda", Trained::view(), false);
-  laws::note_compared_result("cuda", P::view(), P::desc.cost);
+  laws::note_compared_result("cuda", P::view(), P::view().cost);
   for (int m = 0; m < lamina::program_metrics<P>::count; ++m)
     laws::note_compared_result("cuda", P::view(), lamina::program_metrics<P>::all.variable[m]);
 }
@@ -105,7 +106,7 @@ struct difference {
 template <class P>
 double parameters_apart(const lamina::model<P>& expected, const lamina::model<P>& found) {
   double worst = 0;
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) {
     const auto a = expected.get(i), b = found.get(i);
     double apart = 0, largest = 0;
     for (std::size_t k = 0; k < a.size(); ++k) {
@@ -167,7 +168,7 @@ double test_both(P program, int n, int classes = 5) {
     machine.run(~0ull, 0, 0);
     return static_cast<double>(*machine.template address<P::desc.cost>());
   };
-  laws::note_compared_result("cuda", tested::view(), tested::desc.cost);
+  laws::note_compared_result("cuda", tested::view(), tested::view().cost);
   const double a = cost_of(on_cpu), b = cost_of(found);
   return std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1.0;
 }
@@ -193,16 +194,17 @@ double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, 
     };
     run(expected), run(found);
     first += n;
-    for (int o = 0; o < P::desc.count.outputs; ++o) {
-      const int v = P::desc.outputs[o], rows = tested::desc.variables[v].rows;
+    for (int o = 0; o < lamina::counts_of<P>.outputs; ++o) {
+      const lamina::program_view p = tested::view();
+      const int v = P::view().outputs[o], rows = p.variables[v].rows;
       const auto& on_cpu = *expected.layout(v);
       const auto& on_device = *found.layout(v);
       if (expected.rows(rows) != found.rows(rows)) return 1;
-      for (int d = rows; tested::desc.domains[d].kind == lamina::domain_kind::sequence;
-           d = tested::desc.domains[d].parent) {
+      for (int d = rows; p.domains[d].kind == lamina::domain_kind::sequence;
+           d = p.domains[d].parent) {
         const int* const a = expected.memory().rows().offsets[d];
         const auto b = found.sequences(d);
-        if (b.count != expected.rows(tested::desc.domains[d].parent)) return 1;
+        if (b.count != expected.rows(p.domains[d].parent)) return 1;
         for (int i = 0; i < b.count; ++i)
           if (a[i + 1] - a[i] != b.length(i)) return 1;
       }

@@ -34,7 +34,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto b = layer::fc<3>(own, {.name = "b"});
   return layer::mean(a + b) + layer::mean(before + between);
 });
-static_assert(decltype(net)::desc.count.data == 70);
+static_assert(lamina::counts_of<decltype(net)>.data == 70);
 
 template <class E>
 std::vector<float> forward(E& e, const ids& words, const ids& user) {

@@ -110,7 +110,7 @@ TEST_CASE("a training loop inside of a program reads sequences, and trains as on
   lamina::basic_executor<double> executor;
   lamina::scope scope;
   executor.run_startup(inside.view(), scope);
-  for (int i = 0; i < inside_type::desc.count.parameters; ++i)
+  for (int i = 0; i < lamina::counts_of<inside_type>.parameters; ++i)
     scope.var(lamina::variable_name(inside.view(), inside.view().parameters[i].variable)) =
         lamina::tensor(first.get(i)).cast(lamina::dtype::float64);
   std::size_t next = 0;
@@ -135,8 +135,8 @@ TEST_CASE("a training loop inside of a program reads sequences, and trains as on
   const auto cost = executor.run(inside.view(), scope, {}, options)[0].as<double>().flat(0);
   CHECK(found.cost == Approx(cost).epsilon(1e-4));
 
-  REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
-  for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
+  REQUIRE(lamina::counts_of<inside_type>.parameters == lamina::counts_of<outside_type>.parameters);
+  for (int i = 0; i < lamina::counts_of<inside_type>.parameters; ++i) {
     const std::string name =
         lamina::variable_name(inside.view(), inside.view().parameters[i].variable);
     INFO(name);

@@ -62,8 +62,8 @@ template <class P, class Schedule>
 struct block_schedule {
   using plan_type = plan<P>;
   using schedule = Schedule;
-  static constexpr int blocks = P::desc.count.blocks;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int blocks = counts_of<P>.blocks;
+  static constexpr int domains = counts_of<P>.domains;
   static constexpr int arguments = schedule::arguments;
   static constexpr int array_count = plan_type::memory.arrays;
   static constexpr int view_count = plan_type::views.count;
@@ -142,7 +142,7 @@ struct block_schedule {
       t.loops[l].parent = loop_around(t, P::desc.blocks[t.loops[l].body].parent);
       if (t.loops[l].parent >= 0) ++t.loops[t.loops[l].parent].inner;
     }
-    for (int k = 0; k < P::desc.count.operators; ++k)
+    for (int k = 0; k < counts_of<P>.operators; ++k)
       if (P::desc.operators[k].schema->facts.reads_minibatch)
         if (const int l = loop_around(t, P::desc.operators[k].block); l >= 0)
           t.loops[l].reads = true;
@@ -158,7 +158,7 @@ struct block_schedule {
       t.fed[d] = plan_type::fed.of[d];
       t.changes[d] = plan_type::fed.changes[d];
     }
-    for (int k = 0; k < P::desc.count.operators; ++k) {
+    for (int k = 0; k < counts_of<P>.operators; ++k) {
       const operator_desc& op = P::desc.operators[k];
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
         for (int n = op.schema->outputs[s].duplicable ? P::desc.arguments[at++] : 1; n > 0;
@@ -192,11 +192,11 @@ struct block_schedule {
   static constexpr void find_arrays(table_type& t) {
     int used = 0, kept = 0;
     const auto each = [](auto&& f) {
-      for (int v = 0; v < P::desc.count.variables; ++v)
+      for (int v = 0; v < counts_of<P>.variables; ++v)
         if (P::desc.variables[v].kind == variable_kind::tensor_array)
           f(P::desc.variables[v].block, plan_type::reach.frame(v),
             plan_type::memory.slot_of[v].offset);
-      for (int v = P::desc.count.variables; v < plan_type::lowered.count.variables; ++v)
+      for (int v = counts_of<P>.variables; v < plan_type::lowered.count.variables; ++v)
         if (plan_type::lowered.variables[v].rows == 0)
           f(plan_type::lowered.variables[v].block, -1, plan_type::memory.slot_of[v].offset);
     };
@@ -254,7 +254,7 @@ struct block_schedule {
     if constexpr (has_views) {
       for (int g = 0; g < schedule::groups; ++g)
         t.told[g] = told_by(plan_type::grouped.order[plan_type::grouped.groups[g].first]);
-      for (int v = 0; v < P::desc.count.variables; ++v)
+      for (int v = 0; v < counts_of<P>.variables; ++v)
         if (P::desc.variables[v].kind == variable_kind::tensor_array)
           t.array_memory[plan_type::memory.slot_of[v].offset] = plan_type::views.memory[v];
       for (int n = 0; n < view_count; ++n) t.views[n] = {0, 0};
@@ -271,7 +271,7 @@ struct block_schedule {
     int kept = 0;
     for (int l = 0; l < loop_count; ++l) {
       t.loops[l].views = kept;
-      for (int v = 0; view_count > 0 && v < P::desc.count.variables; ++v)
+      for (int v = 0; view_count > 0 && v < counts_of<P>.variables; ++v)
         if (plan_type::views.number(v) >= 0 && plan_type::reach.frame(v) == t.loops[l].body)
           t.kept_views[kept++] = plan_type::views.number(v);
       t.loops[l].view_count = kept - t.loops[l].views;

@@ -32,7 +32,7 @@ class loop_frames {
   using chunks = typename Engine::chunks;
   using array_type = tensor_array<chunks>;
   using tables = block_schedule<P, schedule>;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int domains = counts_of<P>.domains;
   static constexpr const auto& table = tables::table;
   /// Whether the engine keeps additional values in a frame.
   static constexpr bool keeps_own = requires { &Engine::restore_own; };

@@ -59,7 +59,7 @@ class device_machine {
     if (machine_.gradient_rows(i) != nullptr) return nullptr;
     const float* const from = machine_.gradient(i);
     if (from == nullptr) return nullptr;
-    gradients_.resize(static_cast<std::size_t>(P::desc.count.parameters));
+    gradients_.resize(static_cast<std::size_t>(counts_of<P>.parameters));
     std::vector<float>& to = gradients_[static_cast<std::size_t>(i)];
     to.resize(parameters_in<P>().floats(i));
     parameters_.download_one(i, from, to.data());

@@ -49,15 +49,15 @@ struct distributed_tables {
   };
   struct list {
     int tables, lookups;
-    int parameter[bound(P::desc.count.parameters)];       // by table
-    undividable reason[bound(P::desc.count.parameters)];  // by table
-    int table_of[bound(P::desc.count.parameters)];        // by parameter: its table, or -1
-    lookup of[bound(P::desc.count.operators)];
+    int parameter[bound(counts_of<P>.parameters)];       // by table
+    undividable reason[bound(counts_of<P>.parameters)];  // by table
+    int table_of[bound(counts_of<P>.parameters)];        // by parameter: its table, or -1
+    lookup of[bound(counts_of<P>.operators)];
   };
   static constexpr list find() {
     list t{};
     for (int& i : t.table_of) i = -1;
-    for (int k = 0; k < P::desc.count.operators; ++k) {
+    for (int k = 0; k < counts_of<P>.operators; ++k) {
       const operator_desc op = P::desc.operators[k];
       if (!detail::is_distributed_lookup(P::desc, op)) continue;
       const int i = P::desc.variables[P::desc.arguments[op.inputs]].index;
@@ -65,7 +65,7 @@ struct distributed_tables {
       const int table = t.table_of[i], ids = P::desc.arguments[op.inputs + 1];
       const int padding = op.attributes + op.schema->facts.divided_by + 1;
       lookup found{table, -1, static_cast<std::int64_t>(P::desc.attributes[padding].number)};
-      for (int d = 0; d < P::desc.count.data; ++d)
+      for (int d = 0; d < counts_of<P>.data; ++d)
         if (P::desc.data[d] == ids) found.layer = d;
       if (op.block != 0)
         t.reason[table] = undividable::in_block;
@@ -74,7 +74,7 @@ struct distributed_tables {
       else
         t.of[t.lookups++] = found;
     }
-    for (int k = 0; k < P::desc.count.operators; ++k) {
+    for (int k = 0; k < counts_of<P>.operators; ++k) {
       const operator_desc op = P::desc.operators[k];
       const bool reads = op.role == op_role::forward || op.role == op_role::loss;
       if (!reads || detail::is_distributed_lookup(P::desc, op)) continue;

@@ -114,7 +114,7 @@ class held_tables<P, true> {
   }
   /// `of_each` arrays for each parameter, without those of divided tables (null).
   LAMINA_COLD owned_array<float*> without_tables(float* const* arrays, int of_each) const {
-    const int count = P::desc.count.parameters * of_each;
+    const int count = counts_of<P>.parameters * of_each;
     owned_array<float*> kept(static_cast<std::size_t>(at_least_one(count)));
     for (int i = 0; i < count; ++i) kept[i] = has(i / of_each) ? nullptr : arrays[i];
     return kept;
@@ -122,7 +122,7 @@ class held_tables<P, true> {
   /// Adds the arrays of divided tables among `of_each` arrays for each parameter.
   LAMINA_COLD void append_to(std::vector<divided_array>& to, const stored_arrays& from,
                              float* const* arrays) const {
-    for (int i = 0; i < P::desc.count.parameters; ++i)
+    for (int i = 0; i < counts_of<P>.parameters; ++i)
       for (int s = 0; has(i) && s < from.of_each; ++s)
         to.push_back({all.table_of[i], from.name_of(from.parameters.describe(i), s),
                       arrays[i * from.of_each + s]});

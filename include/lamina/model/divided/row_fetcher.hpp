@@ -45,7 +45,7 @@ class row_fetcher<P, true> {
   }
   /// Notes all data layers of a mini-batch, or one of them.
   void feed(const batch_view<P>& batch) {
-    for (int i = 0; i < P::desc.count.data; ++i) feed(batch, i);
+    for (int i = 0; i < counts_of<P>.data; ++i) feed(batch, i);
   }
   void feed(const batch_view<P>& batch, int layer) {
     const data_layer& d = data_layers_of<P>.of[layer];

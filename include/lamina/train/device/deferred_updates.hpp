@@ -34,7 +34,7 @@ class deferred_updates {
  public:
   using state_type = optimizer_state<P, Opt>;
   using update = update_operator<Opt>;
-  static constexpr int parameters = P::desc.count.parameters, states = update::states;
+  static constexpr int parameters = counts_of<P>.parameters, states = update::states;
   using rows_update = rows_update_operator<Opt>;
   static constexpr std::size_t numbers = rows_update::attributes.size();
   static constexpr bool accepts_rows = detail::has_rows_gradient(with_backward<P>::desc);

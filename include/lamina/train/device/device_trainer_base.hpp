@@ -21,7 +21,7 @@ template <program_type P, optimizer::optimizer_type Opt>
 class device_trainer_base {
  public:
   static constexpr int states = optimizer::traits<Opt>::state_count;
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
 
   /// The number of updates so far.
   std::int64_t steps() const { return steps_; }

@@ -31,7 +31,7 @@ template <program_type P, class Training, class Backend>
 class shared_device {
  public:
   using part_weight = cost_rows<P, Training>;
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
 
   LAMINA_COLD shared_device(world& w, Backend& b, bool reads_shard)
       : shared_(w.share({nullptr, nullptr, nullptr, nullptr, 0, false, false})),

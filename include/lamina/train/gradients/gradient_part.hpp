@@ -64,7 +64,7 @@ class gradient_part {
     for (int i = 0; i < all.size(); ++i)
       if (updated[i]) floats += all.floats(i);
     memory.resize(floats);
-    owned_array<float*> pointers(at_least_one(P::desc.count.parameters));
+    owned_array<float*> pointers(at_least_one(counts_of<P>.parameters));
     float* at = memory.data();
     for (int i = 0; i < all.size(); ++i) {
       pointers[i] = updated[i] ? at : nullptr;

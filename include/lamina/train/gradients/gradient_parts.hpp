@@ -45,11 +45,11 @@ class gradient_parts {
   using rows_type = engine::cpu::basic_selected_rows<real>;
   using part_type = gradient_part<P, Training, Machine>;
   using part_weight = cost_rows<P, Training>;
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
   /// Whether the program has statistics of the mini-batch, those of batch_norm.
-  static constexpr bool has_statistics = has_batch_norm(P::desc.operators, P::desc.count.operators);
+  static constexpr bool has_statistics = has_batch_norm(P::desc.operators, counts_of<P>.operators);
 
   LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
     const owned_array<bool> updated(capacity);  // has a dense gradient
@@ -236,7 +236,7 @@ class gradient_parts {
                          << " threads has a value of its own");
     } else {
       using value = typename decltype(view)::value_type;
-      gathered_.resize(static_cast<std::size_t>(Training::desc.count.variables));
+      gathered_.resize(static_cast<std::size_t>(counts_of<Training>.variables));
       std::vector<std::byte>& to = gathered_[V];
       to.clear();
       auto shape = view.shape();

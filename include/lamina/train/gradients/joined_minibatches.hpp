@@ -34,7 +34,7 @@ class joined_minibatches {
   using rows_type = engine::cpu::basic_selected_rows<real>;
   using part_weight = cost_rows<P, Training>;
   using part_type = gradient_part<P, Training, Machine>;
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
 
  public:

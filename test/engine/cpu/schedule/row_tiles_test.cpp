@@ -92,7 +92,7 @@ constexpr int enough_rows =
 template <class P>
 double distance(const lamina::model<P>& a, const lamina::model<P>& b) {
   double worst = 0;
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
+  for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) {
     const lamina::array<float> of_a = a.get(i), of_b = b.get(i);
     double largest = 1e-3, off = 0;
     for (auto p = of_a.begin(), q = of_b.begin(); p != of_a.end(); ++p, ++q) {

@@ -12,7 +12,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 // A compiler that cannot run the recording must not compile an empty program.
-static_assert(decltype(net)::desc.count.operators >= 8);
+static_assert(lamina::counts_of<decltype(net)>.operators >= 8);
 
 __global__ void twice(float* x, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -144,7 +144,7 @@ std::string message_of(P, std::uint64_t most) {
   machine.limit_iterations(most);
   try {
     const float x[2] = {};
-    if (P::desc.count.data > 0) machine.feed(0, x);
+    if (lamina::counts_of<P>.data > 0) machine.feed(0, x);
     machine.run(~0ull, 0, 0);
   } catch (const lamina::error& e) {
     return e.what();

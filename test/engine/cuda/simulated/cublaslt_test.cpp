@@ -194,7 +194,7 @@ TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is 
             tried.push_back(static_cast<int>(n - names.begin()));
       }
       lamina::model again{net, 3};
-      for (int i = 0; i < P::desc.count.parameters; ++i) m.set(i, again.get(i));
+      for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) m.set(i, again.get(i));
       t.send();
       t.set_steps(0);
       const std::string cost = std::to_string(t.step(s.batch(0, 16)));

@@ -78,7 +78,7 @@ std::string fail_each(P program, simulated::schedule order, int stride = 1) {
       }
       simulated::now.failing = -1;
       if (made) {
-        for (int i = 0; i < P::desc.count.parameters; ++i) m.set(i, fresh.get(i));
+        for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) m.set(i, fresh.get(i));
         try {
           made->t.send();
           made->t.set_steps(0);

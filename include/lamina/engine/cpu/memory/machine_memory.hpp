@@ -29,7 +29,7 @@ class machine_memory {
   using plan_type = plan<P>;
   using schedule = schedule_table<P>;
   using real = real_of<P>;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int domains = counts_of<P>.domains;
   static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int arrays_count = plan_type::memory.arrays;
   static constexpr int selected_count = plan_type::memory.selected_rows;
@@ -270,7 +270,7 @@ class machine_memory {
 
   static constexpr int made_count = all_fed ? 1 : domains;
   // Only programs with blocks (loops and conditions) read tensor arrays.
-  static constexpr int offsets_count = all_fed && P::desc.count.blocks <= 1 ? 1 : domains;
+  static constexpr int offsets_count = all_fed && counts_of<P>.blocks <= 1 ? 1 : domains;
   // Only inference keeps transformed filters: in training the filters change in each step.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
@@ -280,7 +280,7 @@ class machine_memory {
   // Kernel arguments point to these elements, so the elements must keep their address when the
   // machine object is moved.
   owned_array<real> constants_{at_least_one(constants_count)};
-  void* feeds_[bound(P::desc.count.data)] = {};
+  void* feeds_[bound(counts_of<P>.data)] = {};
   float* arguments_[bound(schedule::arguments)] = {};
   domain_rows<domains> rows_;
   float* arena_begin_[bound(domains)] = {};

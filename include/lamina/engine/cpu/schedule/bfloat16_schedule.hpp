@@ -146,7 +146,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   using table_type = typename in_float::table_type;
   using in_float::arguments;
   using in_float::groups;
-  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int parameters = counts_of<P>.parameters;
 
   struct kernel {
     unsigned weights;

@@ -29,11 +29,11 @@ class machine {
   using plan_type = plan<P>;
   using schedule = schedule_table<P>;
   using memory_type = machine_memory<P>;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int domains = counts_of<P>.domains;
   static constexpr int constants_count = memory_type::constants_count;
   /// Whether the program has loops or branches, or sets rows itself. All other programs run in one
   /// pass over the groups.
-  static constexpr bool has_blocks = P::desc.count.blocks > 1 || !memory_type::all_fed;
+  static constexpr bool has_blocks = counts_of<P>.blocks > 1 || !memory_type::all_fed;
 
   /// An operator of a program in double that supports float only; void if there is none.
   using refused = typename schedule::template called<schedule::in_float_alone>::type;

@@ -150,7 +150,7 @@ struct ranged_groups {
           // Weights in bfloat16 have parameter indices beyond those of the model.
           const memory_slot& slot = schedule::table.slot_of[e.first_argument + a];
           rounded = rounded || (slot.space == memory_space::parameter &&
-                                slot.offset >= P::desc.count.parameters);
+                                slot.offset >= counts_of<P>.parameters);
         }
         const slicing how = slicing_of(plan_type::grouped.groups[g], e, info);
         const bool product = how == slicing::product_rows;

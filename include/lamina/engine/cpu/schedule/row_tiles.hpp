@@ -183,7 +183,7 @@ struct tiled_groups {
   static constexpr int groups = plan_type::groups;
   static constexpr int width = plan_type::memory.arena_width[batch::domain];
   /// Whether rows are narrow enough: if a tile held too few rows, tiling would gain nothing.
-  static constexpr bool is_narrow = P::desc.count.blocks == 1 && P::desc.count.domains <= 2 &&
+  static constexpr bool is_narrow = counts_of<P>.blocks == 1 && counts_of<P>.domains <= 2 &&
                                     detail::rows_of_tile(width) >= detail::least_tiled_rows;
 
   struct table_type {
@@ -231,10 +231,10 @@ struct tiled_groups {
     table_type t{};
     // Whether sums of the run change a parameter (`changed`) or a plan variable (`summed`). No
     // group of the run may read these, because sums are final only after the last tile.
-    bool* const changed = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1]{};
+    bool* const changed = new bool[static_cast<unsigned>(counts_of<P>.parameters) + 1]{};
     bool* const summed = new bool[static_cast<unsigned>(plan_type::lowered.count.variables) + 1]{};
     for (int start = 0, g = 0; start < groups; start = g == start ? g + 1 : g) {
-      for (int i = 0; i < P::desc.count.parameters; ++i) changed[i] = false;
+      for (int i = 0; i < counts_of<P>.parameters; ++i) changed[i] = false;
       for (int v = 0; v < plan_type::lowered.count.variables; ++v) summed[v] = false;
       int sums = 0, worth = 0;
       bool has_sums = false;
@@ -248,7 +248,7 @@ struct tiled_groups {
           const memory_slot& s = schedule::table.slot_of[a];
           const int v = plan_type::code.arguments[a];
           // Weights in bfloat16 have slots beyond the model's parameters and never change.
-          if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
+          if (s.space == memory_space::parameter && s.offset < counts_of<P>.parameters &&
               changed[s.offset])
             reads_sums = true;
           if (v >= 0 && summed[v]) reads_sums = true;
@@ -375,7 +375,7 @@ class row_tiles {
 
  private:
   // A constant, because naming P::desc in run() would keep all of it in the binary.
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int domains = counts_of<P>.domains;
   using tiled = tiled_groups<P>;
   detail::tile_memory memory_;
   bool applies_ = false;

@@ -34,8 +34,8 @@ template <class P, int Rows, class Weights = float_weights>
 struct static_layout {
   using weights = Weights;
   using plan_type = plan<P>;
-  static constexpr int data_count = P::desc.count.data;
-  static constexpr int parameter_count = P::desc.count.parameters;
+  static constexpr int data_count = counts_of<P>.data;
+  static constexpr int parameter_count = counts_of<P>.parameters;
   static constexpr int constant_count = plan_type::lowered.count.constants;
 
   /// Stands for the offset of an array that has no memory.

@@ -17,8 +17,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 template <class P>
 class data_range {
  public:
-  static constexpr int data_count = P::desc.count.data;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int data_count = counts_of<P>.data;
+  static constexpr int domains = counts_of<P>.domains;
 
   data_range() = default;
   explicit data_range(const int* rows) {
@@ -104,8 +104,8 @@ struct domain_sizes {
 };
 template <class Plan>
 constexpr auto find_domain_sizes() {
-  domain_sizes<Plan::program::desc.count.domains> s{};
-  for (int d = batch::domain; d < Plan::program::desc.count.domains; ++d) {
+  domain_sizes<counts_of<typename Plan::program>.domains> s{};
+  for (int d = batch::domain; d < counts_of<typename Plan::program>.domains; ++d) {
     s.width[d] = Plan::memory.arena_width[d];
     s.fed[d] = Plan::fed.of[d];
   }

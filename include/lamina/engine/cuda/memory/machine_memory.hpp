@@ -31,8 +31,8 @@ class machine_memory {
  public:
   using schedule = schedule_table<P, Backend>;
   using plan_type = typename schedule::plan_type;
-  static constexpr int data_count = P::desc.count.data;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int data_count = counts_of<P>.data;
+  static constexpr int domains = counts_of<P>.domains;
   static constexpr bool has_blocks = schedule::has_blocks;
   static constexpr bool selects_rows = plan_type::memory.selected_rows > 0;
 

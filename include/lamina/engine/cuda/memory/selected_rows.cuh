@@ -113,7 +113,7 @@ class selected_rows_memory {
   };
   struct table_type {
     int columns[bound(count)], entries[bound(count)];
-    addend addends[bound(P::desc.count.arguments)];
+    addend addends[bound(counts_of<P>.arguments)];
     int addend_count;
   };
   static constexpr table_type make() {

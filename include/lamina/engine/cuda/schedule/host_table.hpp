@@ -19,7 +19,7 @@ struct host_table {
   using blocks = block_schedule<P, schedule>;
   static constexpr const auto& values = host_values_of<P>;
   static constexpr int arguments = schedule::arguments;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int domains = counts_of<P>.domains;
 
   struct frame_number {
     int argument, word;

@@ -44,8 +44,8 @@ constexpr auto find_host_values() {
   for (int v = 0; v < variables; ++v) {
     const plan_variable d = l.variables[v];
     const bool temporary =
-        v >= P::desc.count.variables || (P::desc.variables[v].kind == variable_kind::temporary &&
-                                         !P::desc.variables[v].persistable);
+        v >= counts_of<P>.variables || (P::desc.variables[v].kind == variable_kind::temporary &&
+                                        !P::desc.variables[v].persistable);
     r.computed[v] = d.root == v && temporary && d.type != dtype::float32 &&
                     d.type != dtype::float64 && d.rows == 1 && d.columns == 1;
   }

@@ -29,7 +29,7 @@ class machine {
   using schedule = schedule_table<P, Backend>;
   using plan_type = typename schedule::plan_type;
   using memory_type = machine_memory<P, Backend>;
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int domains = counts_of<P>.domains;
   /// Whether the program has loops or branches. All other programs run in one pass over the groups.
   static constexpr bool has_blocks = schedule::has_blocks;
   /// Whether the program makes rank tables, so that its launches depend on the lengths of
@@ -82,7 +82,7 @@ class machine {
     finish();
     memory_.fixed().forget_results();
     bind(rows);
-    for (int i = 0; i < P::desc.count.data; ++i) memory_.feed(i, data[i]);
+    for (int i = 0; i < counts_of<P>.data; ++i) memory_.feed(i, data[i]);
     memory_.take_minibatch();
   }
 
@@ -187,7 +187,7 @@ class machine {
   /// Whether the launches of a run depend only on the numbers of rows (and on the lengths of
   /// sequences, if there are rank tables), not on numbers that the host reads during the run.
   static constexpr bool repeats = [] {
-    for (int k = 0; k < P::desc.count.operators; ++k)
+    for (int k = 0; k < counts_of<P>.operators; ++k)
       if (P::desc.operators[k].schema->facts.host_takes_part) return false;
     if constexpr (has_blocks)
       return host_table<P, Backend>::repeats;

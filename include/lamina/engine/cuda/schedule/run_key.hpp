@@ -40,7 +40,7 @@ class run_key {
   std::string_view view() const { return key_; }
 
  private:
-  static constexpr int domains = P::desc.count.domains;
+  static constexpr int domains = counts_of<P>.domains;
   /// By domain: the parent domain, which has one row per sequence; -1 for a domain that is not fed
   /// or has no sequences. This is a separate table because a reference to P::desc would put the
   /// whole description of the program in the binary.

@@ -27,7 +27,7 @@ struct schedule_table {
   /// Whether the program has loops or branches, makes rows during a run, or uses tensor arrays. All
   /// other programs run in one pass over the groups.
   static constexpr bool has_blocks =
-      P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
+      counts_of<P>.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
 
   struct entry {
     launch_function run;       // null if an operator runs a block, with index group.rows
@@ -130,7 +130,7 @@ struct schedule_table {
   static constexpr int written_by(const instruction& i) {
     for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
       const int v = plan_type::lowered.results[r];
-      if (v >= 0 && v < P::desc.count.variables) return v;
+      if (v >= 0 && v < counts_of<P>.variables) return v;
     }
     return -1;
   }
