@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include <mpi.h>
+
 #include <lamina/core/error.hpp>
 #include <lamina/distributed/session.hpp>
 
