@@ -79,6 +79,11 @@ class mpi_farewell {
     }
     return false;
   }
+  /// Waits, if this rank has told why it stops, until the others have printed that they have heard
+  /// it: when the first process ends with an error, the launcher ends all others.
+  LAMINA_COLD void let_others_print() const {
+    if (!reason_.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
 
   using clock = std::chrono::steady_clock;
   static double seconds_since(clock::time_point begin) {

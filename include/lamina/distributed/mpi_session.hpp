@@ -88,6 +88,7 @@ class mpi_session : public process_group {
     numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) mpi_finalize();
+    farewell_.let_others_print();
     // MPI goes on, and may still write what a gather() was to receive that has failed.
     static std::vector<std::vector<std::byte>> kept;
     if (!is_owner_ && has_failed_) kept.push_back(gathered_.take());
