@@ -333,9 +333,18 @@ include("{port}/portfile.cmake")
             sys.exit(f"expected the requirements of the options, found {needed}")
         recipe.options = types.SimpleNamespace(with_zlib=True, with_cli11=False)
         recipe.package()
+        properties = {}
         info = recipe.cpp_info = types.SimpleNamespace(
-            defines=[], system_libs=[], cxxflags=[], set_property=lambda *_: None)
+            defines=[], system_libs=[], cxxflags=[], set_property=properties.__setitem__)
         recipe.package_info()
+        for module in properties["cmake_build_modules"]:
+            path = pathlib.Path(recipe.package_folder, module)
+            files = [path, *(path.parent / f for f in re.findall(r"lamina_\w+\.cpp",
+                                                                 (ROOT / "cmake" / path.name)
+                                                                 .read_text()))]
+            for file in files:
+                if not file.exists():
+                    sys.exit(f"expected {file.name} in Conan's package, found none")
         program = self.folder / "of_conan"
         flags = [flag for flag in info.cxxflags
                  if "clang" not in self.compiler or "gnu-unique" not in flag and "toplevel" not in
