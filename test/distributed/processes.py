@@ -347,6 +347,7 @@ def accumulators(launch):
     """What adam takes more than sgd, which has no accumulators: both moments of a rank's shard
     while it trains, also with checkpoints; and rank 0 alone has all at a checkpoint or the end."""
     whole, slack = 2 * WIDE, 3 << 20
+    received = 10 << 20  # what MPI keeps of messages that come too early differs from run to run
     with tempfile.TemporaryDirectory() as folder:
         for ranks in (1, 2, 4):
             for given in ("threads=1", "checkpoint"):
@@ -363,7 +364,7 @@ def accumulators(launch):
                     # The file is written from a copy.
                     copied = whole if r == 0 and given == "checkpoint" else 0
                     if not (full - slack < end < full * 1.07 + slack and
-                            peak < full * 1.07 + copied + slack):
+                            peak < full * 1.07 + copied + received):
                         raise failure(f"accumulators at the end: {found}")
 
 
