@@ -33,7 +33,7 @@ namespace lamina::inline LAMINA_ABI {
 /// it. Evaluators only read it, so any number of threads may each own an evaluator of the same
 /// model. A model can be moved but not copied; it may share parameters with other models.
 template <program_type P>
-requires(counts_of<P>.variables >= 0) class model<P> {
+requires(P::desc.count.variables >= 0) class model<P> {
  public:
   using program = P;
   /// The type of parameters: float, or double in a program in double.

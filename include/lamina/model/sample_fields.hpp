@@ -237,8 +237,8 @@ struct field_check_at<P, Fields, -1> : no_field_fault {
 template <class P, class Batch, bool Wanted>
 struct field_check : field_check_at<P, void, -1> {};
 template <class P, class Batch>
-requires(counts_of<P>.data > 0 &&
-         (counts_of<P>.data <= most_fields ||
+requires(P::desc.count.data > 0 &&
+         (P::desc.count.data <= most_fields ||
           is_tuple_like<std::ranges::range_value_t<Batch>>)) struct field_check<P, Batch, true>
     : field_check_at<
           P, field_list_of<P, std::ranges::range_value_t<Batch>>,

@@ -294,8 +294,8 @@ concept program_type = requires {
   P::desc.count.variables;
 };
 
-/// The numbers of variables, operators and so on of a program, for run-time code: clang without
-/// optimisation writes all of `P::desc`, 8 MB, for each program whose desc run-time code names.
+/// The numbers of variables, operators and so on of a program. Run-time code reads them here,
+/// because clang without optimisation writes the whole `P::desc`, 8 MB, if run-time code names it.
 template <class P>
 inline constexpr program_counts counts_of = P::desc.count;
 

@@ -154,7 +154,7 @@ TEST_CASE("One machine decodes mini-batches of any size") {
   const lamina::law::engine_law_options o{.limit = dictionary};
   run_type run(o);
   const std::vector<int> wanted(run_type::desc.outputs + 1,
-                                run_type::desc.outputs + lamina::counts_of<run_type>.outputs);
+                                run_type::desc.outputs + run_type::desc.count.outputs);
   for (const int rows : {2, 17, 1, 40, 5}) {
     INFO(rows << " rows");
     run.draw(rows);
@@ -170,7 +170,7 @@ TEST_CASE("A decoder finds what a search of each sentence alone does") {
   using run_type = lamina::law::engine_run<std::remove_const_t<decltype(translator)>>;
   run_type run(o);
   const std::vector<int> wanted(run_type::desc.outputs,
-                                run_type::desc.outputs + lamina::counts_of<run_type>.outputs);
+                                run_type::desc.outputs + run_type::desc.count.outputs);
   for (const int rows : {11, 3, 1}) {
     INFO(rows << " rows");
     run.draw(rows);
