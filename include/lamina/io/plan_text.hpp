@@ -7,7 +7,7 @@
 #include <string>
 
 #include <lamina/model/program_names.hpp>
-#include <lamina/plan/plan.hpp>
+#include <lamina/plan/plan_view.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -45,27 +45,34 @@ inline std::string rows_text(const program_view& p, int rows) {
   return text;
 }
 
-/// A group of a program's plan as text: its number, its kernel, its head with the shape, the
-/// functions fused into it, and the variables that it stores.
-template <program_type P>
-std::string group_text(int g) {
-  using plan_type = plan<P>;
-  const program_view p = P::view();
-  const group_desc& d = plan_type::grouped.groups[g];
-  std::string text = std::to_string(g) + " kernel " +
-                     std::to_string(plan_type::distinct.kernel[g]) + " " + head_name(d.head) + " " +
-                     rows_text(p, d.rows) + "x" + std::to_string(d.columns);
+/// A group of a plan as text: its number, its kernel, its head with the shape, the functions fused
+/// into it, and the variables that it stores.
+LAMINA_COLD inline std::string group_text(const plan_view& plan, int g) {
+  const program_view& p = plan.program;
+  const group_desc& d = plan.group[g];
+  std::string text = std::to_string(g) + " kernel " + std::to_string(plan.kernel_of[g]) + " " +
+                     head_name(d.head) + " " + rows_text(p, d.rows) + "x" +
+                     std::to_string(d.columns);
   for (int e = d.first; e < d.first + d.count; ++e) {
-    const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];
+    const instruction& i = plan.instructions[e];
     text += std::string(e == d.first ? ": " : " + ") + i.schema->type;
     for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
-      const int v = plan_type::lowered.results[r];
+      const int v = plan.results[r];
       if (v < 0) continue;
-      const int root = plan_type::lowered.variables[v].root;
-      if (!plan_type::grouped.stored[root] || v >= p.count.variables) continue;
+      const int root = plan.variables[v].root;
+      if (!plan.stored[root] || v >= p.count.variables) continue;
       text += " -> " + variable_name(p, v);
     }
   }
+  return text;
+}
+
+LAMINA_COLD inline std::string plan_text_of(const plan_view& plan) {
+  std::string text;
+  for (int g = 0; g < plan.groups; ++g) text += group_text(plan, g) + "\n";
+  text += std::to_string(plan.groups) + " groups, " + std::to_string(plan.kernels) + " kernels, " +
+          std::to_string(plan.planned_bytes) + " bytes a row planned, " +
+          std::to_string(plan.unshared_bytes) + " without reuse\n";
   return text;
 }
 
@@ -77,13 +84,7 @@ std::string group_text(int g) {
 ///   std::cout << lamina::plan_text(digits);
 template <program_type P>
 std::string plan_text(P) {
-  using plan_type = plan<P>;
-  std::string text;
-  for (int g = 0; g < plan_type::groups; ++g) text += detail::group_text<P>(g) + "\n";
-  text += std::to_string(plan_type::groups) + " groups, " + std::to_string(plan_type::kernels) +
-          " kernels, " + std::to_string(plan_type::planned_bytes) + " bytes a row planned, " +
-          std::to_string(plan_type::unshared_bytes) + " without reuse\n";
-  return text;
+  return detail::plan_text_of(view_of_plan<P>());
 }
 
 }  // namespace lamina::inline LAMINA_ABI

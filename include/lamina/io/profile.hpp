@@ -111,15 +111,12 @@ LAMINA_COLD inline std::string json_text(std::string_view from) {
 }
 
 /// The phases of a training to which the operators of a group belong.
-template <class Program>
-LAMINA_COLD std::string phase_of(int group) {
-  using plan_type = plan<Program>;
-  const program_view p = Program::view();
+LAMINA_COLD inline std::string phase_of(const plan_view& plan, int group) {
   bool has[3] = {};
-  const group_desc& d = plan_type::grouped.groups[group];
+  const group_desc& d = plan.group[group];
   for (int e = d.first; e < d.first + d.count; ++e) {
-    const int op = plan_type::lowered.instructions[plan_type::grouped.order[e]].op;
-    const op_role role = op < 0 ? op_role::forward : p.operators[op].role;
+    const int op = plan.instructions[e].op;
+    const op_role role = op < 0 ? op_role::forward : plan.program.operators[op].role;
     const bool updates = role == op_role::optimize || role == op_role::learning_rate;
     const bool is_backward = role == op_role::backward || role == op_role::loss_gradient;
     has[updates ? 2 : is_backward ? 1 : 0] = true;
@@ -139,10 +136,11 @@ std::vector<profiled_group> groups_of(const Machine& machine) {
   // Flops and bytes are known if the program has at most one row domain besides the batch.
   constexpr int domains = counts_of<Program>.domains;
   if (domains == batch::domain + 2) sizes.tokens = machine.rows(batch::domain + 1);
-  for (group_report& g : report_of<Program>(sizes).groups) {
+  constexpr plan_view plan = view_of_plan<Program>();
+  for (group_report& g : report_of(plan, sizes).groups) {
     profiled_group& to = all.emplace_back();
     to.what = std::move(g.what);
-    to.phase = phase_of<Program>(static_cast<int>(all.size()) - 1);
+    to.phase = phase_of(plan, static_cast<int>(all.size()) - 1);
     if (domains > batch::domain + 2) continue;
     to.flops = g.flops;
     to.bytes = g.bytes;

@@ -64,54 +64,43 @@ constexpr const char* space_name(memory_space space) {
   return names[static_cast<int>(space)];
 }
 
-}  // namespace detail
-
-namespace detail {
-
-template <program_type P>
-program_report report_of(const report_options& run) {
-  using plan_type = plan<P>;
-  const program_view p = P::view();
-  const work_counter count(p, run);
-  const auto operand_of = [](const instruction& i, int n) {
-    return plan_type::lowered.operands[i.inputs + n].id;
-  };
+LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_options& run) {
+  const work_counter count(plan.program, run);
   // The rows of X and dOut that an iteration stores are multiplied later; that product is counted
   // here.
   const auto collected = [&](const plan_variable& x, const plan_variable& d) {
     return 2 * count.rows(x.rows) * x.columns * d.columns;
   };
   program_report made;
-  for (int g = 0; g < plan_type::groups; ++g) {
-    const group_desc& d = plan_type::grouped.groups[g];
+  for (int g = 0; g < plan.groups; ++g) {
+    const group_desc& d = plan.group[g];
     const double times = count.times(d.block);
     group_report r;
-    r.what = group_text<P>(g);
+    r.what = group_text(plan, g);
     for (int e = d.first; e < d.first + d.count; ++e) {
-      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];
+      const instruction& i = plan.instructions[e];
       const bool product = i.head == group_head::gemm || i.head == group_head::gemm_dx ||
                            i.head == group_head::gemm_dw;
       const bool called = asks_operator(i.head) && i.op >= 0 && i.runs < 0;
       if (product)
         r.flops += 2 * times * count.rows(i.rows) * i.columns * count.rows(i.depth);
       else if (i.schema == &schema_of<collect_product>())
-        r.flops += times * collected(plan_type::lowered.variables[operand_of(i, 0)],
-                                     plan_type::lowered.variables[operand_of(i, 1)]);
+        r.flops += times * collected(plan.variables[plan.operands[i.inputs]],
+                                     plan.variables[plan.operands[i.inputs + 1]]);
       else if (called)
         r.flops += times * count.flops(i);
       if (!product && i.runs < 0)
         for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
-          if (const int v = plan_type::lowered.results[o]; v >= 0)
-            r.elements += times * count.rows(plan_type::lowered.variables[v].rows) *
-                          plan_type::lowered.variables[v].columns;
+          if (const int v = plan.results[o]; v >= 0)
+            r.elements += times * count.rows(plan.variables[v].rows) * plan.variables[v].columns;
     }
-    const group_code& c = plan_type::code.groups[g];
+    const group_code& c = plan.code[g];
     for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
-      const int v = plan_type::code.arguments[a];
+      const int v = plan.arguments[a];
       if (v < 0) continue;
-      const memory_slot& slot = plan_type::memory.slot_of[v];
+      const memory_slot& slot = plan.slot_of[v];
       if (slot.space == memory_space::none) continue;
-      const plan_variable& x = plan_type::lowered.variables[v];
+      const plan_variable& x = plan.variables[v];
       r.bytes += times * count.rows(x.rows) * x.columns * size_of(x.type);
       r.addresses += std::string(r.addresses.empty() ? "" : " ") + space_name(slot.space) + '+' +
                      std::to_string(slot.offset);
@@ -128,7 +117,7 @@ program_report report_of(const report_options& run) {
 ///   std::cout << lamina::report(digits, {.rows = 64}).text();
 template <program_type P>
 program_report report(P, const report_options& run = {}) {
-  return detail::report_of<P>(run);
+  return detail::report_of(view_of_plan<P>(), run);
 }
 
 }  // namespace lamina::inline LAMINA_ABI

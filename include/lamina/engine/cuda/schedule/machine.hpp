@@ -112,7 +112,10 @@ class machine {
   }
   /// Whether the last run may have updated a parameter before it threw. A number out of range is
   /// reported only after all groups have run.
-  bool may_have_updated() const { return reached_ >= first_updating_group<schedule>(); }
+  bool may_have_updated() const {
+    constexpr int first = first_updating_group<schedule>();  // not a call: it names the whole plan
+    return reached_ >= first;
+  }
 
   /// Copies variable V of the program to the host and returns the address of the copy; null if the
   /// plan never stores the variable.
