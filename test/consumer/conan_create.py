@@ -201,7 +201,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--self-test", action="store_true")
     options = parser.parse_args()
-    program = real_conan.install(options.build)
+    program = real_conan.install(options.build.resolve())
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder).resolve()
         conan = real_conan.conan(program, folder, options.compiler)
