@@ -4,11 +4,14 @@ import os
 import re
 
 from conan import ConanFile
-from conan.errors import ConanInvalidConfiguration
+from conan.errors import ConanException, ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
-from conan.tools.files import copy, load
+from conan.tools.files import copy, load, rename
 from conan.tools.layout import basic_layout
 from conan.tools.scm import Version
+
+required_conan_version = ">=2.0"
+MODULES = os.path.join("lib", "cmake", "lamina")
 
 
 class LaminaConan(ConanFile):
@@ -20,7 +23,7 @@ class LaminaConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     options = {"with_zlib": [True, False], "with_cli11": [True, False]}
     default_options = {"with_zlib": True, "with_cli11": False}
-    exports_sources = "include/*", "cmake/lamina_i*.*", "LICENSE"
+    exports_sources = "include/*", "cmake/*", "!cmake/vcpkg/*", "LICENSE"
     no_copy_source = True
     test_package_folder = "test/consumer/conan"
 
@@ -58,27 +61,44 @@ class LaminaConan(ConanFile):
                 f"{self.name} needs {self.settings.compiler} {oldest} or newer")
 
     def package(self):
-        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        for pattern in ("*.hpp", "*.cuh"):
-            copy(self, pattern, os.path.join(self.source_folder, "include"),
-                 os.path.join(self.package_folder, "include"))
-        copy(self, "lamina_[im]*.*", os.path.join(self.source_folder, "cmake"),
-             os.path.join(self.package_folder, "lib", "cmake", "lamina"))
+        # What CMake installs: test/consumer/conan_create.py compares the two.
+        for pattern, source, to in (("LICENSE", "", "licenses"),
+                                    ("*.hpp", "include", "include"),
+                                    ("*.cuh", "include", "include"),
+                                    ("*_LICENSE.md", "include", "include"),
+                                    ("lamina_*", "cmake", MODULES),
+                                    ("cuda_kernels", "cmake", "bin")):
+            if not copy(self, pattern, os.path.join(self.source_folder, source),
+                        os.path.join(self.package_folder, to)):
+                raise ConanException(f"{self.name}: expected {pattern} in the folder "
+                                     f"'{source or '.'}' of the sources, found none")
+        # lamina_cuda runs it, and it finds the headers beside its own folder.
+        rename(self, os.path.join(self.package_folder, "bin", "cuda_kernels"),
+               os.path.join(self.package_folder, "bin", "lamina_cuda_kernels"))
 
     def package_info(self):
-        self.cpp_info.bindirs = []
         self.cpp_info.libdirs = []
         self.cpp_info.set_property("cmake_file_name", "lamina")
         self.cpp_info.set_property("cmake_target_name", "lamina::lamina")
-        # lamina::io, which is compiled where it is linked, lamina_import and lamina_mpi
-        modules = os.path.join("lib", "cmake", "lamina")
-        self.cpp_info.set_property("cmake_build_modules",
-                                   [os.path.join(modules, "lamina_io.cmake"),
-                                    os.path.join(modules, "lamina_import.cmake"),
-                                    os.path.join(modules, "lamina_mpi.cmake")])
+        folder = MODULES
+        if not os.path.isdir(os.path.join(self.package_folder, folder)):
+            folder = "cmake"  # `conan editable add`: the package is the tree
+        names = sorted(name for name in os.listdir(os.path.join(self.package_folder, folder))
+                       if name.startswith("lamina_"))
+        # Such as lamina::io, lamina_import and lamina_mpi, which compile files beside themselves
+        # where they are called.
+        self.cpp_info.set_property("cmake_build_modules", [os.path.join(folder, name)
+                                                           for name in names
+                                                           if name.endswith(".cmake")])
+        self.cpp_info.set_property("pkg_config_custom_content", {
+            name.removeprefix("lamina_").replace(".cpp", "_source"):
+            "/".join(("${prefix}", *folder.split(os.sep), name))
+            for name in names if name.endswith(".cpp")})
         if self.settings.os in ("Linux", "FreeBSD"):
             self.cpp_info.system_libs.append("pthread")
         if self.settings.compiler == "gcc":  # as CMakeLists.txt does, and for its reasons
             self.cpp_info.cxxflags = ["-ftoplevel-reorder", "-fno-gnu-unique"]
         if self.options.with_zlib:
             self.cpp_info.defines.append("LAMINA_HAS_ZLIB")
+        else:  # a system may have zlib.h all the same
+            self.cpp_info.defines.append("LAMINA_HAS_ZLIB=0")

@@ -93,6 +93,15 @@ lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAK
 
 lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAKE_CXX_COMPILER}"
                    --quick "${_compiler}")
+lamina_source_test(consumer.packages consumer/packages.py --compiler "${CMAKE_CXX_COMPILER}")
+lamina_source_test(consumer.packages_self_test consumer/packages.py --self-test
+                   --compiler "${CMAKE_CXX_COMPILER}")
+set(_conan --compiler "${CMAKE_CXX_COMPILER}" --build "${CMAKE_CURRENT_BINARY_DIR}/conan")
+lamina_source_test(consumer.conan consumer/conan_create.py ${_conan})
+lamina_source_test(consumer.conan_self_test consumer/conan_create.py --self-test ${_conan})
+set(_conan_tests consumer.conan consumer.conan_self_test)
+list(TRANSFORM _conan_tests PREPEND "${LAMINA_TEST_PREFIX}")
+set_tests_properties(${_conan_tests} PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(consumer.mixed_self_test consumer/mixed.py --self-test)
 list(SUBLIST _compilers 0 2 _two)  # a g++ and a clang++, where there are both
 foreach(_compiler IN LISTS _two)

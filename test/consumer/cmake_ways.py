@@ -5,18 +5,17 @@
 exported: a library adds lamina as a subdirectory, links it PUBLIC and installs an export set; a
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
-and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in
-place of ninja. pkg_config: without CMake. io: with the compiled writers of model files. imported:
-with a saved model as C++. mpi: with lamina_mpi, of an installed copy and of one that is added,
-under mpirun; left out where there is no MPI. vcpkg, conan: the overlay port and the recipe, against
-stand-ins for vcpkg and Conan, because a test downloads nothing.
+and the project asks for more warnings than lamina's own. without_zlib: LAMINA_WITH_ZLIB=OFF.
+unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. io: with the
+compiled writers of model files. imported: with a saved model as C++. mpi: with lamina_mpi, of an
+installed copy and of one that is added, under mpirun; left out where there is no MPI. vcpkg:
+the overlay port, against a stand-in for vcpkg (vcpkg_port.py). conan_create.py has Conan.
 
 imported and mpi compile much that other tests compile too, so a second compiler may do it sooner.
 
 usage: cmake_ways.py --compiler CXX [--quick CXX] [WAY]...
 """
 import argparse
-import importlib.util
 import os
 import pathlib
 import platform
@@ -25,7 +24,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import types
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import vcpkg_port  # noqa: E402
+from command import run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -34,15 +37,6 @@ SAID = "lamina: expected, found\n"
 HEAD = "cmake_minimum_required(VERSION 3.25)\nproject({} LANGUAGES CXX)\n"
 PROGRAM = f"add_executable(main {SOURCES})\ntarget_link_libraries(main PRIVATE {{}})\n"
 ADDED = f'add_subdirectory("{ROOT}" lamina {{}})\n'
-
-
-def run(*command, works=True, **options):
-    """What a command says; it must succeed, or fail where works=False."""
-    result = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, **options)
-    if (result.returncode == 0) != works:
-        sys.exit(f"{' '.join(map(str, command))}\n{result.stdout[-3000:]}")
-    return result.stdout
 
 
 class ways:
@@ -130,6 +124,12 @@ class ways:
                    "                       -Wno-unknown-warning-option -Weffc++ -Wpadded\n"
                    "                       -Werror)\n")
 
+    def without_zlib(self):
+        """Without zlib no header uses it, also where the system has it."""
+        self.build("without_zlib", "set(LAMINA_WITH_ZLIB OFF)\n" + ADDED.format("") +
+                   PROGRAM.format("lamina::lamina") +
+                   "target_compile_definitions(main PRIVATE EXPECTED_ZLIB=0)\n")
+
     def unity(self):
         build = self.build("unity", ADDED.format("") + PROGRAM.format("lamina::lamina"),
                            "-DCMAKE_UNITY_BUILD=ON")
@@ -213,146 +213,9 @@ class ways:
                 sys.exit(f"{name}: expected one process without mpirun, found {said!r}")
 
     def vcpkg(self):
-        print("vcpkg: a stand-in runs the port's files, because a test downloads nothing")
-        port = ROOT / "cmake/vcpkg/lamina"
-        version = ".".join(re.findall(r"#define LAMINA_VERSION_\w+ (\d+)", (
-            ROOT / "include/lamina/core/config.hpp").read_text()))
-        for manifest in (port / "vcpkg.json", ROOT / "vcpkg.json"):
-            if f'"version-semver": "{version}"' not in manifest.read_text():
-                sys.exit(f"{manifest}: expected version {version}")
-        package, build = self.folder / "vcpkg", self.folder / "vcpkg.build"
-        driver = self.folder / "vcpkg.cmake"
-        driver.write_text(f"""
-set(PORT lamina)
-set(CURRENT_PACKAGES_DIR "{package}")
-function(vcpkg_check_features)
-  set(FEATURE_OPTIONS -DLAMINA_WITH_ZLIB=ON PARENT_SCOPE)
-endfunction()
-function(vcpkg_cmake_configure)
-  cmake_parse_arguments(PARSE_ARGV 0 a "" "SOURCE_PATH" "OPTIONS")
-  execute_process(COMMAND cmake -G Ninja -S "${{a_SOURCE_PATH}}" -B "{build}" ${{a_OPTIONS}}
-                  "-DCMAKE_CXX_COMPILER={self.compiler}"
-                  "-DCMAKE_INSTALL_PREFIX=${{CURRENT_PACKAGES_DIR}}" COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
-function(vcpkg_cmake_install)
-  execute_process(COMMAND cmake --install "{build}" COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
-function(vcpkg_cmake_config_fixup)
-  cmake_parse_arguments(PARSE_ARGV 0 a "" "CONFIG_PATH" "")
-  file(RENAME "${{CURRENT_PACKAGES_DIR}}/${{a_CONFIG_PATH}}"
-       "${{CURRENT_PACKAGES_DIR}}/share/${{PORT}}")
-  file(GLOB_RECURSE targets "${{CURRENT_PACKAGES_DIR}}/share/${{PORT}}/*-targets.cmake")
-  foreach(file IN LISTS targets)  # vcpkg counts the folders up to the prefix anew
-    file(READ "${{file}}" text)
-    string(REPLACE "get_filename_component(_IMPORT_PREFIX \\"${{_IMPORT_PREFIX}}\\" PATH)\\nif"
-           "if" text "${{text}}")
-    file(WRITE "${{file}}" "${{text}}")
-  endforeach()
-endfunction()
-function(vcpkg_fixup_pkgconfig)
-endfunction()
-function(vcpkg_install_copyright)
-  cmake_parse_arguments(PARSE_ARGV 0 a "" "" "FILE_LIST")
-  file(INSTALL ${{a_FILE_LIST}} DESTINATION "${{CURRENT_PACKAGES_DIR}}/share/${{PORT}}")
-endfunction()
-include("{port}/portfile.cmake")
-""")
-        run("cmake", "-P", driver)
-        targets = package / "share/lamina/lamina-targets.cmake"
-        text = targets.read_text()  # as vcpkg_cmake_config_fixup: one folder less up to the prefix
-        up = 'get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)\n'
-        if text.count(up) == 3:
-            targets.write_text(text.replace(up, "", 1))
-        for name in ("usage", "LICENSE", "lamina-config.cmake"):
-            if not (package / "share/lamina" / name).is_file():
-                sys.exit(f"the port installs no {name}")
+        package = vcpkg_port.install(ROOT, self.compiler, self.folder)
         self.build("of_vcpkg", "find_package(lamina CONFIG REQUIRED)\n" +
                    PROGRAM.format("lamina::lamina"), f"-DCMAKE_PREFIX_PATH={package}")
-
-    def conan(self):
-        print("conan: a stand-in runs the recipe, because a test downloads nothing")
-
-        class invalid(Exception):
-            pass
-
-        def check_min_cppstd(recipe, least):
-            found = int(str(recipe.settings.cppstd).removeprefix("gnu"))
-            if found < least:
-                raise invalid(f"Current cppstd ({found}) is lower than the required ({least})")
-
-        def copy(recipe, pattern, source, to):
-            for path in pathlib.Path(source).rglob(pattern):
-                target = pathlib.Path(to) / path.relative_to(source)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, target)
-
-        modules = {
-            "conan": {"ConanFile": object},
-            "conan.errors": {"ConanInvalidConfiguration": invalid},
-            "conan.tools": {},
-            "conan.tools.build": {"check_min_cppstd": check_min_cppstd},
-            "conan.tools.files": {"copy": copy,
-                                  "load": lambda _, path: pathlib.Path(path).read_text()},
-            "conan.tools.layout": {"basic_layout": lambda recipe: None},
-            "conan.tools.scm": {"Version": str},
-        }
-        for name, members in modules.items():
-            sys.modules[name] = types.ModuleType(name)
-            vars(sys.modules[name]).update(members)
-        spec = importlib.util.spec_from_file_location("conanfile", ROOT / "conanfile.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.dont_write_bytecode = True
-        spec.loader.exec_module(module)
-        recipe = module.LaminaConan()
-        recipe.recipe_folder = str(ROOT)
-        recipe.set_version()
-
-        class compiler(str):
-            version = 12
-
-            def __lt__(self, other):
-                return False
-
-        recipe.settings = types.SimpleNamespace(os="Linux", compiler=compiler("gcc"),
-                                                cppstd="gnu17")
-        try:
-            recipe.validate()
-            sys.exit("expected the default profile of gcc to be refused")
-        except invalid as why:
-            if "needs C++20: add -s compiler.cppstd=20" not in str(why):
-                sys.exit(f"expected the setting that is missing, found '{why}'")
-        recipe.settings.cppstd = "20"
-        recipe.validate()
-        recipe.source_folder = str(ROOT)
-        recipe.package_folder = str(self.folder / "conan")
-        needed = []
-        recipe.requires = lambda reference, **_: needed.append(reference.split("/")[0])
-        recipe.options = types.SimpleNamespace(with_zlib=False, with_cli11=True)
-        recipe.requirements()
-        if needed != ["xtensor", "xsimd", "cli11"]:
-            sys.exit(f"expected the requirements of the options, found {needed}")
-        recipe.options = types.SimpleNamespace(with_zlib=True, with_cli11=False)
-        recipe.package()
-        properties = {}
-        info = recipe.cpp_info = types.SimpleNamespace(
-            defines=[], system_libs=[], cxxflags=[], set_property=properties.__setitem__)
-        recipe.package_info()
-        for module in properties["cmake_build_modules"]:
-            path = pathlib.Path(recipe.package_folder, module)
-            files = [path, *(path.parent / f for f in re.findall(r"lamina_\w+\.cpp",
-                                                                 (ROOT / "cmake" / path.name)
-                                                                 .read_text()))]
-            for file in files:
-                if not file.exists():
-                    sys.exit(f"expected {file.name} in Conan's package, found none")
-        program = self.folder / "of_conan"
-        flags = [flag for flag in info.cxxflags
-                 if "clang" not in self.compiler or "gnu-unique" not in flag and "toplevel" not in
-                 flag]
-        run(self.compiler, "-std=c++20", HERE / "ways/main.cpp", HERE / "ways/fail.cpp", *flags,
-            f"-I{recipe.package_folder}/include", *[f"-D{d}" for d in info.defines],
-            *[f"-l{name}" for name in info.system_libs], "-o", program)
-        self.expect(run(program))
 
 
 def main():

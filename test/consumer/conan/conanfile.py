@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `conan create` runs with the package that it has just made: a program that trains and
-answers."""
+"""What `conan create` runs with the package that it has just made: a program that
+computes, and the CMake modules that the recipe names."""
 import os
 
 from conan import ConanFile
@@ -23,6 +23,9 @@ class LaminaTest(ConanFile):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False
+        lamina = self.dependencies[self.tested_reference_str].cpp_info
+        toolchain.cache_variables["LAMINA_MODULES"] = ";".join(
+            lamina.get_property("cmake_build_modules"))
         toolchain.generate()
 
     def build(self):
