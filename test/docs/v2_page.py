@@ -33,12 +33,12 @@ CHAPTERS = {
                "the page on [clusters](cluster.md).",
                ("From a file to a trained model", "Activations by name", "The default optimizer",
                 "A model for several threads", "One matrix in a model", "One matrix in two models",
-                "What owns, what refers")),
+                "Owners and references")),
     "readers": ("Readers of functions", "That design reads data by a function that yields a "
                 "mini-batch and whether the pass ends with it. If no pass ends, an event stops the "
                 "training.", ("A simulation", "A stream of messages")),
-    "names": ("Names of variables in Fluid", "A variable is called by its layer, and a layer without "
-              "a name by its kind and a number. A ParamAttr can name a parameter.",
+    "names": ("Names of variables in Fluid", "A variable is called by its layer, and a layer "
+              "without a name by its kind and a number. A ParamAttr can name a parameter.",
               ("Names and a shared weight", )),
     "programs": ("Loops of programs and around models", "Either the program is a model, which a "
                  "loop of the host language trains, or the loop is a part of the program.",

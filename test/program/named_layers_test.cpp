@@ -57,7 +57,7 @@ TEST_CASE("layers with names, without names and with one weight, in order of cre
   CHECK(weights == 1);
 }
 
-TEST_CASE("what a program with prints prints, in order, and what it returns") {
+TEST_CASE("a program with prints: its text, in order, and what it returns") {
   const auto ids = lamina::tensor({6, 1}, std::vector<std::int64_t>{39, 4, 4, 0, 17, 8});
   const auto menus = lamina::create_lod_tensor(ids, {{3, 1, 2}});
   lamina::executor exe{lamina::place::cpu()};

@@ -198,11 +198,11 @@ TEST_CASE("Models and evaluators, a function that reads a file gives what a read
   CHECK(costs[2] < costs[1]);
 }
 
-TEST_CASE("Models and evaluators, what owns, what refers, and which functions each has") {
+TEST_CASE("Models and evaluators, owners, references, and the functions of each") {
   const flowers minibatch = first_flowers(40);
   const auto batches = minibatch | lamina::reader::batch(10);
   const temporary_folder folder;
-  // == models: What owns, what refers
+  // == models: Owners and references
   // model = paddle.model.create(cost)              # owns the topology and the parameters
   //
   // evaluator = paddle.evaluator.create(model)     # owns activations, refers to the model
