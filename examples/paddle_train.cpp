@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // paddle_train - the command line of PaddlePaddle v2, for two programs that read handwritten digits
 //
-//   examples/run paddle_train train --config=trainer_config.lr.py --save_dir=./output
-//       --num_passes=15 --log_period=100 --config_args=batch_size=10
+//   examples/run paddle_train train --config=digits.linear.py --save_dir=passes
+//       --num_passes=12 --log_period=60 --config_args=batch_size=10
 //
 // docs/command_line.md has the flags. `--config` says which program:
-//   trainer_config.lr.py     logistic regression
-//   trainer_config.mlp.py    a hidden layer with dropout
+//   digits.linear.py         logistic regression
+//   digits.hidden.py         a hidden layer with dropout
 //
-//   examples/run paddle_train --cuda --config=trainer_config.mlp --use_gpu     on a GPU
+//   examples/run paddle_train --cuda --config=digits.hidden --use_gpu     on a GPU
 #include <cstdint>
 
 // `examples/run paddle_train --cuda` defines EXAMPLE_CUDA, and links the kernels.
@@ -29,17 +29,17 @@ constexpr auto decide = [](auto scores, auto label) {
   return layer::mean(layer::softmax_with_cross_entropy(scores, label));
 };
 
-constexpr auto lr = lamina::program([](lamina::block& main) {
+constexpr auto linear = lamina::program([](lamina::block& main) {
   auto image = layer::data<"image", float, 64>(main);
   auto label = layer::data<"label", std::int64_t>(main);
   return decide(layer::fc<10>(image), label);
 });
 
-constexpr auto mlp = lamina::program([](lamina::block& main) {
+constexpr auto hidden = lamina::program([](lamina::block& main) {
   auto image = layer::data<"image", float, 64>(main);
   auto label = layer::data<"label", std::int64_t>(main);
-  auto hidden = layer::fc<64>(image, {.act = lamina::activation::relu});
-  return decide(layer::fc<10>(layer::dropout(hidden, 0.2f)), label);
+  auto units = layer::fc<64>(image, {.act = lamina::activation::relu});
+  return decide(layer::fc<10>(layer::dropout(units, 0.2f)), label);
 });
 
 // What `settings` and `define_py_data_sources2` are in a configuration of PaddlePaddle. A function
@@ -54,6 +54,6 @@ constexpr auto train = [](const lamina::config_args& args) {
 int main(int argc, char** argv) {
   const auto test = digits::test() | reader::batch(64);
   return lamina::trainer_main(argc, argv,
-                              lamina::trainer_config{"trainer_config.lr", lr, adam, train, test},
-                              lamina::trainer_config{"trainer_config.mlp", mlp, adam, train, test});
+                              lamina::trainer_config{"digits.linear", linear, adam, train, test},
+                              lamina::trainer_config{"digits.hidden", hidden, adam, train, test});
 }

@@ -41,11 +41,11 @@ TEST_CASE("a folder is whole from finish() until the next begin()") {
   CHECK_THROWS_WITH(folder.require_whole("--start_pass=4"),
                     "lamina: --start_pass=4: expected the folder of a whole pass, " +
                         folder.path() + ", found one without the file done");
-  folder.finish("trainer_config.lr");
+  folder.finish("digits.linear");
   CHECK_NOTHROW(folder.require_whole(""));
   CHECK(content(folder.path() + "/done").starts_with("lamina "));
-  CHECK(content(folder.path() + "/path.txt") == "trainer_config.lr\n");
-  CHECK(lamina::configuration_of(folder.path()) == "trainer_config.lr");
+  CHECK(content(folder.path() + "/path.txt") == "digits.linear\n");
+  CHECK(lamina::configuration_of(folder.path()) == "digits.linear");
   folder.begin();
   CHECK_THROWS_AS(folder.require_whole(""), lamina::error);
   CHECK(lamina::configuration_of(in.path()).empty());

@@ -48,18 +48,18 @@ TEST_CASE("without flags the defaults are those of PaddlePaddle v2") {
   CHECK(f.answer.empty());
 }
 
-TEST_CASE("the flags of the design document's train.sh") {
+TEST_CASE("the flags of a script of v2") {
   const auto f =
-      read({"train", "--config=trainer_config.lr.py", "--save_dir=./output", "--trainer_count=4",
-            "--log_period=100", "--num_passes=15", "--use_gpu=false",
-            "--show_parameter_stats_period=100", "--test_all_data_in_one_period=1"});
-  CHECK(f.config == "trainer_config.lr.py");
-  CHECK(f.save_dir == "./output");
-  CHECK(f.trainer_count == 4);
-  CHECK(f.log_period == 100);
-  CHECK(f.num_passes == 15);
+      read({"train", "--num_passes=12", "--test_all_data_in_one_period=true", "--trainer_count=3",
+            "--use_gpu=0", "--show_parameter_stats_period=40", "--config=configs/digits.linear.py",
+            "--save_dir=passes/linear", "--log_period=80"});
+  CHECK(f.config == "configs/digits.linear.py");
+  CHECK(f.save_dir == "passes/linear");
+  CHECK(f.trainer_count == 3);
+  CHECK(f.log_period == 80);
+  CHECK(f.num_passes == 12);
   CHECK_FALSE(f.use_gpu);
-  CHECK(f.show_parameter_stats_period == 100);
+  CHECK(f.show_parameter_stats_period == 40);
   CHECK(f.test_all_data_in_one_period);
 }
 

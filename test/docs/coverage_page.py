@@ -23,7 +23,8 @@ INTRODUCTION = """# Coverage
 
 Each item that five documents of PaddlePaddle name, with the header that declares it, a test, and
 the page or example that shows it. Two of the five documents are versions of "PaddlePaddle API" and
-share a chapter here. The [page of v2's names](v2.md) shows the code of the documents beside C++.
+share a chapter here. Items are functions, arguments and concepts. "A whole program" is a program of
+lamina's own for the purpose of one in the document ([names of PaddlePaddle v2](v2.md)).
 
 `test/docs/coverage_page.py --update` writes this page from `test/docs/coverage_table.txt`. The
 script fails if a header does not contain the word of its row, or if a test or page is missing, so

@@ -39,25 +39,25 @@ const lamina::parameter_desc* parameter(const lamina::program_view& p, const std
 
 }  // namespace
 
-TEST_CASE("the variables of Fluid's introduction to names, in order of creation") {
+TEST_CASE("names of layers, of parameters and of neither, in order of creation") {
   constexpr auto net = lamina::program([](lamina::block& main) {
-    auto x = layer::data<"x", std::int64_t>(main);
-    auto embedded = layer::embedding<100, 128>(x);
-    layer::print(embedded);
-    auto fc = layer::fc<1>(layer::fc<1>(embedded));
-    auto mine = layer::fc<1>(embedded, {.param = {.name = "fc_weight"}, .name = "my_fc"});
-    auto again = layer::fc<1>(embedded, {.param = {.name = "fc_weight"}, .name = "my_fc"});
-    layer::print(fc);
-    return std::tuple{mine, again};
+    auto ids = layer::data<"ids", std::int64_t>(main);
+    auto rows = layer::embedding<30, 24>(ids);
+    auto ranked = layer::fc<2>(rows, {.param = {.name = "order"}, .name = "rank"});
+    auto deep = layer::fc<2>(layer::fc<5>(rows));
+    layer::print(deep);
+    auto twice = layer::fc<2>(rows, {.param = {.name = "order"}, .name = "rank"});
+    layer::print(rows);
+    return std::tuple{ranked, twice};
   });
   CHECK(names(net.view()) ==
         std::vector<std::string>{
-            "x",           "embedding_0.w_0", "embedding_0.tmp_0", "print_0.tmp_0",
-            "fc_0.w_0",    "fc_0.tmp_0",      "fc_0.b_0",          "fc_0.tmp_1",
-            "fc_1.w_0",    "fc_1.tmp_0",      "fc_1.b_0",          "fc_1.tmp_1",
-            "fc_weight",   "my_fc.tmp_0",     "my_fc.b_0",         "my_fc.tmp_1",
-            "my_fc.tmp_2", "my_fc.b_1",       "my_fc.tmp_3",       "print_1.tmp_0"});
-  CHECK(net.parameter_count() == 100 * 128 + (128 + 1) + (1 + 1) + 128 + 1 + 1);
+            "ids",        "embedding_0.w_0", "embedding_0.tmp_0", "order",
+            "rank.tmp_0", "rank.b_0",        "rank.tmp_1",        "fc_0.w_0",
+            "fc_0.tmp_0", "fc_0.b_0",        "fc_0.tmp_1",        "fc_1.w_0",
+            "fc_1.tmp_0", "fc_1.b_0",        "fc_1.tmp_1",        "print_0.tmp_0",
+            "rank.tmp_2", "rank.b_1",        "rank.tmp_3",        "print_1.tmp_0"});
+  CHECK(net.parameter_count() == 30 * 24 + (24 * 2 + 2) + (24 * 5 + 5) + (5 * 2 + 2) + 2);
   CHECK(net.view().count.startup == 8);
 }
 

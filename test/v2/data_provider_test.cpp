@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of functions that yield (mini-batch, end of pass), and the two readers of the document
-// "PaddlePaddle API".
+// Readers of functions that yield (mini-batch, whether the pass ends): springs that a simulation
+// stretches, a stream of messages, and functions whose passes end.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -19,84 +19,75 @@ namespace paddle = lamina::v2;
 namespace layer = paddle::layer;
 using test::read;
 
-namespace document {
 namespace {
 
-struct pair {
-  float x, y;
+struct spring {
+  float load, stretch;
 };
 
-constexpr double sigma = 0.1;
-
-double sample_from_uniform(double low, double high) {
-  static std::uint64_t count = 0;
-  lamina::reader::random random(2, 0, count++);
-  return low + (high - low) * static_cast<double>(random.uniform());
-}
-double sample_from_gauss(double mean, double deviation) {
-  static std::uint64_t count = 0;
-  lamina::reader::random random(3, 0, count++);
-  return static_cast<double>(
-      random.normal(static_cast<float>(mean), static_cast<float>(deviation)));
-}
-
-// == API: A Synthetic Data Reader
-// def read(args):
-//     x = sample_from_uniform(0.0, 1.0)
-//     y = sample_from_gauss(2 * x, sigma)
-//     yield {x, y}, False # no end-of-file so no end-of-pass
-lamina::generator<std::pair<pair, bool>> synthetic() {
-  for (;;) {
-    const double x = sample_from_uniform(0.0, 1.0);
-    const double y = sample_from_gauss(2 * x, sigma);
-    co_yield {pair{float(x), float(y)}, false};  // no end-of-file so no end-of-pass
+// == readers: A simulation
+// def springs():
+//     rng = random.Random(2)
+//     while True:
+//         load = rng.random()
+//         stretch = rng.gauss(1.5 * load, 0.1)  # measured with an error
+//         yield (load, stretch), False          # passes have no end
+lamina::generator<std::pair<spring, bool>> springs() {
+  for (std::uint64_t number = 0;; ++number) {
+    lamina::reader::random rng(2, 0, number);
+    const float load = rng.uniform();
+    const float stretch = rng.normal(1.5f * load, 0.1f);  // measured with an error
+    co_yield {spring{load, stretch}, false};              // passes have no end
   }
 }
 // ==
 
-namespace kafka {
+namespace broker {
 
-/// Stands for a stream of messages that has no end.
-class channel {
+/// Stands for a subscription to messages that come without end.
+class subscription {
  public:
-  explicit channel(std::string name) : name_(std::move(name)) {}
-  std::vector<pair> read() {
-    std::vector<pair> messages;
+  explicit subscription(std::string topic) : topic_(std::move(topic)) {}
+  std::vector<spring> poll() {
+    std::vector<spring> messages;
     for (int i = 0; i < 4; ++i) {
-      const auto x = static_cast<float>(sample_from_uniform(0.0, 1.0));
-      messages.push_back({x, name_ == "clicks" ? 2 * x : -x});
+      lamina::reader::random rng(3, 0, received_++);
+      const float load = rng.uniform();
+      messages.push_back({load, topic_ == "scales" ? 1.5f * load : -load});
     }
     return messages;
   }
 
  private:
-  std::string name_;
+  std::string topic_;
+  std::uint64_t received_ = 0;
 };
-channel open_channel(const std::string& name) { return channel(name); }
+subscription subscribe(const std::string& topic) { return subscription(topic); }
 
-}  // namespace kafka
+}  // namespace broker
 
-// == API: A Reader for Online Learning
-// def read(args):
-//     log_stream = kafka.open_channel(args["kafka channel name"])
-//     yeild log_stream.read(), False # no end-of-pass in online learning
-using arguments = std::map<std::string, std::string>;
+// == readers: A stream of messages
+// def measured(options):
+//     messages = broker.subscribe(options["topic"])
+//     while True:
+//         yield messages.poll(), False  # training goes on until an event stops it
+using named_options = std::map<std::string, std::string>;
 
-lamina::generator<std::pair<std::vector<pair>, bool>> online(arguments args) {
-  auto log_stream = kafka::open_channel(args["kafka channel name"]);
-  for (;;) co_yield {log_stream.read(), false};  // no end-of-pass in online learning
+lamina::generator<std::pair<std::vector<spring>, bool>> measured(named_options options) {
+  auto messages = broker::subscribe(options["topic"]);
+  while (true) co_yield {messages.poll(), false};  // training goes on until an event stops it
 }
 // ==
 
-constexpr auto line = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", paddle::data_type::dense_vector<1>>(main);
-  auto y = layer::data<"y", paddle::data_type::dense_vector<1>>(main);
-  return layer::square_error_cost(layer::fc<1>(x, {.name = "line"}), y);
+constexpr auto hooke = lamina::program([](lamina::block& main) {
+  auto load = layer::data<"load", paddle::data_type::dense_vector<1>>(main);
+  auto stretch = layer::data<"stretch", paddle::data_type::dense_vector<1>>(main);
+  return layer::square_error_cost(layer::fc<1>(load, {.name = "hooke"}), stretch);
 });
 
 template <class M>
 double slope(const M& m) {
-  return static_cast<double>(m.template parameter<"line.w_0">().flat(0));
+  return static_cast<double>(m.template parameter<"hooke.w_0">().flat(0));
 }
 
 using numbers = std::vector<int>;
@@ -110,29 +101,29 @@ lamina::generator<std::pair<numbers, bool>> growing(int first) {
 
 }  // namespace
 
-TEST_CASE("PaddlePaddle API, A Synthetic Data Reader: the slope that it has is learned") {
-  auto model = paddle::model::create(line);
-  const auto batches = paddle::batch(paddle::data_provider(synthetic), 20);
+TEST_CASE("Readers of functions, the slope of a simulation is learned") {
+  auto model = paddle::model::create(hooke);
+  const auto batches = paddle::batch(paddle::data_provider(springs), 20);
   const auto sgd = paddle::optimizer::SGD({.learning_rate = 0.3f});
   const auto result = sgd.train(model, batches, {.on_event = [](const lamina::event& e) {
                                   if (e.batch == 599 && e.is_end_iteration()) e.stop();
                                 }});
   CHECK(result.stopped);
   CHECK(result.samples == 600 * 20);
-  CHECK(slope(model) == Approx(2).margin(0.1));
+  CHECK(slope(model) == Approx(1.5).margin(0.1));
   CHECK(result.cost < 0.1);
 }
 
-TEST_CASE("PaddlePaddle API, A Reader for Online Learning: training ends when it is told to") {
-  auto model = paddle::model::create(line);
-  const auto stream = paddle::data_provider(online, arguments{{"kafka channel name", "clicks"}});
+TEST_CASE("Readers of functions, training with a stream ends when it is told to") {
+  auto model = paddle::model::create(hooke);
+  const auto stream = paddle::data_provider(measured, named_options{{"topic", "scales"}});
   const auto adam = paddle::optimizer::Adam({.learning_rate = 0.02f});
   const auto result = adam.train(model, stream, {.passes = 2, .on_event = [](const auto& e) {
                                                    if (e.batch == 799 && e.is_end_iteration())
                                                      e.stop();
                                                  }});
   CHECK(result.steps == 800);
-  CHECK(slope(model) == Approx(2).margin(0.02));
+  CHECK(slope(model) == Approx(1.5).margin(0.02));
 }
 
 TEST_CASE("a pass ends where the function says so, and the next one goes on from there") {
@@ -167,5 +158,3 @@ TEST_CASE("a function that returns ends its pass and is called again; its errors
   };
   CHECK_THROWS_WITH(read(paddle::data_provider(failing)), "no more messages");
 }
-
-}  // namespace document

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example of the document "Fluid, basic concepts": names of variables, shared by ParamAttr.
+// Names of variables by Fluid's rules, a weight that a ParamAttr shares, and its learning rate.
 #include <cstdint>
 #include <sstream>
 #include <string>
@@ -21,58 +21,42 @@ using Catch::Contains;
 
 namespace {
 
-// == concepts: Name
-// import paddle.fluid as fluid
-// import numpy as np
+// == names: Names and a shared weight
+// words = fluid.layers.data(name='words', shape=[1], dtype='int64', lod_level=1)
+// vectors = fluid.layers.embedding(input=words, size=(50, 16))   # embedding_0.w_0
+// vectors = fluid.layers.Print(vectors)                          # prints embedding_0.tmp_0
 //
-// x = fluid.layers.data(name='x', shape=[1], dtype='int64', lod_level=1)
-// emb = fluid.layers.embedding(input=x, size=(128, 100)) # embedding_0.w_0
-// emb = fluid.layers.Print(emb) # Tensor[embedding_0.tmp_0]
+// # Two layers of one name with one weight; each has a bias, score.b_0 and score.b_1.
+// weight = fluid.ParamAttr(name='weight_of_scores', learning_rate=0.25, trainable=True)
+// scores = [
+//     fluid.layers.Print(                           # prints score.tmp_1, then score.tmp_3
+//         fluid.layers.fc(input=vectors, size=2, name='score', param_attr=weight))
+//     for _ in range(2)
+// ]
 //
-// # default name
-// fc_none = fluid.layers.fc(input=emb, size=1) # fc_0.w_0, fc_0.b_0
-// fc_none = fluid.layers.Print(fc_none) # Tensor[fc_0.tmp_1]
-//
-// fc_none1 = fluid.layers.fc(input=emb, size=1) # fc_1.w_0, fc_1.b_0
-// fc_none1 = fluid.layers.Print(fc_none1) # Tensor[fc_1.tmp_1]
-//
-// # name in ParamAttr
-// w_param_attrs = fluid.ParamAttr(name="fc_weight", learning_rate=0.5, trainable=True)
-// print(w_param_attrs.name) # fc_weight
-//
-// # name == 'my_fc'
-// my_fc1 = fluid.layers.fc(input=emb, size=1, name='my_fc', param_attr=w_param_attrs)
-// # fc_weight, my_fc.b_0
-// my_fc1 = fluid.layers.Print(my_fc1) # Tensor[my_fc.tmp_1]
-//
-// my_fc2 = fluid.layers.fc(input=emb, size=1, name='my_fc', param_attr=w_param_attrs)
-// # fc_weight, my_fc.b_1
-// my_fc2 = fluid.layers.Print(my_fc2) # Tensor[my_fc.tmp_3]
-constexpr lamina::param_attr w_param_attrs{
-    .name = "fc_weight", .learning_rate = 0.5f, .trainable = true};  // name in ParamAttr
-static_assert(w_param_attrs.name == "fc_weight");
+// # Layers without a name: fc_0.w_0 and fc_0.b_0, fc_1.w_0 and fc_1.b_0.
+// hidden = fluid.layers.Print(fluid.layers.fc(input=vectors, size=3))
+// topic = fluid.layers.Print(fluid.layers.fc(input=hidden, size=4))
+constexpr lamina::param_attr weight{
+    .name = "weight_of_scores", .learning_rate = 0.25f, .trainable = true};
+static_assert(weight.name == "weight_of_scores");
 
 constexpr auto main_program = lamina::program([](lamina::block& main) {
-  auto x = layer::sequence<"x", std::int64_t>(main);
-  auto emb = layer::embedding<128, 100>(x);  // embedding_0.w_0
-  emb = layer::print(emb);                   // Tensor[embedding_0.tmp_0]
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto vectors = layer::embedding<50, 16>(words);  // embedding_0.w_0
+  vectors = layer::print(vectors);                 // prints embedding_0.tmp_0
 
-  // default name
-  auto fc_none = layer::fc<1>(emb);  // fc_0.w_0, fc_0.b_0
-  fc_none = layer::print(fc_none);   // Tensor[fc_0.tmp_1]
+  // Two layers of one name with one weight; each has a bias, score.b_0 and score.b_1.
+  const auto score = [&] {
+    return layer::print(layer::fc<2>(vectors, {.param = weight, .name = "score"}));
+  };
+  auto first = score();   // prints score.tmp_1
+  auto second = score();  // prints score.tmp_3
 
-  auto fc_none1 = layer::fc<1>(emb);  // fc_1.w_0, fc_1.b_0
-  fc_none1 = layer::print(fc_none1);  // Tensor[fc_1.tmp_1]
-
-  // name == 'my_fc'
-  auto my_fc1 = layer::fc<1>(emb, {.param = w_param_attrs, .name = "my_fc"});
-  // fc_weight, my_fc.b_0
-  my_fc1 = layer::print(my_fc1);  // Tensor[my_fc.tmp_1]
-
-  auto my_fc2 = layer::fc<1>(emb, {.param = w_param_attrs, .name = "my_fc"});
-  // fc_weight, my_fc.b_1
-  my_fc2 = layer::print(my_fc2);  // Tensor[my_fc.tmp_3]
-  return std::tuple{fc_none, fc_none1, my_fc1, my_fc2};
+  // Layers without a name: fc_0.w_0 and fc_0.b_0, fc_1.w_0 and fc_1.b_0.
+  auto hidden = layer::print(layer::fc<3>(vectors));
+  auto topic = layer::print(layer::fc<4>(hidden));
+  return std::tuple{first, second, hidden, topic};
 });
 // ==
 
@@ -88,80 +72,96 @@ std::vector<std::string> names(const lamina::program_view& p) {
 
 }  // namespace
 
-TEST_CASE("Fluid, basic concepts, Name: all variables of the program have Fluid's names") {
+TEST_CASE("Names of variables in Fluid, all variables of the program have them") {
   CHECK(names(main_program.view()) ==
-        std::vector<std::string>{
-            "x",           "embedding_0.w_0", "embedding_0.tmp_0", "print_0.tmp_0", "fc_0.w_0",
-            "fc_0.tmp_0",  "fc_0.b_0",        "fc_0.tmp_1",        "print_1.tmp_0", "fc_1.w_0",
-            "fc_1.tmp_0",  "fc_1.b_0",        "fc_1.tmp_1",        "print_2.tmp_0", "fc_weight",
-            "my_fc.tmp_0", "my_fc.b_0",       "my_fc.tmp_1",       "print_3.tmp_0", "my_fc.tmp_2",
-            "my_fc.b_1",   "my_fc.tmp_3",     "print_4.tmp_0"});
+        std::vector<std::string>{"words",         "embedding_0.w_0",  "embedding_0.tmp_0",
+                                 "print_0.tmp_0", "weight_of_scores", "score.tmp_0",
+                                 "score.b_0",     "score.tmp_1",      "print_1.tmp_0",
+                                 "score.tmp_2",   "score.b_1",        "score.tmp_3",
+                                 "print_2.tmp_0", "fc_0.w_0",         "fc_0.tmp_0",
+                                 "fc_0.b_0",      "fc_0.tmp_1",       "print_3.tmp_0",
+                                 "fc_1.w_0",      "fc_1.tmp_0",       "fc_1.b_0",
+                                 "fc_1.tmp_1",    "print_4.tmp_0"});
   CHECK(main_program.view().count.startup == 8);
 }
 
-TEST_CASE("Fluid, basic concepts, Name: the executor runs it, and layers share a weight") {
+TEST_CASE("Names of variables in Fluid, the executor runs it, and layers share a weight") {
   std::ostringstream printed;
   lamina::run_options options;
   options.print_to = &printed;
-  // == concepts: Name
+  // == names: Names and a shared weight
   //
-  // place = fluid.CPUPlace()
-  // x_data = np.array([[1],[2],[3]]).astype("int64")
-  // x_lodTensor = fluid.create_lod_tensor(x_data, [[1, 2]], place)
-  // exe = fluid.Executor(place)
-  // exe.run(fluid.default_startup_program())
-  // ret = exe.run(feed={'x': x_lodTensor},
-  //               fetch_list=[fc_none, fc_none1, my_fc1, my_fc2], return_numpy=False)
-  auto x_data = lamina::tensor({3, 1}, std::vector<std::int64_t>{1, 2, 3});
-  auto x_lodTensor = lamina::create_lod_tensor(x_data, {{1, 2}});
-  lamina::executor exe;  // on the CPU
+  // cpu = fluid.CPUPlace()
+  // executor = fluid.Executor(cpu)
+  // executor.run(fluid.default_startup_program())
+  // ids = numpy.array([7, 0, 49, 7, 3], dtype='int64').reshape(5, 1)
+  // sentences = fluid.create_lod_tensor(ids, [[2, 3]], cpu)  # of two words and of three
+  // found = executor.run(feed={'words': sentences}, fetch_list=scores + [hidden, topic],
+  //                      return_numpy=False)
+  lamina::executor executor;  // on the CPU
   lamina::scope scope;
-  exe.run_startup(main_program.view(), scope);
-  auto ret = exe.run(main_program.view(), scope, {{"x", x_lodTensor}}, options);
+  executor.run_startup(main_program.view(), scope);
+  auto ids = lamina::tensor({5, 1}, std::vector<std::int64_t>{7, 0, 49, 7, 3});
+  auto sentences = lamina::create_lod_tensor(ids, {{2, 3}});  // of two words and of three
+  auto found = executor.run(main_program.view(), scope, {{"words", sentences}}, options);
   // ==
-  REQUIRE(ret.size() == 4);
+  REQUIRE(found.size() == 4);
+  for (const auto& one : found)
+    CHECK(one.lod().recursive_sequence_lengths() == std::vector<lamina::lod::level>{{2, 3}});
+  // The product of a row of x and a column of a weight.
+  const auto product = [&](const auto& x, std::size_t row, const char* name, std::size_t column) {
+    const auto w = scope.get(name).as<float>();
+    double sum = 0;
+    for (std::size_t i = 0; i < w.shape()[0]; ++i)
+      sum += static_cast<double>(x(row, i)) * static_cast<double>(w(i, column));
+    return sum;
+  };
   const auto table = scope.get("embedding_0.w_0").as<float>();
+  const auto hidden = found[2].as<float>();
   for (std::size_t k = 0; k < 4; ++k) {
-    const char* const weights[] = {"fc_0.w_0", "fc_1.w_0", "fc_weight", "fc_weight"};
-    CHECK(ret[k].lod().recursive_sequence_lengths() == std::vector<lamina::lod::level>{{1, 2}});
-    CHECK(ret[k].shape() == lamina::tensor_shape{3, 1});
-    const auto w = scope.get(weights[k]).as<float>();
-    for (std::size_t row = 0; row < 3; ++row) {
-      double sum = 0;
-      for (std::size_t i = 0; i < 100; ++i)
-        sum += static_cast<double>(table(row + 1, i)) * static_cast<double>(w(i, 0));
-      CHECK(ret[k].as<float>()(row, 0) == Approx(sum).margin(1e-5));
+    const char* const weights[] = {"weight_of_scores", "weight_of_scores", "fc_0.w_0", "fc_1.w_0"};
+    const std::size_t columns[] = {2, 2, 3, 4};
+    REQUIRE(found[k].shape() == lamina::tensor_shape{5, columns[k]});
+    for (std::size_t row = 0; row < 5; ++row) {
+      const auto id = static_cast<std::size_t>(ids.as<std::int64_t>()(row, 0));
+      for (std::size_t column = 0; column < columns[k]; ++column) {
+        const double expected = k < 3 ? product(table, id, weights[k], column)
+                                      : product(hidden, row, weights[k], column);
+        CHECK(found[k].as<float>()(row, column) == Approx(expected).margin(1e-5));
+      }
     }
   }
-  CHECK((ret[2].as<float>() == ret[3].as<float>()));
-  CHECK_FALSE((ret[0].as<float>() == ret[1].as<float>()));
-  for (const char* name : {"Tensor[embedding_0.tmp_0]", "Tensor[fc_0.tmp_1]", "Tensor[fc_1.tmp_1]",
-                           "Tensor[my_fc.tmp_1]", "Tensor[my_fc.tmp_3]"})
+  CHECK((found[0].as<float>() == found[1].as<float>()));
+  for (std::size_t i = 0; i < 3; ++i)  // the same word, at two places
+    CHECK(hidden(0, i) == hidden(3, i));
+  CHECK_FALSE(hidden(0, 0) == hidden(1, 0));
+  for (const char* name : {"Tensor[embedding_0.tmp_0]", "Tensor[score.tmp_1]",
+                           "Tensor[score.tmp_3]", "Tensor[fc_0.tmp_1]", "Tensor[fc_1.tmp_1]"})
     CHECK_THAT(printed.str(), Contains(name));
-  CHECK_THROWS_AS(lamina::create_lod_tensor(x_data, {{1, 3}}), lamina::error);
+  CHECK_THROWS_AS(lamina::create_lod_tensor(ids, {{2, 4}}), lamina::error);
 }
 
-TEST_CASE("Fluid, basic concepts, ParamAttr: a factor on the learning rate, and a frozen weight") {
+TEST_CASE("Names of variables in Fluid, a factor on the learning rate, and a frozen weight") {
   static constexpr auto net = lamina::program([](lamina::block& main) {
     auto x = layer::data<"x", float, 2>(main);
     auto whole = layer::fc<1>(x, {.param = {.name = "whole"}, .bias = false});
-    auto half = layer::fc<1>(x, {.param = w_param_attrs, .bias = false});
+    auto quarter = layer::fc<1>(x, {.param = weight, .bias = false});
     auto none = layer::fc<1>(x, {.param = {.name = "none", .trainable = false}, .bias = false});
-    return layer::mean(whole + half + none);
+    return layer::mean(whole + quarter + none);
   });
   lamina::model model{net};
   const auto before = [&] {
-    return std::tuple{model.parameter<"whole">(), model.parameter<"fc_weight">(),
+    return std::tuple{model.parameter<"whole">(), model.parameter<"weight_of_scores">(),
                       model.parameter<"none">()};
   }();
   using sample = std::array<float, 2>;
-  lamina::optimizer::sgd{.learning_rate = 0.25f}.train(
+  lamina::optimizer::sgd{.learning_rate = 0.5f}.train(
       model, std::vector<std::vector<sample>>{{sample{1, 3}}});
-  const auto& [whole, half, none] = before;
+  const auto& [whole, quarter, none] = before;
   CHECK(model.parameter<"none">() == none);
   for (std::size_t i = 0; i < 2; ++i) {
     const float x = i == 0 ? 1.f : 3.f;
-    CHECK(model.parameter<"whole">().flat(i) == Approx(whole.flat(i) - 0.25f * x));
-    CHECK(model.parameter<"fc_weight">().flat(i) == Approx(half.flat(i) - 0.125f * x));
+    CHECK(model.parameter<"whole">().flat(i) == Approx(whole.flat(i) - 0.5f * x));
+    CHECK(model.parameter<"weight_of_scores">().flat(i) == Approx(quarter.flat(i) - 0.125f * x));
   }
 }

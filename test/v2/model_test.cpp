@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of the document "PaddlePaddle API", line by line. What stands between a line
-// `// == name` and `// ==` is shown by docs/v2.md, the comment in front of it as the document's
-// side (test/docs/v2_page.py).
+// model::create and load, evaluator::create, data_provider, train and the default optimizer:
+// models of flowers, which are made up. docs/v2.md shows what stands between a line `// == name`
+// and `// ==`, with the comment in front of it as Python (test/docs/v2_page.py).
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -21,124 +21,140 @@ namespace paddle = lamina::v2;
 namespace layer = paddle::layer;
 using paddle::data_type::dense_vector;
 
-namespace document {  // POSIX has a function read, too
 namespace {
 
-// What the document calls and leaves to the reader.
-
-struct sample {
-  std::array<float, 4> input;
-  std::int64_t label;
+struct flower {
+  std::array<float, 5> measures;
+  std::int64_t kind;
 };
-using minibatch = std::vector<sample>;
+using flowers = std::vector<flower>;
 
-/// The sample of a number; its label is the largest of the first three inputs.
-sample sample_of(std::uint64_t i) {
-  lamina::reader::random random(1, 0, i);
-  sample s{};
-  for (float& x : s.input) x = random.uniform();
+/// The flower of a number; its kind is the position of the largest of the last three measures.
+flower flower_of(std::uint64_t number) {
+  lamina::reader::random random(1, 0, number);
+  flower f{};
+  for (float& x : f.measures) x = random.uniform();
   for (std::int64_t k = 1; k < 3; ++k)
-    if (s.input[static_cast<std::size_t>(k)] > s.input[static_cast<std::size_t>(s.label)])
-      s.label = k;
-  return s;
-}
-std::ifstream open_file(const std::string& name) {
-  std::ifstream f(name);
-  f.imbue(std::locale::classic());
+    if (f.measures[static_cast<std::size_t>(2 + k)] >
+        f.measures[static_cast<std::size_t>(2 + f.kind)])
+      f.kind = k;
   return f;
 }
-/// The next eight samples of a file of numbers; fewer at its end.
-minibatch read_a_minibatch(std::ifstream& f) {
-  minibatch mb;
-  sample s{};
-  while (mb.size() < 8 && f >> s.input[0] >> s.input[1] >> s.input[2] >> s.input[3] >> s.label)
-    mb.push_back(s);
-  f >> std::ws;
-  return mb;
+flowers first_flowers(std::uint64_t count) {
+  flowers all;
+  for (std::uint64_t i = 0; i < count; ++i) all.push_back(flower_of(i));
+  return all;
 }
-bool eof(std::ifstream& f) { return f.peek() == std::ifstream::traits_type::eof(); }
-void write_samples(const std::string& name, std::uint64_t count) {
-  std::ofstream to(name);
+
+// A file of flowers, one per line, their numbers separated by blanks.
+
+std::ifstream opened(const std::string& path) {
+  std::ifstream source(path);
+  source.imbue(std::locale::classic());
+  return source;
+}
+/// Up to `count` flowers, fewer at the end of the file.
+flowers next_flowers(std::ifstream& source, std::size_t count) {
+  flowers next;
+  flower f{};
+  const auto reads_one = [&] {
+    for (float& x : f.measures) source >> x;
+    return static_cast<bool>(source >> f.kind);
+  };
+  while (next.size() < count && reads_one()) next.push_back(f);
+  source >> std::ws;
+  return next;
+}
+bool at_end(std::ifstream& source) { return source.peek() == std::ifstream::traits_type::eof(); }
+void write_flowers(const std::string& path, std::uint64_t count) {
+  std::ofstream to(path);
   to.imbue(std::locale::classic());
   to.precision(9);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const sample s = sample_of(i);
-    for (const float x : s.input) to << x << ' ';
-    to << s.label << '\n';
+  for (const flower& f : first_flowers(count)) {
+    for (const float x : f.measures) to << x << ' ';
+    to << f.kind << '\n';
   }
 }
 
-// == API: Programming
-// def read(args):
-//     f = open_file(args["filename"])
-//     mb = read_a_minibatch(f)
-//     end_pass = eof(f)
-//     if end_pass:
-//        f = open_file(args["filename"]) # rewind for reading again
-//     yield mb, end_pass
-struct arguments {
-  std::string filename;
+// == models: From a file to a trained model
+// def flowers_of(settings):
+//     source = open(settings["path"])
+//     while True:
+//         minibatch = next_flowers(source, settings["count"])
+//         last = at_end(source)
+//         if last:
+//             source = open(settings["path"])  # the next pass starts over
+//         yield minibatch, last
+struct settings {
+  std::string path;
+  std::size_t count;
 };
-lamina::generator<std::pair<minibatch, bool>> read(arguments args) {
-  auto f = open_file(args.filename);
-  for (;;) {
-    auto mb = read_a_minibatch(f);
-    bool end_pass = eof(f);
-    if (end_pass) f = open_file(args.filename);  // rewind for reading again
-    co_yield {std::move(mb), end_pass};
+lamina::generator<std::pair<flowers, bool>> flowers_of(settings from) {
+  auto source = opened(from.path);
+  while (true) {
+    auto minibatch = next_flowers(source, from.count);
+    const bool last = at_end(source);
+    if (last) source = opened(from.path);  // the next pass starts over
+    co_yield {std::move(minibatch), last};
   }
 }
 // ==
 
-// == API: Topology
-// input = paddle.layer.data(...)
-// intermediate = paddle.layer.fc(input, name="inter", ...)
-// output = paddle.layer.softmax(intermediate, name="output", ...)
-constexpr auto output = lamina::program([](lamina::block& main) {
-  auto input = layer::data<"input", dense_vector<4>>(main);
-  auto intermediate = layer::fc<3>(input, {.name = "inter"});
-  auto output = layer::softmax(intermediate, {.name = "output"});
-  auto label = layer::data<"label", paddle::data_type::integer_value<3>>(main);
-  return layer::cross_entropy_cost(output, label);
+// == models: Activations by name
+// measures = paddle.layer.data(name="measures", type=paddle.data_type.dense_vector(5))
+// hidden = paddle.layer.fc(measures, size=8, act=paddle.activation.Tanh(), name="hidden")
+// kinds = paddle.layer.softmax(paddle.layer.fc(hidden, size=3), name="kinds")
+// cost = paddle.layer.cross_entropy_cost(
+//     input=kinds,
+//     label=paddle.layer.data(name="kind", type=paddle.data_type.integer_value(3)))
+constexpr auto cost = lamina::program([](lamina::block& main) {
+  auto measures = layer::data<"measures", dense_vector<5>>(main);
+  auto hidden = layer::fc<8>(measures, {.act = paddle::activation::Tanh(), .name = "hidden"});
+  auto kinds = layer::softmax(layer::fc<3>(hidden), {.name = "kinds"});
+  auto kind = layer::data<"kind", paddle::data_type::integer_value<3>>(main);
+  return layer::cross_entropy_cost(kinds, kind);
 });
 // ==
 
-// == API: Sharing Parameters, within a model
-// text1 = paddle.layer.data(...)
-// sematic1 = paddle.layer.fc(text1, ..., parameter_name="sematic_projection")
-// text2 = paddle.layer.data(...)
-// sematic2 = paddle.layer.fc(text2, ..., parameter_name="sematic_projection")
-// out = paddle.layer.cosine(semantic1, semantic2)
-constexpr auto similarity = lamina::program([](lamina::block& main) {
-  auto text1 = layer::data<"text1", dense_vector<20>>(main);
-  auto semantic1 = layer::fc<5>(text1, {.param = {.name = "semantic_projection"}, .bias = false});
-  auto text2 = layer::data<"text2", dense_vector<20>>(main);
-  auto semantic2 = layer::fc<5>(text2, {.param = {.name = "semantic_projection"}, .bias = false});
-  return layer::mean(layer::cosine(semantic1, semantic2, {.name = "out"}));
+// == models: One matrix in a model
+// question = paddle.layer.data(name="question", type=paddle.data_type.dense_vector(30))
+// answer = paddle.layer.data(name="answer", type=paddle.data_type.dense_vector(30))
+// left, right = (
+//     paddle.layer.fc(side, size=4, bias_attr=False, parameter_name="meaning")
+//     for side in (question, answer))
+// match = paddle.layer.cosine(left, right, name="match")
+constexpr auto match = lamina::program([](lamina::block& main) {
+  auto question = layer::data<"question", dense_vector<30>>(main);
+  auto answer = layer::data<"answer", dense_vector<30>>(main);
+  const auto meaning_of = [](auto side) {
+    return layer::fc<4>(side, {.param = {.name = "meaning"}, .bias = false});
+  };
+  auto left = meaning_of(question);
+  auto right = meaning_of(answer);
+  return layer::mean(layer::cosine(left, right, {.name = "match"}));
 });
 // ==
 
-// == API: Sharing Parameters, between models
-// model1_input = paddle.layer.data(...)
-// model1_output = paddle.layer.softmax(model1_input, ...,
-//                                      parameter_name="a_parameter_matrix")
-// model1 = paddle.model.create(model1_output)
+// == models: One matrix in two models
+// colours = paddle.layer.data(name="colours", type=paddle.data_type.dense_vector(7))
+// season = paddle.layer.fc(colours, size=4, parameter_name="palette",
+//                          act=paddle.activation.Softmax())
+// seasons = paddle.model.create(season)
 //
-// # Another model
-// model2_semantic = paddle.layer.fc(text2, ...,
-//                                   parameter_name="a_parameter_matrix",
-//                                   parameter_model=model1)
-constexpr auto model1_output = lamina::program([](lamina::block& main) {
-  auto model1_input = layer::data<"model1_input", dense_vector<6>>(main);
-  auto label = layer::data<"label", paddle::data_type::integer_value<3>>(main);
-  auto output = layer::fc<3>(model1_input, {.act = paddle::activation::Softmax(),
-                                            .param = {.name = "a_parameter_matrix"}});
-  return layer::cross_entropy_cost(output, label);
+// # The vectors of sketches, by the matrix that the seasons train.
+// sketch = paddle.layer.data(name="sketch", type=paddle.data_type.dense_vector(7))
+// vector = paddle.layer.fc(sketch, size=4, parameter_name="palette", parameter_model=seasons)
+constexpr auto season_cost = lamina::program([](lamina::block& main) {
+  auto colours = layer::data<"colours", dense_vector<7>>(main);
+  auto season =
+      layer::fc<4>(colours, {.act = paddle::activation::Softmax(), .param = {.name = "palette"}});
+  auto label = layer::data<"season", paddle::data_type::integer_value<4>>(main);
+  return layer::cross_entropy_cost(season, label);
 });
-// Another model
-constexpr auto model2_semantic = lamina::program([](lamina::block& main) {
-  auto text2 = layer::data<"text2", dense_vector<6>>(main);
-  return layer::fc<3>(text2, {.param = {.name = "a_parameter_matrix"}, .name = "semantic"});
+// The vectors of sketches, by the matrix that the seasons train.
+constexpr auto vector_of_sketch = lamina::program([](lamina::block& main) {
+  auto sketch = layer::data<"sketch", dense_vector<7>>(main);
+  return layer::fc<4>(sketch, {.param = {.name = "palette"}, .name = "vector"});
 });
 // ==
 
@@ -150,222 +166,217 @@ std::vector<float> numbers_of(const lamina::model<P>& m, int i) {
 
 }  // namespace
 
-TEST_CASE("PaddlePaddle API, Programming: four steps from a reader to a trained model") {
+TEST_CASE("Models and evaluators, a function that reads a file gives what a reader gives") {
   const temporary_folder folder;
-  write_samples(folder.path() + "/samples.txt", 60);
-  const auto& name = folder.path();
-  // == API: Programming
+  const std::string path = folder.path() + "/flowers.txt";
+  write_flowers(path, 50);
+  // == models: From a file to a trained model
   //
-  // input = paddle.layer.data(...)
-  // intermediate = paddle.layers.fc(input)
-  // output = paddle.layer.softmax(intermediate)
-  //
-  // model = paddle.model.create(output)
-  //
-  // paddle.train(model, data_provider=read)
-  auto model = paddle::model::create(output);  // the program of the section Topology
-
-  paddle::train(model, paddle::data_provider(read, arguments{name + "/samples.txt"}));
+  // model = paddle.model.create(cost)  # the network is in the next section
+  // paddle.train(model, data_provider=flowers_of)
+  auto model = paddle::model::create(cost);  // the network is in the next section
+  paddle::train(model, paddle::data_provider(flowers_of, settings{path, 6}));
   // ==
-  minibatch all;
-  for (std::uint64_t i = 0; i < 60; ++i) all.push_back(sample_of(i));
-  lamina::model same{output};
-  CHECK(lamina::train(same, all | lamina::reader::batch(8)).steps == 8);
+  lamina::model same{cost};
+  CHECK(lamina::train(same, first_flowers(50) | lamina::reader::batch(6)).steps == 9);
   for (int i = 0; i < same.parameter_arrays(); ++i)
     CHECK(numbers_of(model, i) == numbers_of(same, i));
 
-  // The next pass begins where the function has rewound the file.
+  // The next pass begins where the function has opened the file again.
   int batches = 0;
   std::vector<double> costs;
-  const auto provider = paddle::data_provider(read, arguments{name + "/samples.txt"});
+  const auto provider = paddle::data_provider(flowers_of, settings{path, 6});
   const auto count = [&](const lamina::event& e) {
     batches += e.is_end_iteration() ? 1 : 0;
     if (!e.is_end_pass()) return;
-    CHECK(e.samples == 60);
+    CHECK(e.samples == 50);
     costs.push_back(e.cost);
   };
   paddle::train(model, provider, {.passes = 3, .on_event = count});
-  CHECK(batches == 24);
+  CHECK(batches == 27);
   CHECK(costs[1] < costs[0]);
   CHECK(costs[2] < costs[1]);
 }
 
-TEST_CASE("PaddlePaddle API, Ingredients: what owns, what refers, and which methods each has") {
-  minibatch samples;
-  for (std::uint64_t i = 0; i < 40; ++i) samples.push_back(sample_of(i));
-  const auto batches = samples | lamina::reader::batch(10);
+TEST_CASE("Models and evaluators, owners, references, and the functions of each") {
+  const flowers minibatch = first_flowers(40);
+  const auto batches = minibatch | lamina::reader::batch(10);
   const temporary_folder folder;
-  // == API: Ingredients
-  // Model = {topology, parameters}
+  // == models: Owners and references
+  // model = paddle.model.create(cost)              # owns the topology and the parameters
   //
-  // Evaluator = {Model*, activations}
-  // - forward
-  // - test(cost, ...)
+  // evaluator = paddle.evaluator.create(model)     # owns activations, refers to the model
+  // evaluator.forward(minibatch[0])
+  // untrained = evaluator.test(batches)
   //
-  // GradientMachine = {Evaluator*, gradients}
-  // - backward
+  // machine = GradientMachine(model)               # owns gradients too
+  // machine.backward(minibatch)
   //
-  // Optimizer = {GradientMachine*}
-  // - train(cost, ...)
-  // - update
-  // - checkpoint
-  lamina::model model{output};  // {program, parameters}
+  // optimizer = Optimizer(learning_rate=0.5)       # refers to gradient machines
+  // optimizer.update(machine)                      # by the gradients of this one
+  // optimizer.train(batches)                       # by machines of its own
+  // optimizer.checkpoint("after_a_pass")
+  lamina::model model{cost};  // owns the program and the parameters
 
-  lamina::evaluator evaluator{model};  // {model&, activations}
-  evaluator.forward(lamina::feed<"input">(samples[0].input));
-  const auto before = evaluator.test(batches);
+  lamina::evaluator evaluator{model};  // owns activations, refers to the model
+  evaluator.forward(lamina::feed<"measures">(minibatch[0].measures));
+  const auto untrained = evaluator.test(batches);
 
-  lamina::gradient_machine machine{model};  // {model&, activations, gradients}
-  machine.backward(samples);
+  lamina::gradient_machine machine{model};  // owns gradients too
+  machine.backward(minibatch);
 
   lamina::optimizer::sgd sgd{.learning_rate = 0.5f};
-  lamina::trainer optimizer{model, sgd};  // {model&, gradient machines&}
-  optimizer.pass(batches);                // train
-  optimizer.update({&machine});
-  optimizer.save(folder.path() + "/checkpoint");
+  lamina::trainer optimizer{model, sgd};  // refers to gradient machines
+  optimizer.update({&machine});           // by the gradients of this one
+  optimizer.pass(batches);                // by machines of its own
+  optimizer.save(folder.path() + "/after_a_pass");
   // ==
   CHECK(optimizer.steps() == 5);
-  CHECK(evaluator.test(batches).cost < before.cost);
+  CHECK(evaluator.test(batches).cost < untrained.cost);
   lamina::trainer other{model, sgd};
-  other.load(folder.path() + "/checkpoint");
+  other.load(folder.path() + "/after_a_pass");
   CHECK(other.steps() == 5);
 }
 
 namespace {
-namespace http {
 
-/// Stands for a server: calls the handler from two threads, for requests of its own.
+/// Stands for a server: two threads call the handler, each for every other flower of eight.
 template <class Handler>
-std::array<std::vector<float>, 8> handle(const char*, const Handler& handler) {
+std::array<std::vector<float>, 8> serve(const Handler& handler) {
   std::array<std::vector<float>, 8> answers;
-  const auto serve = [&](std::size_t first) {
+  const auto every_other = [&](std::size_t first) {
     for (std::size_t i = first; i < answers.size(); i += 2)
-      answers[i] = handler(sample_of(i).input);
+      answers[i] = handler(flower_of(i).measures);
   };
-  std::thread a(serve, 0), b(serve, 1);
+  std::thread a(every_other, 0), b(every_other, 1);
   a.join();
   b.join();
   return answers;
 }
 
-}  // namespace http
 }  // namespace
 
-TEST_CASE("PaddlePaddle API, Evaluator: one model serves requests of several threads",
-          "[threads]") {
+TEST_CASE("Models and evaluators, one model serves requests of several threads", "[threads]") {
   const temporary_folder folder;
-  const std::string trained = folder.path() + "/trained.model";
-  lamina::model(output, 5).save(trained);
-  // == API: Evaluator
-  // m = paddle.model.load("trained.model")
+  const std::string file = folder.path() + "/flowers.model";
+  lamina::model(cost, 5).save(file);
+  // == models: A model for several threads
+  // model = paddle.model.load("flowers.model")
   //
-  // http.handle("/",
-  //             lambda req:
-  //                 e = paddle.evaluator.create(m)
-  //                 e.forward(req)
-  //                 e.activation(layer="output")) # returns activations of layer "output"
-  auto m = paddle::model::load(output, trained);
+  // def kinds_of(measures):
+  //     own = paddle.evaluator.create(model)  # the parameters are those of the model
+  //     own.forward(measures)
+  //     return own.activation(layer="kinds")
+  //
+  // serve(kinds_of)  # each thread of a server calls the function
+  auto model = paddle::model::load(cost, file);
 
-  auto answers = http::handle("/", [&](const auto& req) {
-    auto e = paddle::evaluator::create(m);
-    e.forward(lamina::feed<"input">(req));
-    const auto found = e.activation<"output">();  // activations of layer "output"
-    return std::vector<float>(found.begin(), found.end());
-  });
+  const auto kinds_of = [&](const auto& measures) {
+    auto own = paddle::evaluator::create(model);  // the parameters are those of the model
+    own.forward(lamina::feed<"measures">(measures));
+    const auto kinds = own.activation<"kinds">();
+    return std::vector<float>(kinds.begin(), kinds.end());
+  };
+
+  const auto answers = serve(kinds_of);  // each thread of a server calls the function
   // ==
-  lamina::evaluator alone{m};
+  lamina::evaluator alone{model};
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    alone.forward(lamina::feed<"input">(sample_of(i).input));
-    const auto expected = alone.activation<"output">();
+    alone.forward(lamina::feed<"measures">(flower_of(i).measures));
+    const auto expected = alone.activation<"kinds">();
     CHECK(answers[i] == std::vector<float>(expected.begin(), expected.end()));
     CHECK(answers[i].size() == 3);
   }
-  CHECK_THROWS_AS(paddle::model::load(similarity, trained), lamina::error);
+  CHECK_THROWS_AS(paddle::model::load(match, file), lamina::error);
 }
 
-TEST_CASE("PaddlePaddle API, Topology: activations of layers with names") {
-  const sample read_an_input = sample_of(3);
-  // == API: Topology
+TEST_CASE("Models and evaluators, activations of layers with names") {
+  const flower lily = flower_of(3);
+  // == models: Activations by name
   //
-  // m = paddle.model.create(output)
-  // e = paddle.evaluator.create(model)
-  // e.forward(read_an_input()) # compute activations of all layers.
-  // print e.activations(layer="inter")  # retrieve the activations of layer "inter"
-  // print e.activations(layer="output") # retrieve the activations of layer "output"
-  auto m = paddle::model::create(output);
-  auto e = paddle::evaluator::create(m);
-  e.forward(lamina::feed<"input">(read_an_input.input));  // all that needs no label
-  auto inter = e.activation<"inter">();
-  auto activation = e.activation<"output">();
+  // flowers = paddle.model.create(cost)
+  // look = paddle.evaluator.create(flowers)
+  // look.forward(lily.measures)
+  // hidden, kinds = (look.activation(layer=name) for name in ("hidden", "kinds"))
+  auto flowers = paddle::model::create(cost);
+  auto look = paddle::evaluator::create(flowers);
+  look.forward(lamina::feed<"measures">(lily.measures));  // computes what needs no label
+  auto hidden = look.activation<"hidden">();
+  auto kinds = look.activation<"kinds">();
   // ==
-  const auto w = m.parameter<"inter.w_0">();
+  const auto first = flowers.parameter<"hidden.w_0">();
+  for (std::size_t k = 0; k < 8; ++k) {
+    double expected = 0;
+    for (std::size_t i = 0; i < 5; ++i)
+      expected += static_cast<double>(lily.measures[i]) * static_cast<double>(first(i, k));
+    CHECK(static_cast<double>(hidden(0, k)) == Approx(std::tanh(expected)).margin(1e-6));
+  }
+  const auto second = flowers.parameter<"fc_0.w_0">();
+  std::array<double, 3> scores{};
   double sum = 0;
   for (std::size_t k = 0; k < 3; ++k) {
-    double expected = 0;
-    for (std::size_t i = 0; i < 4; ++i)
-      expected += static_cast<double>(read_an_input.input[i]) * static_cast<double>(w(i, k));
-    CHECK(static_cast<double>(inter(0, k)) == Approx(expected).margin(1e-6));
-    sum += std::exp(expected);
+    for (std::size_t i = 0; i < 8; ++i)
+      scores[k] += static_cast<double>(hidden(0, i)) * static_cast<double>(second(i, k));
+    sum += std::exp(scores[k]);
   }
   for (std::size_t k = 0; k < 3; ++k)
-    CHECK(static_cast<double>(activation(0, k)) ==
-          Approx(std::exp(static_cast<double>(inter(0, k))) / sum));
+    CHECK(static_cast<double>(kinds(0, k)) == Approx(std::exp(scores[k]) / sum));
 }
 
-TEST_CASE("PaddlePaddle API, Sharing Parameters: two layers of a model have one matrix") {
-  auto model = paddle::model::create(similarity);
+TEST_CASE("Models and evaluators, two layers of a model have one matrix") {
+  auto model = paddle::model::create(match);
   CHECK(model.parameter_arrays() == 1);
-  CHECK(model.parameter<"semantic_projection">().shape() == std::vector<std::size_t>{20, 5});
-  std::vector<float> a(20), b(20);
-  for (std::size_t i = 0; i < 20; ++i) a[i] = sample_of(i).input[0], b[i] = sample_of(i).input[1];
+  CHECK(model.parameter<"meaning">().shape() == std::vector<std::size_t>{30, 4});
+  std::vector<float> a(30), b(30);
+  for (std::size_t i = 0; i < 30; ++i) {
+    a[i] = flower_of(i).measures[0];
+    b[i] = flower_of(i).measures[1];
+  }
   auto e = paddle::evaluator::create(model);
-  const auto out = [&](const auto& text1, const auto& text2) {
-    e.forward(lamina::feed<"text1">(text1), lamina::feed<"text2">(text2));
-    return e.activation<"out">()(0, 0);
+  const auto cosine = [&](const auto& question, const auto& answer) {
+    e.forward(lamina::feed<"question">(question), lamina::feed<"answer">(answer));
+    return e.activation<"match">()(0, 0);
   };
-  const float once = out(a, b);
-  CHECK(out(b, a) == once);
-  CHECK(out(a, a) == Approx(1));
+  const float once = cosine(a, b);
+  CHECK(cosine(b, a) == once);
+  CHECK(cosine(a, a) == Approx(1));
   CHECK(once < 0.9999f);
 }
 
-TEST_CASE("PaddlePaddle API, Sharing Parameters: two models have one matrix") {
-  // == API: Sharing Parameters, between models
-  auto model1 = paddle::model::create(model1_output);
-  auto model2 = paddle::model::create(model2_semantic, /* parameter_model */ model1);
+TEST_CASE("Models and evaluators, two models have one matrix") {
+  // == models: One matrix in two models
+  auto seasons = paddle::model::create(season_cost);
+  auto vectors = paddle::model::create(vector_of_sketch, /* parameter_model */ seasons);
   // ==
-  const auto before = model2.parameter<"a_parameter_matrix">();
-  CHECK(before == model1.parameter<"a_parameter_matrix">());
-  struct labelled {
-    std::array<float, 6> input;
-    std::int64_t label;
+  const auto before = vectors.parameter<"palette">();
+  CHECK(before == seasons.parameter<"palette">());
+  struct painting {
+    std::array<float, 7> colours;
+    std::int64_t season;
   };
-  const std::vector<labelled> data{{{1, 0, 0, 2, 0, 0}, 1}, {{0, 1, 0, 0, 0, 3}, 2}};
-  paddle::train(model1, data | lamina::reader::batch(2), {.passes = 3});
-  CHECK(model2.parameter<"a_parameter_matrix">() == model1.parameter<"a_parameter_matrix">());
-  CHECK_FALSE(model2.parameter<"a_parameter_matrix">() == before);
-  CHECK(model2.parameter<"semantic.b_0">() == lamina::array<float>{0.f, 0.f, 0.f});
+  const std::vector<painting> paintings{{{1, 0, 0, 2, 0, 0, 0}, 1}, {{0, 1, 0, 0, 0, 3, 0}, 3}};
+  paddle::train(seasons, paintings | lamina::reader::batch(2), {.passes = 3});
+  CHECK(vectors.parameter<"palette">() == seasons.parameter<"palette">());
+  CHECK_FALSE(vectors.parameter<"palette">() == before);
+  CHECK(vectors.parameter<"vector.b_0">() == lamina::array<float>{0.f, 0.f, 0.f, 0.f});
 }
 
-TEST_CASE("PaddlePaddle API, Training: train is a call of the default optimizer") {
-  minibatch samples;
-  for (std::uint64_t i = 0; i < 32; ++i) samples.push_back(sample_of(i));
-  const auto read = samples | lamina::reader::batch(8);
-  auto model = paddle::model::create(output);
-  // == API: Training
-  // opt = paddle.optimizer.SGD(...)
-  // opt.train(model, reader=read, ...)
-  auto opt = paddle::optimizer::SGD({.learning_rate = 0.01f});
-  opt.train(model, read, {.passes = 3});
+TEST_CASE("Models and evaluators, train is a call of the default optimizer") {
+  const auto minibatches = first_flowers(32) | lamina::reader::batch(8);
+  auto model = paddle::model::create(cost);
+  // == models: The default optimizer
+  // # paddle.train(model, minibatches, num_passes=3) does the same.
+  // descent = paddle.optimizer.SGD(learning_rate=0.01)
+  // descent.train(model, minibatches, num_passes=3)
+  auto descent = paddle::optimizer::SGD({.learning_rate = 0.01f});
+  descent.train(model, minibatches, {.passes = 3});  // as paddle::train(model, minibatches, ...)
   // ==
-  auto by_default = paddle::model::create(output);
-  paddle::train(by_default, read, {.passes = 3});
-  auto by_name = paddle::model::create(output);
-  paddle::optimizer::Default.train(by_name, read, {.passes = 3});
+  auto by_default = paddle::model::create(cost);
+  paddle::train(by_default, minibatches, {.passes = 3});
+  auto by_name = paddle::model::create(cost);
+  paddle::optimizer::Default.train(by_name, minibatches, {.passes = 3});
   for (int i = 0; i < model.parameter_arrays(); ++i) {
     CHECK(numbers_of(by_default, i) == numbers_of(model, i));
     CHECK(numbers_of(by_name, i) == numbers_of(model, i));
   }
 }
-
-}  // namespace document

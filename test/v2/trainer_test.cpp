@@ -35,30 +35,24 @@ std::vector<digit> digits(std::size_t first, std::size_t last) {
   return all;
 }
 
-// == v2: A program
-// def softmax_regression(img):
-//     predict = paddle.layer.fc(input=img, size=10, act=paddle.activation.Softmax())
-//     return predict
-//
-// paddle.init(use_gpu=False, trainer_count=1)
-// images = paddle.layer.data(name='pixel', type=paddle.data_type.dense_vector(64))
-// label = paddle.layer.data(name='label', type=paddle.data_type.integer_value(10))
-// predict = softmax_regression(images)
-// cost = paddle.layer.classification_cost(input=predict, label=label)
-constexpr auto softmax_regression = [](auto img) {
-  auto predict = layer::fc<10>(img, {.act = paddle::activation::Softmax(), .name = "predict"});
-  return predict;
+// == trainer: A network and its trainer
+// digit = paddle.layer.data(name="digit", type=paddle.data_type.integer_value(10))
+// ink = paddle.layer.data(name="ink", type=paddle.data_type.dense_vector(64))
+// strokes = paddle.layer.fc(input=ink, size=40, act=paddle.activation.Relu(), name="strokes")
+// guess = paddle.layer.fc(input=strokes, size=10, act=paddle.activation.Softmax(), name="guess")
+// cost = paddle.layer.classification_cost(input=guess, label=digit)
+constexpr auto guess_of = [](auto ink) {
+  auto strokes = layer::fc<40>(ink, {.act = paddle::activation::Relu(), .name = "strokes"});
+  return layer::fc<10>(strokes, {.act = paddle::activation::Softmax(), .name = "guess"});
 };
 constexpr auto cost = lamina::program([](lamina::block& main) {
-  auto images = layer::data<"pixel", paddle::data_type::dense_vector<64>>(main);
-  auto label = layer::data<"label", paddle::data_type::integer_value<10>>(main);
-  auto predict = softmax_regression(images);
-  return layer::classification_cost(predict, label);
+  auto ink = layer::data<"ink", paddle::data_type::dense_vector<64>>(main);
+  auto digit = layer::data<"digit", paddle::data_type::integer_value<10>>(main);
+  return layer::classification_cost(guess_of(ink), digit);
 });
-// What is inferred: the same layers, without label and cost.
-constexpr auto predict = lamina::program([](lamina::block& main) {
-  auto images = layer::data<"pixel", paddle::data_type::dense_vector<64>>(main);
-  return softmax_regression(images);
+// For infer: the same layers without the label and the cost.
+constexpr auto guess = lamina::program([](lamina::block& main) {
+  return guess_of(layer::data<"ink", paddle::data_type::dense_vector<64>>(main));
 });
 // ==
 
@@ -66,83 +60,82 @@ using cost_type = std::remove_const_t<decltype(cost)>;
 
 }  // namespace
 
-TEST_CASE("PaddlePaddle v2 api design, trainer, parameters, events and inference in one program") {
-  // == v2: A program
+TEST_CASE("Trainers, parameters, events and inference in one program") {
+  // == trainer: A network and its trainer
   //
-  // parameters = paddle.parameters.create(cost)
-  // optimizer = paddle.optimizer.Momentum(
-  //     learning_rate=0.1 / 128.0, momentum=0.9,
-  //     regularization=paddle.optimizer.L2Regularization(rate=0.0005 * 128))
-  // trainer = paddle.trainer.SGD(cost=cost, parameters=parameters, update_equation=optimizer)
+  // paddle.init(trainer_count=1, use_gpu=False)
+  // weights = paddle.parameters.create(cost)
+  // momentum = paddle.optimizer.Momentum(
+  //     momentum=0.8, learning_rate=0.2 / 24,  # for the sum over a mini-batch of 24
+  //     regularization=paddle.optimizer.L2Regularization(rate=1e-4 * 24))
+  // trainer = paddle.trainer.SGD(cost, weights, update_equation=momentum)
   paddle::init({.use_gpu = false, .trainer_count = 1});
-  auto parameters = paddle::parameters::create(cost);
-  auto optimizer =
-      paddle::optimizer::Momentum({.momentum = 0.9f,
-                                   .learning_rate = 0.1f,  // of the mean over the mini-batch
-                                   .regularization = paddle::optimizer::L2Regularization(0.0005f)});
-  paddle::trainer::SGD trainer(cost, parameters, optimizer);
+  auto weights = paddle::parameters::create(cost);
+  auto momentum =
+      paddle::optimizer::Momentum({.momentum = 0.8f,
+                                   .learning_rate = 0.2f,  // for the mean over a mini-batch
+                                   .regularization = paddle::optimizer::L2Regularization(1e-4f)});
+  paddle::trainer::SGD trainer(cost, weights, momentum);
   // ==
-  const auto test_digits = digits(600, 800);
+  const auto unseen = digits(600, 800);
   std::vector<std::string> log;
   double error = 1;
-  // == v2: Events
-  // def event_handler(event):
-  //     if isinstance(event, paddle.event.EndIteration):
-  //         if event.batch_id % 100 == 0:
-  //             print "Pass %d, Batch %d, Cost %f, %s" % (
-  //                 event.pass_id, event.batch_id, event.cost, event.metrics)
+  // == trainer: Events
+  // def report(event):
+  //     global error
   //     if isinstance(event, paddle.event.EndPass):
-  //         result = trainer.test(reader=paddle.batch(
-  //             paddle.dataset.mnist.test(), batch_size=128))
-  //         print "Test with Pass %d, Cost %f, %s\n" % (
-  //             event.pass_id, result.cost, result.metrics)
+  //         test = trainer.test(paddle.batch(unseen, 64))
+  //         log.append(f"after pass {event.pass_id}: {test.metrics}")
+  //         error = test.metrics["classification_error_evaluator"]
+  //     elif isinstance(event, paddle.event.EndIteration) and event.batch_id in (0, 12):
+  //         log.append(f"{event.pass_id}/{event.batch_id}: {event.metrics}")
   //
-  // trainer.train(
-  //     reader=paddle.batch(
-  //         paddle.reader.shuffle(paddle.dataset.mnist.train(), buf_size=8192),
-  //         batch_size=128),
-  //     event_handler=event_handler, num_passes=5)
-  auto event_handler = [&](const paddle::event::Event& event) {
-    if (auto* e = paddle::isinstance<paddle::event::EndIteration>(event))
-      if (e->batch_id % 10 == 0)
-        log.push_back("Pass " + std::to_string(e->pass_id) + ", Batch " +
-                      std::to_string(e->batch_id) + ", " + str(e->metrics));
-    if (auto* e = paddle::isinstance<paddle::event::EndPass>(event)) {
-      auto result = trainer.test(paddle::batch(test_digits, 128));
-      log.push_back("Test with Pass " + std::to_string(e->pass_id) + ", " + str(result.metrics));
-      error = result.metrics["classification_error_evaluator"];
+  // seen = paddle.reader.shuffle(digits, 600)
+  // trainer.train(paddle.batch(seen, 24), num_passes=6, event_handler=report)
+  const auto report = [&](const paddle::event::Event& event) {
+    if (auto* pass = paddle::isinstance<paddle::event::EndPass>(event)) {
+      const auto test = trainer.test(paddle::batch(unseen, 64));
+      log.push_back("after pass " + std::to_string(pass->pass_id) + ": " + str(test.metrics));
+      error = test.metrics["classification_error_evaluator"];
+    } else if (auto* step = paddle::isinstance<paddle::event::EndIteration>(event)) {
+      if (step->batch_id == 0 || step->batch_id == 12)
+        log.push_back(std::to_string(step->pass_id) + "/" + std::to_string(step->batch_id) + ": " +
+                      str(step->metrics));
     }
   };
-  trainer.train(paddle::batch(paddle::reader::shuffle(digits(0, 600), 8192), 32),
-                {.num_passes = 5, .event_handler = event_handler});
+
+  auto seen = paddle::reader::shuffle(digits(0, 600), 600);
+  trainer.train(paddle::batch(seen, 24), {.num_passes = 6, .event_handler = report});
   // ==
-  REQUIRE(log.size() == 5 * (2 + 1));
-  CHECK_THAT(log[0], Contains("Pass 0, Batch 0, {'classification_error_evaluator': 0.") ||
-                         Contains("Pass 0, Batch 0, {'classification_error_evaluator': 1}"));
-  CHECK_THAT(log[14], Contains("Test with Pass 4, {'classification_error_evaluator': 0."));
+  REQUIRE(log.size() == 6 * (2 + 1));
+  CHECK_THAT(log[0], Contains("0/0: {'classification_error_evaluator': 0.") ||
+                         Contains("0/0: {'classification_error_evaluator': 1}"));
+  CHECK_THAT(log[16], Contains("5/12: {'classification_error_evaluator': 0"));
+  CHECK_THAT(log[17], Contains("after pass 5: {'classification_error_evaluator': 0."));
   CHECK(error < 0.15);
 
-  // == v2: Inference
-  // probs = paddle.infer(output_layer=predict, parameters=parameters, input=test_data)
-  // lab = np.argsort(-probs)
-  auto test_data = std::vector<std::array<float, 64>>{test_digits[0].image, test_digits[1].image};
-  auto probs = paddle::infer(predict, parameters, test_data);
-  auto lab = paddle::infer<paddle::field::id>(predict, parameters, test_data);
+  // == trainer: Inference
+  // two = [unseen[0].image, unseen[1].image]
+  // probs = paddle.infer(output_layer=guess, parameters=weights, input=two)
+  // found = paddle.infer(output_layer=guess, parameters=weights, input=two, field="id")
+  auto two = std::vector<std::array<float, 64>>{unseen[0].image, unseen[1].image};
+  auto probs = paddle::infer(guess, weights, two);
+  auto found = paddle::infer<paddle::field::id>(guess, weights, two);
   // ==
   REQUIRE(probs.shape() == std::vector<std::size_t>{2, 10});
   for (std::size_t row = 0; row < 2; ++row) {
     double sum = 0;
     for (std::size_t k = 0; k < 10; ++k) {
       sum += static_cast<double>(probs(row, k));
-      CHECK(probs(row, k) <= probs(row, static_cast<std::size_t>(lab[row])));
+      CHECK(probs(row, k) <= probs(row, static_cast<std::size_t>(found[row])));
     }
     CHECK(sum == Approx(1));
   }
   std::vector<std::array<float, 64>> images;
-  for (const digit& d : test_digits) images.push_back(d.image);
-  const auto found = paddle::infer<paddle::field::id>(predict, parameters, images);
+  for (const digit& d : unseen) images.push_back(d.image);
+  const auto guesses = paddle::infer<paddle::field::id>(guess, weights, images);
   int wrong = 0;
-  for (std::size_t i = 0; i < images.size(); ++i) wrong += found[i] != test_digits[i].label;
+  for (std::size_t i = 0; i < images.size(); ++i) wrong += guesses[i] != unseen[i].label;
   CHECK(wrong / 200. == Approx(error).margin(1e-6));
 }
 
@@ -227,22 +220,21 @@ TEST_CASE("events come in v2's order, each to the handlers of its type; stop end
 TEST_CASE("feeding says which field of a sample goes to which data layer") {
   using swapped = std::tuple<std::int64_t, std::string, std::array<float, 64>>;
   std::vector<swapped> given;
-  for (const digit& d : digits(0, 40)) given.emplace_back(d.label, "unused", d.image);
+  for (const digit& d : digits(0, 40)) given.emplace_back(d.label, "a remark", d.image);
   auto a = paddle::parameters::create(cost), b = paddle::parameters::create(cost);
   const auto sgd = paddle::optimizer::SGD({.learning_rate = 0.1f});
   paddle::trainer::SGD by_feeding(cost, a, sgd), in_order(cost, b, sgd);
   const auto batches = paddle::batch(digits(0, 40), 8);
-  constexpr auto fields = paddle::feeding<"label", "", "pixel">;
-  // == v2: Feeding
-  // feeding = {'pixel': 2, 'label': 0}
-  // trainer.train(reader=paddle.batch(reader, batch_size=8), feeding=feeding, num_passes=2)
-  auto feeding = paddle::feeding<"label", "", "pixel">;
-  by_feeding.train(paddle::batch(given, 8), {.num_passes = 2}, feeding);
+  constexpr auto fields = paddle::feeding<"digit", "", "ink">;
+  // == trainer: Feeding
+  // # The second field of a sample, a remark, goes to no layer.
+  // by_feeding.train(paddle.batch(given, 8), num_passes=2, feeding={"digit": 0, "ink": 2})
+  by_feeding.train(paddle::batch(given, 8), {.num_passes = 2}, paddle::feeding<"digit", "", "ink">);
   // ==
-  in_order.train(batches, {.num_passes = 2}, paddle::feeding<"pixel", "label">);
-  CHECK(a.get("predict.w_0") == b.get("predict.w_0"));
+  in_order.train(batches, {.num_passes = 2}, paddle::feeding<"ink", "digit">);
+  CHECK(a.get("guess.w_0") == b.get("guess.w_0"));
   CHECK(by_feeding.test(paddle::batch(given, 8), fields).cost == in_order.test(batches).cost);
-  CHECK(&paddle::feeding_of<"pixel", "label">::applied_to<cost_type>(batches) == &batches);
+  CHECK(&paddle::feeding_of<"ink", "digit">::applied_to<cost_type>(batches) == &batches);
 }
 
 TEST_CASE("a trainer with a place trains on a device; use_gpu without one is an error") {
@@ -265,6 +257,6 @@ TEST_CASE("a trainer with a place trains on a device; use_gpu without one is an 
   paddle::trainer::SGD host(cost, b, optimizer);
   host.train(batches, {.num_passes = 3});
   CHECK(of_device.cost == Approx(host.test(batches).cost).epsilon(1e-4));
-  const auto x = a.get("predict.w_0"), y = b.get("predict.w_0");
+  const auto x = a.get("guess.w_0"), y = b.get("guess.w_0");
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(x.flat(i) == Approx(y.flat(i)).margin(1e-5));
 }

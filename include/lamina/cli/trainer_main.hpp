@@ -35,7 +35,7 @@ namespace detail {
 
 using config_list = std::span<const trainer_config_base* const>;
 
-/// "demo/quick_start/trainer_config.lr.py" -> "trainer_config.lr".
+/// "configs/digits.linear.py" -> "digits.linear".
 constexpr std::string_view name_of_config(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);
   for (const std::string_view ending : {".py", ".conf"})

@@ -30,9 +30,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The evaluator {model, activations} of PaddlePaddle: refers to a model that must outlive it, and
-/// owns the activations. Runs the program in test mode. Each thread needs its own evaluator; many
-/// may share a model without a lock.
+/// Runs a program in test mode with the parameters of a model, which must outlive it, and keeps the
+/// activations. Each thread needs its own evaluator; many may share a model without a lock. The
+/// design document of PaddlePaddle: Evaluator.
 template <program_type P, class Machine>
 requires(!is_faulty<P>) class evaluator<P, Machine> {
   static_assert(

@@ -23,9 +23,9 @@ template <program_type P>
 using gradient_program =
     std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
 
-/// The gradient machine of PaddlePaddle's design, {evaluator, gradients}: it runs forward and
-/// backward over a model that it only reads. It owns the gradients and the moving statistics that
-/// batch_norm would change. Each thread needs its own gradient machine.
+/// Runs a program forward and backward over a model that it only reads. It owns the gradients and
+/// the moving statistics that batch_norm would change. Each thread needs its own gradient machine.
+/// The design document of PaddlePaddle: GradientMachine.
 template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:

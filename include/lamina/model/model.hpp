@@ -29,9 +29,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The model of PaddlePaddle's design, {program, parameters}: training changes it and serving reads
-/// it. Evaluators only read it, so any number of threads may each own an evaluator of the same
-/// model. A model can be moved but not copied; it may share parameters with other models.
+/// The parameters of a program: training changes them. Evaluators only read them, so any number of
+/// threads may compute with one model at once, by an evaluator for each thread. A model can be
+/// moved but not copied; it may share parameters with other models. The design document of
+/// PaddlePaddle: Model.
 template <program_type P>
 requires(P::desc.count.variables >= 0) class model<P> {
  public:

@@ -82,7 +82,7 @@ class provided_reader {
 /// pairs: a mini-batch, and whether it is the last one of its pass:
 ///
 ///   lamina::generator<std::pair<std::vector<sample>, bool>> read(const args& given) {
-///     for (;;) co_yield {read_a_minibatch(file), end_of(file)};
+///     for (;;) co_yield {next_samples(given.file), is_at_end(given.file)};
 ///   }
 ///   v2::train(model, v2::data_provider(read, given));
 ///

@@ -21,7 +21,7 @@ import threading
 sys.dont_write_bytecode = True
 from launching import CLEAN, expect, failure, make_certificate, run, watch
 
-TOKEN, USER = secrets.token_hex(16), "yi"
+TOKEN, USER = secrets.token_hex(16), "ada"
 KINDS = ["Job", "NetworkPolicy", "PersistentVolumeClaim", "Service"]
 
 

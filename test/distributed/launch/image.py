@@ -112,7 +112,7 @@ class doubles:
         return path.read_text() if path.exists() else ""
 
 
-REGISTRY = {"LAUNCH_TEST_REGISTRY_USER": "yi", "LAUNCH_TEST_REGISTRY_TOKEN_FILE": "token",
+REGISTRY = {"LAUNCH_TEST_REGISTRY_USER": "ada", "LAUNCH_TEST_REGISTRY_TOKEN_FILE": "token",
             "LAUNCH_TEST_REGISTRY_AUTHORITY": "ca.pem"}
 IMAGE = "registry.example/user/trainer:1"
 
@@ -138,7 +138,7 @@ def check_each_tool(program, folder):
                    f"{tool}: {lines}")
         auth = json.loads(d.read(".push.auth"))["auths"]
         expect({host: base64.b64decode(value["auth"]).decode() for host, value in auth.items()}
-               == {"registry.example": f"yi:{TOKEN}"}, f"{tool}: another password")
+               == {"registry.example": f"ada:{TOKEN}"}, f"{tool}: another password")
         # The password is for its own registry: the base is in another.
         expect(d.read(".build.auth") == "", f"{tool}: a password for the base image")
         expect([line.split()[2] for line in lines if line.startswith("kubectl")]
@@ -297,7 +297,7 @@ class registry:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         # bcrypt, which perl has from libcrypt; the password is not among its words.
-        script = 'chomp($_ = <STDIN>); print "yi:" . crypt($_, "\\$2y\\$05\\$" . "a" x 22) . "\\n"'
+        script = 'chomp($_ = <STDIN>); print "ada:" . crypt($_, "\\$2y\\$05\\$" . "a" x 22) . "\\n"'
         (folder / "passwords").write_text(must_run(["perl", "-e", script], input=TOKEN + "\n"))
         (folder / f"{certificate}.yml").write_text(json.dumps({
             "version": "0.1", "log": {"level": "warn"},
@@ -362,7 +362,7 @@ class builder:
         (self.folder / "record.objects").unlink(missing_ok=True)
         done = run([self.program, "--launch", "kubernetes", "--image", f"{host}/user/trainer:1",
                     *arguments], cwd=self.folder,
-                   env={**self.env, "LAUNCH_TEST_REGISTRY_USER": "yi",
+                   env={**self.env, "LAUNCH_TEST_REGISTRY_USER": "ada",
                         "LAUNCH_TEST_REGISTRY_TOKEN_FILE": token,
                         "LAUNCH_TEST_REGISTRY_AUTHORITY": f"{authority}.pem", **options})
         for secret in watch.spread(TOKEN):
@@ -409,7 +409,7 @@ def expect_no_secret(*folders):
             data = path.read_bytes()
             if data[:2] == b"\x1f\x8b":
                 data = gzip.decompress(data)
-            for secret in watch.spread(TOKEN, f"yi:{TOKEN}"):
+            for secret in watch.spread(TOKEN, f"ada:{TOKEN}"):
                 expect(secret.encode() not in data, f"{path}: the token")
 
 
@@ -424,7 +424,7 @@ def registry_of_this_machine(program, folder, kept):
     b = builder(program, folder)
     with registry(command, folder, "server") as r:
         (folder / "auth.json").write_text(json.dumps({"auths": {r.host: {
-            "auth": base64.b64encode(f"yi:{TOKEN}".encode()).decode()}}}))
+            "auth": base64.b64encode(f"ada:{TOKEN}".encode()).decode()}}}))
         # A base with a shell and MPICH, of this machine's files.
         base = folder / "base"
         for path in libraries_of(*(shutil.which(name) for name in (
@@ -516,7 +516,7 @@ def system(program, folder, kept):
 
     with registry(command, folder, "server") as r, watch(TOKEN):
         (folder / "auth.json").write_text(json.dumps({"auths": {r.host: {
-            "auth": base64.b64encode(f"yi:{TOKEN}".encode()).decode()}}}))
+            "auth": base64.b64encode(f"ada:{TOKEN}".encode()).decode()}}}))
         make_base()
         done = b.launch(r.host)
         expect(done.returncode == 0, f"{done.stdout}{done.stderr}")

@@ -10,12 +10,12 @@ using namespace lamina::distributed;
 using words = std::vector<std::string>;
 
 TEST_CASE("an image belongs to docker.io unless its name says where") {
-  CHECK(whole_image_name("yi/hello:1") == "docker.io/yi/hello:1");
-  CHECK(whole_image_name("hello") == "docker.io/library/hello");
+  CHECK(whole_image_name("ada/reviews:1") == "docker.io/ada/reviews:1");
+  CHECK(whole_image_name("reviews") == "docker.io/library/reviews");
   for (const char* const name :
-       {"registry.example/a/b:1", "localhost/a", "host:5000/a", "docker.io/yi/hello"})
+       {"registry.example/a/b:1", "localhost/a", "host:5000/a", "docker.io/ada/reviews"})
     CHECK(whole_image_name(name) == name);
-  CHECK(registry_of("yi/hello:1") == "docker.io");
+  CHECK(registry_of("ada/reviews:1") == "docker.io");
   CHECK(registry_of("host:5000/a/b:1") == "host:5000");
 }
 
@@ -44,8 +44,8 @@ TEST_CASE("a password is written as docker writes it") {
                                    {"foobar", "Zm9vYmFy"},
                                    {"\xff\xfe\xfd", "//79"}})
     CHECK(detail::base64(text) == code);
-  CHECK(registry_configuration("host:5000", "yi", "a:\"b") ==
-        "{\"auths\": {\"host:5000\": {\"auth\": \"eWk6YToiYg==\"}}}\n");
+  CHECK(registry_configuration("host:5000", "ada", "a:\"b") ==
+        "{\"auths\": {\"host:5000\": {\"auth\": \"YWRhOmE6ImI=\"}}}\n");
   CHECK(registry_configuration("docker.io", "f", "o").find("https://index.docker.io/v1/") !=
         std::string::npos);
 }

@@ -81,7 +81,7 @@ TEST_CASE("a job for Kubernetes is asked for its image, its user and its secrets
   CHECK_THAT(wrong([](job& j) { j.program = "/a/../b"; }), Contains("program"));
   CHECK_THAT(wrong([](job& j) { j.image_tool = "/usr/bin/kaniko"; }), Contains("image_tool"));
   CHECK(wrong([](job& j) { j.image_tool = "/opt/podman"; }).empty());
-  CHECK_THAT(wrong([](job& j) { j.registry_user = "yi"; }), Contains("registry_user"));
+  CHECK_THAT(wrong([](job& j) { j.registry_user = "ada"; }), Contains("registry_user"));
   CHECK_THAT(wrong([](job& j) { j.registry_token_file = "t"; }), Contains("registry_user"));
   CHECK_THAT(wrong([](job& j) {
                j.registry_user = "a:b";
@@ -89,7 +89,7 @@ TEST_CASE("a job for Kubernetes is asked for its image, its user and its secrets
              }),
              Contains("a name without :"));
   CHECK_THAT(wrong([](job& j) {
-               j.registry_user = "yi";
+               j.registry_user = "ada";
                j.registry_token_file = j.registry_auth_file = "t";
              }),
              Contains("registry_auth_file"));
