@@ -28,7 +28,7 @@ lamina_source_test(compile_fail.compiler_flags compile_fail/compiler_flags.py
 set(_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail")
 lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_diagnosing_options}
                    --precompile "${_precompiled}" -- ${_compile_flags})
-set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.precompile
+lamina_properties(${LAMINA_TEST_PREFIX}compile_fail.precompile
                      PROPERTIES FIXTURES_SETUP precompiled)
 file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail"
      compile_fail/*.fail.cpp)
@@ -54,7 +54,7 @@ while(_count GREATER 0)
   endif()
   lamina_source_test(compile_fail.${_name} compile_fail/expect_error.py ${_diagnosing_options}
                      --precompiled "${_precompiled}" ${_part} -- ${_compile_flags})
-  set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name}
+  lamina_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name}
                        PROPERTIES FIXTURES_REQUIRED precompiled)
 endwhile()
 
@@ -102,6 +102,6 @@ lamina_source_test(structure.macros structure/check_macros.py ${_compiling_optio
 if(NOT LAMINA_TEST_SOURCES)
   lamina_source_test(engine.cuda.one_file.clang engine/cuda/one_file/compile.py --with clang
                      --build "${CMAKE_CURRENT_BINARY_DIR}/cuda")
-  set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.one_file.clang
+  lamina_properties(${LAMINA_TEST_PREFIX}engine.cuda.one_file.clang
                        PROPERTIES SKIP_RETURN_CODE 77)
 endif()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The compilers and the function of tests that read the sources or call a compiler themselves.
+# The compilers and the functions of tests that read the sources or call a compiler themselves.
+include(tiers.cmake)
 get_property(_compile_flags TARGET lamina PROPERTY INTERFACE_COMPILE_DEFINITIONS)
 list(TRANSFORM _compile_flags PREPEND -D)
 find_program(LAMINA_CLANG clang++)
@@ -13,9 +14,31 @@ foreach(_compiler IN ITEMS "${LAMINA_CLANG}" "${LAMINA_SECOND_CLANG}")
 endforeach()
 list(REMOVE_DUPLICATES _compilers)
 
+# lamina_properties(NAME... PROPERTIES ...): set_tests_properties for those tests that this build has.
+function(lamina_properties)
+  set(_names "")
+  foreach(_word IN LISTS ARGN)
+    if(_word STREQUAL "PROPERTIES")
+      break()
+    endif()
+    list(APPEND _names "${_word}")
+  endforeach()
+  list(LENGTH _names _count)
+  list(SUBLIST ARGN ${_count} -1 _properties)
+  foreach(_name IN LISTS _names)
+    if(TEST "${_name}")
+      set_tests_properties("${_name}" ${_properties})
+    endif()
+  endforeach()
+endfunction()
+
 # lamina_source_test(NAME SCRIPT ARGUMENTS...)
 # What takes long starts first (COST), so that no test runs on alone in the end.
 function(lamina_source_test name script)
+  lamina_home(_here test "${name}")
+  if(NOT _here)
+    return()
+  endif()
   set(name "${LAMINA_TEST_PREFIX}${name}")
   add_test(NAME ${name} COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
            ${ARGN})

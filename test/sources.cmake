@@ -12,13 +12,19 @@ lamina_source_test(structure.headers structure/check_headers.py)
 lamina_source_test(structure.headers_self_test structure/check_headers.py --self-test)
 lamina_source_test(structure.tests structure/check_tests.py)
 lamina_source_test(structure.tests_self_test structure/check_tests.py --self-test)
+set(_complete "")
+if(LAMINA_TEST_HOME STREQUAL "" AND NOT LAMINA_TEST_TAG)
+  set(_complete --build "${CMAKE_BINARY_DIR}")
+endif()
+lamina_source_test(structure.tiers structure/check_tiers.py ${_complete})
+lamina_source_test(structure.tiers_self_test structure/check_tiers.py --self-test)
 lamina_source_test(structure.macros_self_test structure/check_macros.py --self-test)
 lamina_source_test(structure.operator_lists structure/operator_lists.py)
 lamina_source_test(structure.operator_lists_self_test structure/operator_lists.py --self-test)
 lamina_source_test(structure.format structure/check_format.py
                    --build "${CMAKE_CURRENT_BINARY_DIR}/format")
 lamina_source_test(structure.format_self_test structure/check_format.py --self-test)
-set_tests_properties(${LAMINA_TEST_PREFIX}structure.format PROPERTIES SKIP_RETURN_CODE 77)
+lamina_properties(${LAMINA_TEST_PREFIX}structure.format PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(docs.errors docs/check_errors.py)
 lamina_source_test(docs.errors_self_test docs/check_errors.py --self-test)
 lamina_source_test(docs.layers docs/layer_page.py)
@@ -33,7 +39,7 @@ lamina_source_test(docs.operators_self_test interop/operator_table.py self-test)
 
 # Cells of C++ that an interpreter compiles one by one.
 lamina_source_test(interpreter.cells interpreter/cells.py ${_compile_flags})
-set_tests_properties(${LAMINA_TEST_PREFIX}interpreter.cells PROPERTIES SKIP_RETURN_CODE 77)
+lamina_properties(${LAMINA_TEST_PREFIX}interpreter.cells PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(interpreter.cells_self_test interpreter/cells.py --self-test)
 
 lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
@@ -66,7 +72,7 @@ file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/headers")
 lamina_source_test(headers.alone headers/compile_alone.py --compiler ${_compiler}
                    --precompile "${CMAKE_CURRENT_BINARY_DIR}/headers"
                    --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers.json" -- ${_compile_flags})
-set_tests_properties(${LAMINA_TEST_PREFIX}headers.alone PROPERTIES PROCESSORS 2 TIMEOUT 1800)
+lamina_properties(${LAMINA_TEST_PREFIX}headers.alone PROPERTIES PROCESSORS 2 TIMEOUT 1800)
 if(LAMINA_CLANG)
   lamina_source_test(headers.object_size headers/object_size.py --compiler ${LAMINA_CLANG}
                      -- ${_compile_flags})
@@ -84,7 +90,7 @@ lamina_source_test(engine.cuda.one_file.nvcc engine/cuda/one_file/compile.py --w
 lamina_source_test(consumer.cuda consumer/consume_cuda.py --build "${CMAKE_BINARY_DIR}")
 set(_cuda_tests engine.cuda.one_file.nvcc consumer.cuda)
 list(TRANSFORM _cuda_tests PREPEND "${LAMINA_TEST_PREFIX}")
-set_tests_properties(${_cuda_tests} PROPERTIES SKIP_RETURN_CODE 77)
+lamina_properties(${_cuda_tests} PROPERTIES SKIP_RETURN_CODE 77)
 
 lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}"
                    --how find_package)
@@ -101,19 +107,20 @@ lamina_source_test(consumer.conan consumer/conan_create.py ${_conan})
 lamina_source_test(consumer.conan_self_test consumer/conan_create.py --self-test ${_conan})
 set(_conan_tests consumer.conan consumer.conan_self_test)
 list(TRANSFORM _conan_tests PREPEND "${LAMINA_TEST_PREFIX}")
-set_tests_properties(${_conan_tests} PROPERTIES SKIP_RETURN_CODE 77)
+lamina_properties(${_conan_tests} PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(consumer.mixed_self_test consumer/mixed.py --self-test)
 list(SUBLIST _compilers 0 2 _two)  # a g++ and a clang++, where there are both
 foreach(_compiler IN LISTS _two)
   cmake_path(GET _compiler FILENAME _name)
   lamina_source_test(consumer.mixed.${_name} consumer/mixed.py --compiler "${_compiler}")
-  set_tests_properties(${LAMINA_TEST_PREFIX}consumer.mixed.${_name}
+  lamina_properties(${LAMINA_TEST_PREFIX}consumer.mixed.${_name}
                        PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
 # The program that README.md shows first must compile and run.
 set(_readme "${PROJECT_SOURCE_DIR}/README.md")
-if(EXISTS "${_readme}")
+lamina_home(_here test docs.readme)
+if(_here AND EXISTS "${_readme}")
   set(_cpp "${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp")
   add_custom_command(OUTPUT "${_cpp}" DEPENDS "${_readme}" docs/code_blocks.py VERBATIM
                      COMMAND Python3::Interpreter
@@ -122,5 +129,5 @@ if(EXISTS "${_readme}")
   add_executable(readme_example "${_cpp}")
   target_link_libraries(readme_example PRIVATE lamina_development)
   add_test(NAME ${LAMINA_TEST_PREFIX}docs.readme COMMAND readme_example)
-  set_tests_properties(${LAMINA_TEST_PREFIX}docs.readme PROPERTIES LABELS example TIMEOUT 600)
+  lamina_properties(${LAMINA_TEST_PREFIX}docs.readme PROPERTIES LABELS example TIMEOUT 600)
 endif()
