@@ -355,10 +355,9 @@ def run_reached(minutes, given):
     reached = reached_parts(all_parts, changed_files(base))
     day = int(os.environ.get("LAMINA_TEST_DAY") or datetime.date.today().toordinal())
     parts, slices = slice_of(reached, minutes, day)
-    print(f"== since {base[:12]} {len(reached)} of {len(all_parts)} parts of the matrix are reached;"
-          f" today {', '.join(p.name for p in parts) or 'none'}" +
-          (f" (slice {day % slices + 1} of {slices}; test/run all runs all)" if slices > 1 else ""),
-          flush=True)
+    turn = f" (slice {day % slices + 1} of {slices})" if slices > 1 else ""
+    print(f"== {len(reached)} of {len(all_parts)} parts of the matrix are reached since {base[:12]};"
+          f" today {', '.join(p.name for p in parts) or 'none'}{turn}", flush=True)
     return run_parts(parts, given) if parts else 0
 
 
@@ -402,8 +401,8 @@ def main():
         return run_stages([Stage(name, quick=False) for name in FULL if name in what], None, given)
     if all(word in parts for word in what):
         return run_parts([parts[word] for word in what], given)
-    sys.exit(f"test/run: expected all, changed, reached, stages ({', '.join(FULL)}, distributed) or "
-             f"parts ({', '.join(parts)}), found '{' '.join(given.what)}'")
+    sys.exit(f"test/run: expected all, changed, reached, stages ({', '.join(FULL)}, distributed) "
+             f"or parts ({', '.join(parts)}), found '{' '.join(given.what)}'")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,8 @@ def self_test():
         found = faults_of(tiers, files, ["docs.x"])
         assert any(expected in f for f in found), f"{text}: {found}"
     finds("no home", good._replace(files=good.files[:1]), "expected a line 'file'")
-    finds("dead line", good._replace(files=[("^c/", "unit"), *good.files]), "is the first line for no")
+    dead = good._replace(files=[("^c/", "unit"), *good.files])
+    finds("dead line", dead, "is the first line for no test")
     finds("unknown home", good._replace(files=[("^", "units")]), "found units")
     finds("no part", good._replace(parts=good.parts[1:]), "expected a part of the stage basic")
     parts = [stages.Part(str(n), "basic", 4.0, "^", "-") for n in range(5)]
