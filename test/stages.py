@@ -106,14 +106,15 @@ def unit_files():
 
 def test_of(file):
     """The name of a unit test, without the prefix of its build."""
-    return re.sub(r"_test$", "", file.relative_to(TEST).with_suffix("").as_posix()).replace("/", ".")
+    path = file.relative_to(TEST).with_suffix("").as_posix()
+    return re.sub(r"_test$", "", path).replace("/", ".")
 
 
 def reached_units(changed):
     """The names of the unit tests that include a changed file, or are one."""
     files = {ROOT / name for name in changed}
-    everywhere = any(re.match(r"CMake|cmake/|test/(CMakeLists|[^/]*\.(hpp|cmake|txt|cpp|py)$|laws/)",
-                              name) for name in changed)
+    build = re.compile(r"CMake|cmake/|test/(CMakeLists|[^/]*\.(hpp|cmake|txt|cpp|py)$|laws/)")
+    everywhere = any(build.match(name) for name in changed)
     includes = Includes()
     return {test_of(f) for f in unit_files() if everywhere or not files.isdisjoint(includes.of(f))}
 
@@ -356,8 +357,8 @@ def run_reached(minutes, given):
     day = int(os.environ.get("LAMINA_TEST_DAY") or datetime.date.today().toordinal())
     parts, slices = slice_of(reached, minutes, day)
     turn = f" (slice {day % slices + 1} of {slices})" if slices > 1 else ""
-    print(f"== {len(reached)} of {len(all_parts)} parts of the matrix are reached since {base[:12]};"
-          f" today {', '.join(p.name for p in parts) or 'none'}{turn}", flush=True)
+    print(f"== {len(reached)} of {len(all_parts)} parts of the matrix are reached since "
+          f"{base[:12]}; today {', '.join(p.name for p in parts) or 'none'}{turn}", flush=True)
     return run_parts(parts, given) if parts else 0
 
 
