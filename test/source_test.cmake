@@ -14,7 +14,8 @@ foreach(_compiler IN ITEMS "${LAMINA_CLANG}" "${LAMINA_SECOND_CLANG}")
 endforeach()
 list(REMOVE_DUPLICATES _compilers)
 
-# lamina_properties(NAME... PROPERTIES ...): set_tests_properties for those tests that this build has.
+# lamina_properties(NAME... PROPERTIES ...): set_tests_properties for those tests that this build
+# has.
 function(lamina_properties)
   set(_names "")
   foreach(_word IN LISTS ARGN)
@@ -46,7 +47,7 @@ function(lamina_source_test name script)
   if(name MATCHES "headers.alone|compile_fail.precompile")
     set_tests_properties(${name} PROPERTIES COST 100)
   elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time" OR
-         name MATCHES "docs.code_blocks$|contributing.recipe$")
+         name MATCHES "docs.code_blocks$|contributing.recipe$|planted.faults$")
     set_tests_properties(${name} PROPERTIES COST 20)
   endif()
 endfunction()

@@ -62,6 +62,14 @@ lamina_source_test(contributing.recipe contributing/recipe.py --compiler ${_reci
                    ${_catch_flags})
 lamina_source_test(contributing.recipe_self_test contributing/recipe.py --self-test)
 
+# Faults that were once in the library, each found by a unit test again.
+set(_planted planted/planted_faults.py --compiler ${_recipe_compiler} ${_catch})
+lamina_source_test(planted.faults ${_planted} --build "${CMAKE_CURRENT_BINARY_DIR}/planted/faults"
+                   -- ${_compile_flags} ${_catch_flags})
+lamina_source_test(planted.faults_self_test ${_planted} --self-test
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/planted/self_test"
+                   -- ${_compile_flags} ${_catch_flags})
+
 # One compiler is enough, for what a header includes does not depend on it; clang takes a third of
 # g++'s time.
 set(_compiler "${CMAKE_CXX_COMPILER}")

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/optimizer/option_check.hpp>
+#include <lamina/optimizer/optimizers.hpp>
 
 namespace opt = lamina::optimizer;
 
