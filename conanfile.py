@@ -20,7 +20,7 @@ class LaminaConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     options = {"with_zlib": [True, False], "with_cli11": [True, False]}
     default_options = {"with_zlib": True, "with_cli11": False}
-    exports_sources = "include/*", "cmake/lamina_i*.*", "LICENSE"
+    exports_sources = "include/*", "cmake/lamina_[cim]*.*", "cmake/compiled/*", "LICENSE"
     no_copy_source = True
     test_package_folder = "test/consumer/conan"
 
@@ -62,18 +62,19 @@ class LaminaConan(ConanFile):
         for pattern in ("*.hpp", "*.cuh"):
             copy(self, pattern, os.path.join(self.source_folder, "include"),
                  os.path.join(self.package_folder, "include"))
-        copy(self, "lamina_[im]*.*", os.path.join(self.source_folder, "cmake"),
-             os.path.join(self.package_folder, "lib", "cmake", "lamina"))
+        for pattern in ("lamina_[cim]*.*", "compiled/*.cpp"):
+            copy(self, pattern, os.path.join(self.source_folder, "cmake"),
+                 os.path.join(self.package_folder, "lib", "cmake", "lamina"))
 
     def package_info(self):
         self.cpp_info.bindirs = []
         self.cpp_info.libdirs = []
         self.cpp_info.set_property("cmake_file_name", "lamina")
         self.cpp_info.set_property("cmake_target_name", "lamina::lamina")
-        # lamina::io, which is compiled where it is linked, lamina_import and lamina_mpi
+        # lamina::compiled, which is compiled where it is linked, lamina_import and lamina_mpi
         modules = os.path.join("lib", "cmake", "lamina")
         self.cpp_info.set_property("cmake_build_modules",
-                                   [os.path.join(modules, "lamina_io.cmake"),
+                                   [os.path.join(modules, "lamina_compiled.cmake"),
                                     os.path.join(modules, "lamina_import.cmake"),
                                     os.path.join(modules, "lamina_mpi.cmake")])
         if self.settings.os in ("Linux", "FreeBSD"):

@@ -15,6 +15,8 @@ lamina_source_test(structure.tests_self_test structure/check_tests.py --self-tes
 lamina_source_test(structure.macros_self_test structure/check_macros.py --self-test)
 lamina_source_test(structure.operator_lists structure/operator_lists.py)
 lamina_source_test(structure.operator_lists_self_test structure/operator_lists.py --self-test)
+lamina_source_test(structure.compiled_sources structure/compiled_sources.py)
+lamina_source_test(structure.compiled_sources_self_test structure/compiled_sources.py --self-test)
 lamina_source_test(structure.format structure/check_format.py
                    --build "${CMAKE_CURRENT_BINARY_DIR}/format")
 lamina_source_test(structure.format_self_test structure/check_format.py --self-test)

@@ -6,7 +6,7 @@ exported: a library adds lamina as a subdirectory, links it PUBLIC and installs 
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
 and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in
-place of ninja. pkg_config: without CMake. io: with the compiled writers of model files. imported:
+place of ninja. pkg_config: without CMake. compiled: with lamina::compiled. imported:
 with a saved model as C++. mpi: with lamina_mpi, of an installed copy and of one that is added,
 under mpirun; left out where there is no MPI. vcpkg, conan: the overlay port and the recipe, against
 stand-ins for vcpkg and Conan, because a test downloads nothing.
@@ -151,35 +151,34 @@ class ways:
         run(self.compiler, HERE / "ways/main.cpp", HERE / "ways/fail.cpp", *flags, "-o", program)
         self.expect(run(program))
 
-    def io(self):
-        """The compiled writers: one library for two programs, and none for another processor."""
+    def compiled(self):
+        """lamina::compiled: one library for two programs, and none for another processor."""
         text = ("find_package(lamina CONFIG REQUIRED)\n"
                 f'add_executable(main "{HERE / "ways/writes.cpp"}")\n'
                 f'add_executable(second "{HERE / "ways/writes.cpp"}")\n'
                 f'add_executable(other EXCLUDE_FROM_ALL "{HERE / "ways/writes.cpp"}")\n'
-                "target_link_libraries(main PRIVATE lamina::io)\n"
-                "target_link_libraries(second PRIVATE lamina::io)\n"
-                "target_link_libraries(other PRIVATE lamina::io)\n"
+                "target_link_libraries(main PRIVATE lamina::compiled)\n"
+                "target_link_libraries(second PRIVATE lamina::compiled)\n"
+                "target_link_libraries(other PRIVATE lamina::compiled)\n"
                 "target_compile_options(other PRIVATE -march=x86-64-v3)\n")
-        build = self.configure("io", self.project("io", text),
+        build = self.configure("compiled", self.project("compiled", text),
                                f"-DCMAKE_PREFIX_PATH={self.installed()}")
         run("cmake", "--build", build)
-        if len(list(build.rglob("lamina_io.cpp.o"))) != 1:
+        if len(list(build.rglob("files.cpp.o"))) != 1:
             sys.exit("expected one library for both programs")
         for program in ("main", "second"):
             if (said := run(build / program, cwd=build)) != "the same\n":
                 sys.exit(f"expected 'the same', found {said!r}")
         if platform.machine() == "x86_64":
             said = run("cmake", "--build", build, "--target", "other", works=False)
-            if not re.search(r"undefined reference to .*lamina::x123\w*::detail::compiled_io::"
-                             "write", said):
+            if not re.search(r"undefined reference to .*lamina::x123\w*::detail::write", said):
                 sys.exit(f"expected a name of the other instruction set, found {said[-2000:]}")
 
     def imported(self):
-        """A model that the program of io wrote becomes C++ in another project."""
-        model = self.folder / "io.build/model"
+        """A model that the program of compiled wrote becomes C++ in another project."""
+        model = self.folder / "compiled.build/model"
         if not model.exists():
-            self.io()
+            self.compiled()
         text = ("find_package(lamina CONFIG REQUIRED)\n"
                 f'add_executable(main "{HERE / "ways/imports.cpp"}")\n'
                 "target_link_libraries(main PRIVATE lamina::lamina)\n"
@@ -339,7 +338,7 @@ include("{port}/portfile.cmake")
         recipe.package_info()
         for module in properties["cmake_build_modules"]:
             path = pathlib.Path(recipe.package_folder, module)
-            files = [path, *(path.parent / f for f in re.findall(r"lamina_\w+\.cpp",
+            files = [path, *(path.parent / f for f in re.findall(r"(?:lamina_|compiled/)\w+\.cpp",
                                                                  (ROOT / "cmake" / path.name)
                                                                  .read_text()))]
             for file in files:

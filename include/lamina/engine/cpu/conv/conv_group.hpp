@@ -53,18 +53,12 @@ LAMINA_NOINLINE inline void run_conv_dx(const call_context& c, const group_info&
       .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
            images(h.to), c.scratch(), done);
 }
-LAMINA_COLD inline std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
+LAMINA_API_COLD std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
+                                            const argument_info* info, const group_info& g,
+                                            const run_context& c);
+LAMINA_API_COLD std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
                                                const argument_info* info, const group_info& g,
-                                               const run_context& c) {
-  const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
-  return conv_forward(h.shape, c.convolutions).scratch(h.from.rows);
-}
-LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
-                                                  const argument_info* info, const group_info& g,
-                                                  const run_context& c) {
-  const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
-  return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
-}
+                                               const run_context& c);
 
 /// The arguments of a group, for its statements.
 struct statement_arguments {
@@ -105,6 +99,22 @@ struct conv_group {
          {only_keeps<S> ? nullptr : &finish_image<S>, &context});
   }
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t conv_scratch(const program_view& p, float* const* a, const argument_info* info,
+                            const group_info& g, const run_context& c) {
+  const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
+  return conv_forward(h.shape, c.convolutions).scratch(h.from.rows);
+}
+
+std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a, const argument_info* info,
+                               const group_info& g, const run_context& c) {
+  const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
+  return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

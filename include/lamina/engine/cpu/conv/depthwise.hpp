@@ -114,11 +114,7 @@ class depthwise {
     }
   }
 
-  LAMINA_COLD std::ptrdiff_t scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts);
-    return parts.used();
-  }
+  LAMINA_API LAMINA_COLD std::ptrdiff_t scratch() const;
 
   /// The convolution: small = bias + the products of the windows of large with the filters.
   void forward(int samples, const image_rows& large, const float* filter,
@@ -300,5 +296,15 @@ class depthwise {
   conv_side side_[2];  // height, width
   int seen_[2];
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t depthwise::scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts);
+  return parts.used();
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -69,22 +69,9 @@ class winograd {
     most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
   }
 
-  LAMINA_COLD std::ptrdiff_t forward_scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts, whole(filters_) * channels_, filters_);
-    return parts.used();
-  }
-  LAMINA_COLD std::ptrdiff_t backward_scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts, whole(channels_) * filters_, channels_);
-    parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
-    return parts.used();
-  }
-  LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts, whole(filters_) * channels_, filters_);
-    return parts.used();
-  }
+  LAMINA_API LAMINA_COLD std::ptrdiff_t forward_scratch() const;
+  LAMINA_API LAMINA_COLD std::ptrdiff_t backward_scratch() const;
+  LAMINA_API LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const;
 
   /// The convolution: small = bias + the products of the windows of large with the filters.
   void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
@@ -381,5 +368,28 @@ class winograd {
   int tile_rows_, tiles_;          // rows of tiles, tiles in a row
   int samples_, together_, most_;  // `together_` rows of tiles at a time; memory for `most_`
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t winograd::forward_scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts, whole(filters_) * channels_, filters_);
+  return parts.used();
+}
+
+std::ptrdiff_t winograd::backward_scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts, whole(channels_) * filters_, channels_);
+  parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+  return parts.used();
+}
+
+std::ptrdiff_t winograd::filter_gradient_scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts, whole(filters_) * channels_, filters_);
+  return parts.used();
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -42,10 +42,7 @@ inline operand new_slot(const operand& array, int i, int rows) {
 
 namespace detail {
 
-[[noreturn]] LAMINA_COLD inline void fail_slot(const call_context& c, int i, int expected,
-                                               int found) {
-  fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
-}
+[[noreturn]] LAMINA_API_COLD void fail_slot(const call_context& c, int i, int expected, int found);
 
 /// The number of rows that a slot and an operand have in common. The rows of a time step are a
 /// prefix of the rows of every earlier step. So if both have rows of time steps, one may have more
@@ -96,6 +93,14 @@ inline void add_block(const operand& x, const operand& to, int n) {
     });
   }
 }
+
+#if LAMINA_DEFINES
+
+void fail_slot(const call_context& c, int i, int expected, int found) {
+  fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

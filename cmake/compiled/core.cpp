@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina::compiled, part core: what depends on no program (docs/building.md).
+// Generated: test/structure/compiled_sources.py --update writes this list.
+#if !defined(LAMINA_COMPILED)
+#error "lamina: expected -DLAMINA_COMPILED, in this file and in those of the program"
+#endif
+
+#undef LAMINA_DEFINES
+#undef LAMINA_INSTANCE
+#define LAMINA_DEFINES 1
+#define LAMINA_INSTANCE template
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/checked_index.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/md5.hpp>
+#include <lamina/core/raw_bytes.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/core/threading.hpp>
+#include <lamina/core/worker_pool.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/io/archive/recordio.hpp>
+#include <lamina/io/archive/snappy.hpp>
+#include <lamina/operators/metric/sequence/common.hpp>
+#include <lamina/operators/recurrent/common.hpp>
+#include <lamina/operators/sequence/pool/common.hpp>
+#include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/event.hpp>
+#include <lamina/tensor/lod.hpp>
+#include <lamina/tensor/lod_tensor.hpp>
