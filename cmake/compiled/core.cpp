@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina::compiled, part core: what depends on no program (docs/building.md).
 // Generated: test/structure/compiled_sources.py --update writes this list.
-#if !defined(LAMINA_COMPILED)
-#error "lamina: expected -DLAMINA_COMPILED, in this file and in those of the program"
-#endif
 
-#undef LAMINA_DEFINES
-#undef LAMINA_INSTANCE
-#define LAMINA_DEFINES 1
-#define LAMINA_INSTANCE template
+#include <lamina/core/compiles.hpp>
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/checked_index.hpp>

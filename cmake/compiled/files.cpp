@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina::compiled, part files: what depends on no program (docs/building.md).
 // Generated: test/structure/compiled_sources.py --update writes this list.
-#if !defined(LAMINA_COMPILED)
-#error "lamina: expected -DLAMINA_COMPILED, in this file and in those of the program"
-#endif
 
 // Declared only: other parts have the bodies.
 #include <lamina/core/binary_file.hpp>
@@ -21,10 +18,7 @@
 #include <lamina/tensor/lod.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-#undef LAMINA_DEFINES
-#undef LAMINA_INSTANCE
-#define LAMINA_DEFINES 1
-#define LAMINA_INSTANCE template
+#include <lamina/core/compiles.hpp>
 
 #if __has_include(<protozero/pbf_reader.hpp>)
 #include <lamina/io/model_writer.hpp>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina::compiled, part mpi: what depends on no program (docs/building.md).
 // Generated: test/structure/compiled_sources.py --update writes this list.
-#if !defined(LAMINA_COMPILED)
-#error "lamina: expected -DLAMINA_COMPILED, in this file and in those of the program"
-#endif
 
 // Declared only: other parts have the bodies.
 #include <lamina/core/binary_file.hpp>
@@ -18,10 +15,7 @@
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/train/world.hpp>
 
-#undef LAMINA_DEFINES
-#undef LAMINA_INSTANCE
-#define LAMINA_DEFINES 1
-#define LAMINA_INSTANCE template
+#include <lamina/core/compiles.hpp>
 
 #if defined(LAMINA_HAS_MPI)
 #include <lamina/distributed/compiled_session.hpp>

@@ -3,8 +3,10 @@
 """The sources of lamina::compiled, written from the headers, so that nobody edits them.
 
 A header declares a function that depends on no program with LAMINA_API or LAMINA_API_COLD, and has
-its body below `#if LAMINA_DEFINES`; it names instances of kernels with LAMINA_INSTANCE. Each layer
-of include/lamina/LAYERS belongs to one source (PARTS), cmake/compiled/PART.cpp. A source includes
+its body below `#if LAMINA_DEFINES`; a kernel is
+declared with LAMINA_KERNEL, and its instances are named with LAMINA_INSTANCE. Each layer
+of include/lamina/LAYERS belongs to one source (PARTS), or its folders to several,
+cmake/compiled/PART.cpp. A source includes
 the headers of other parts that it needs, which are declared there only, and then its own, with
 their bodies. Headers that need protozero or nlohmann_json are compiled where these are found.
 
@@ -22,11 +24,15 @@ import tempfile
 
 import check_layers
 
-LIBRARY, CONFIG = check_layers.LIBRARY, "core/config.hpp"
+LIBRARY, BEGINS = check_layers.LIBRARY, "core/compiles.hpp"
+# They define what the others use.
+MECHANISM = ("core/config.hpp", BEGINS)
 PARTS = {
     "core": ("core", "program", "operators:definition", "layers", "transform", "plan", "optimizer",
              "expression", "tensor", "io/archive", "engine/common"),
-    "engine": ("engine/cpu",),
+    "kernels": ("engine/cpu/gemm", "engine/cpu/vector", "engine/cpu/memory", "engine/cpu/conv"),
+    "operators": ("operators:cpu",),
+    "engine": ("engine/cpu/schedule", "engine/cpu/static"),
     "model": ("reader", "metric", "model", "train"),
     "data": ("dataset", "image"),
     "files": ("io",),
@@ -42,9 +48,9 @@ OPTIONAL = {
     "mpi.h": "defined(LAMINA_HAS_MPI)",
 }
 REFUSED = ("CLI/", "png.h", "jpeglib.h", "httplib.h", "librdkafka/", "nccl.h", "cuda")
-USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|INSTANCE)\b")
+USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|KERNEL|INSTANCE)\b")
 DECLARED = re.compile(
-    r"\bLAMINA_API(?:_COLD)?\b(?:[^;{}()]|\([^()]*\)(?=\s*\())*?"
+    r"\bLAMINA_(?:API(?:_COLD)?|KERNEL)\b(?:[^;{}()]|\([^()]*\)(?=\s*\())*?"
     r"(operator\s*(?:\(\)|[^\s\w(]+|[\w:<>]+)|~?\w+)\s*\(")
 BLOCK = re.compile(r"^#if LAMINA_DEFINES$(.*?)^#(?:else|endif)  ?// LAMINA_DEFINES", re.M | re.S)
 
@@ -69,7 +75,7 @@ class header_tree:
         }
         layers, _, _ = check_layers.read_layers(base / "LAYERS")
         self.layer = {n: check_layers.layer_of(pathlib.Path(n), layers) for n in self.texts}
-        self.marked = [n for n, t in self.texts.items() if n != CONFIG and USES.search(t)]
+        self.marked = [n for n, t in self.texts.items() if n not in MECHANISM and USES.search(t)]
 
     def reached(self, header):
         """The headers that one includes, and what these include, itself too."""
@@ -88,7 +94,13 @@ class header_tree:
 def part_of(tree, header):
     if "mpi.h" in tree.needs(header):
         return "mpi"
-    return next((part for part, layers in PARTS.items() if tree.layer[header] in layers), None)
+    folder = header.rsplit("/", 1)[0]
+    places = (folder, tree.layer[header])
+    if folder.startswith("operators/"):
+        places = (f"operators:{header.rsplit('/', 1)[1].split('_')[0].removesuffix('.hpp')}",)
+        if places[0] not in PARTS["operators"]:
+            places = (tree.layer[header],)
+    return next((part for p in places for part, of in PARTS.items() if p in of), None)
 
 
 def missing_bodies(text):
@@ -130,14 +142,10 @@ def written_sources(tree):
         sources[part] = (
             "// SPDX-License-Identifier: Apache-2.0\n"
             f"// lamina::compiled, part {part}: what depends on no program (docs/building.md).\n"
-            "// Generated: test/structure/compiled_sources.py --update writes this list.\n"
-            "#if !defined(LAMINA_COMPILED)\n"
-            '#error "lamina: expected -DLAMINA_COMPILED, in this file and in those of the '
-            'program"\n#endif\n' +
+            "// Generated: test/structure/compiled_sources.py --update writes this list.\n" +
             ("\n// Declared only: other parts have the bodies.\n" if other else "") +
             includes(tree, sorted(other, key=lambda n: (condition_of(tree, n), n))) +
-            "\n#undef LAMINA_DEFINES\n#undef LAMINA_INSTANCE\n#define LAMINA_DEFINES 1\n"
-            "#define LAMINA_INSTANCE template\n\n" + includes(tree, own))
+            f"\n#include <{LIBRARY}/{BEGINS}>\n\n" + includes(tree, own))
     return sources
 
 
@@ -191,7 +199,7 @@ def self_test():
                        "  [[noreturn]] LAMINA_API LAMINA_COLD void\n      fail();\n};\n" +
                        body.format("m::m() {}\nbool m::operator==(m) const {}\nvoid m::fail() {}"),
         "io/p.hpp": "#include <protozero/pbf_reader.hpp>\n#include <lamina/model/m.hpp>\n"
-                    "LAMINA_INSTANCE struct q<float>;\n",
+                    "LAMINA_INSTANCE(void q<float>())\n",
     }  # yapf: disable
 
     def after(changes, update=False, first=None):
@@ -239,7 +247,7 @@ def self_test():
     faults, written = after({}, first=lambda folder: (folder / "gone.cpp").write_text(""))
     assert faults == ["cmake/compiled/gone.cpp: is not what the headers say"], faults
     written = after({})[1]
-    assert "LAMINA_INSTANCE template\n\n#include <lamina/core/a.hpp>\n" in written["core"]
+    assert f"<lamina/{BEGINS}>\n\n#include <lamina/core/a.hpp>\n" in written["core"]
     assert "only: other parts have the bodies.\n#include <lamina/core/a.hpp>\n" in written["model"]
     asked = "#if __has_include(<protozero/pbf_reader.hpp>)\n"
     assert f"{asked}#include <lamina/io/p.hpp>\n#endif\n" in written["files"]

@@ -39,18 +39,19 @@
 
 /// A program that is compiled with LAMINA_COMPILED links lamina::compiled, a library which has the
 /// functions and kernels that depend on no program; headers only declare them (docs/building.md).
-/// LAMINA_API marks the declaration of such a function, and LAMINA_DEFINES is 1 where a header has
-/// the bodies. Kernels are instantiated as `LAMINA_INSTANCE void gemm<float>(...);`. A source of
-/// the library (cmake/compiled) sets LAMINA_DEFINES and LAMINA_INSTANCE itself for its headers.
+/// LAMINA_DEFINES is 1 where a header has the bodies. LAMINA_API marks the declaration of such a
+/// function, and LAMINA_KERNEL that of a function template for float and double; each of its
+/// instances is named below its body, as LAMINA_INSTANCE(void gemm_block<float>(...)). A source of
+/// the library (cmake/compiled) has core/compiles.hpp before its own headers.
 #if !defined(LAMINA_COMPILED)
 #define LAMINA_DEFINES 1
 #define LAMINA_API inline
+#define LAMINA_KERNEL inline
+#define LAMINA_INSTANCE(...)
 #else
-#if !defined(LAMINA_DEFINES)
 #define LAMINA_DEFINES 0
-#define LAMINA_INSTANCE extern template
-#endif
 #define LAMINA_API
+#define LAMINA_KERNEL
 #endif
 
 /// Marks a function that runs on the host and, when nvcc compiles it, on the device.

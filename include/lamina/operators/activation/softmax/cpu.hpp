@@ -92,64 +92,78 @@ LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
 template <>
 struct call_kernel<softmax> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0);
-    require_real<Real>(c, in);
-    const array_layout shape = layout_of(in);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const line_layout from(shape, axis), to(layout_of(out), axis);
-    if (from.n == 0) return;
-    for (int r = 0; r < from.rows; ++r)
-      for (int o = 0; o < from.outer; ++o) {
-        const Real* x = in.row<const Real>(0) + from.at(r, o);
-        Real* y = out.row<Real>(0) + to.at(r, o);
-        if (from.inner == 1 && from.step == 1) {
-          detail::softmax_row(x, y, from.n);
-          continue;
-        }
-        for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
-          detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    const array_layout shape = layout_of(out);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const line_layout y_lines(shape, axis), d_lines(layout_of(slope), axis),
-        x_lines(layout_of(dx), axis);
-    for (int r = 0; r < y_lines.rows; ++r)
-      for (int o = 0; o < y_lines.outer; ++o) {
-        const Real* y = out.row<const Real>(0) + y_lines.at(r, o);
-        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
-        Real* g = dx.row<Real>(0) + x_lines.at(r, o);
-        if (y_lines.inner == 1 && y_lines.step == 1) {
-          const Real total = dot(y, d, y_lines.n);
-          if (total - total == 0)
-            for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
-          else
-            detail::softmax_slopes(y, d, g, y_lines.n);
-          continue;
-        }
-        for_each_position<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
-          using number = decltype(like);
-          number total(Real(0));
-          for (int k = 0; k < y_lines.n; ++k)
-            total += math::share_of(number(load(y + i + k * y_lines.step, like)),
-                                    number(load(d + i + k * d_lines.step, like)));
-          for (int k = 0; k < y_lines.n; ++k)
-            store(g + i + k * x_lines.step,
-                  math::share_of(number(load(y + i + k * y_lines.step, like)),
-                                 number(load(d + i + k * d_lines.step, like) - total)));
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<softmax>::run(const call_context& c) {
+  const operand in = c.input(0), out = c.output(0);
+  require_real<Real>(c, in);
+  const array_layout shape = layout_of(in);
+  const int axis = dimension_of(c, c.integer(0), shape.rank);
+  const line_layout from(shape, axis), to(layout_of(out), axis);
+  if (from.n == 0) return;
+  for (int r = 0; r < from.rows; ++r)
+    for (int o = 0; o < from.outer; ++o) {
+      const Real* x = in.row<const Real>(0) + from.at(r, o);
+      Real* y = out.row<Real>(0) + to.at(r, o);
+      if (from.inner == 1 && from.step == 1) {
+        detail::softmax_row(x, y, from.n);
+        continue;
+      }
+      for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
+        detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<softmax>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<softmax>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<softmax>>::run(const call_context& c) {
+  const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
+  if (!dx) return;
+  const array_layout shape = layout_of(out);
+  const int axis = dimension_of(c, c.integer(0), shape.rank);
+  const line_layout y_lines(shape, axis), d_lines(layout_of(slope), axis),
+      x_lines(layout_of(dx), axis);
+  for (int r = 0; r < y_lines.rows; ++r)
+    for (int o = 0; o < y_lines.outer; ++o) {
+      const Real* y = out.row<const Real>(0) + y_lines.at(r, o);
+      const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+      Real* g = dx.row<Real>(0) + x_lines.at(r, o);
+      if (y_lines.inner == 1 && y_lines.step == 1) {
+        const Real total = dot(y, d, y_lines.n);
+        if (total - total == 0)
+          for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
+        else
+          detail::softmax_slopes(y, d, g, y_lines.n);
+        continue;
+      }
+      for_each_position<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
+        using number = decltype(like);
+        number total(Real(0));
+        for (int k = 0; k < y_lines.n; ++k)
+          total += math::share_of(number(load(y + i + k * y_lines.step, like)),
+                                  number(load(d + i + k * d_lines.step, like)));
+        for (int k = 0; k < y_lines.n; ++k)
+          store(g + i + k * x_lines.step,
+                math::share_of(number(load(y + i + k * y_lines.step, like)),
+                               number(load(d + i + k * d_lines.step, like) - total)));
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<softmax>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<softmax>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

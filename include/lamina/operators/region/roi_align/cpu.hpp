@@ -110,30 +110,54 @@ inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
 template <>
 struct call_kernel<roi_align> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::sum_regions<Real>(c, detail::aligned);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<roi_align>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::spread_regions<Real>(c, detail::aligned);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<psroi_pool> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::sum_regions<Real>(c, detail::scored);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<psroi_pool>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::spread_regions<Real>(c, detail::scored);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<roi_align>::run(const call_context& c) {
+  detail::sum_regions<Real>(c, detail::aligned);
+}
+LAMINA_INSTANCE(void call_kernel<roi_align>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<roi_align>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<roi_align>>::run(const call_context& c) {
+  detail::spread_regions<Real>(c, detail::aligned);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<roi_align>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<roi_align>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<psroi_pool>::run(const call_context& c) {
+  detail::sum_regions<Real>(c, detail::scored);
+}
+LAMINA_INSTANCE(void call_kernel<psroi_pool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<psroi_pool>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<psroi_pool>>::run(const call_context& c) {
+  detail::spread_regions<Real>(c, detail::scored);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<psroi_pool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<psroi_pool>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

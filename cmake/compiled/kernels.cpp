@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina::compiled, part kernels: what depends on no program (docs/building.md).
+// Generated: test/structure/compiled_sources.py --update writes this list.
+
+// Declared only: other parts have the bodies.
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/engine/common/call_error.hpp>
+
+#include <lamina/core/compiles.hpp>
+
+#include <lamina/engine/cpu/conv/conv_group.hpp>
+#include <lamina/engine/cpu/conv/depthwise.hpp>
+#include <lamina/engine/cpu/conv/winograd.hpp>
+#include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
+#include <lamina/engine/cpu/gemm/loop_weight_gradient.hpp>
+#include <lamina/engine/cpu/memory/copy_kernels.hpp>
+#include <lamina/engine/cpu/memory/label.hpp>
