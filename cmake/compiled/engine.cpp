@@ -11,9 +11,17 @@
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
+#include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/gemm/loop_weight_gradient.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
+#include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/vector/row_sums.hpp>
 #include <lamina/operators/activation/prelu_maxout/cpu.hpp>
 #include <lamina/operators/activation/softmax/cpu.hpp>
 #include <lamina/operators/control/array/cpu.hpp>

@@ -14,6 +14,14 @@
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
+#include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/gemm/loop_weight_gradient.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
+#include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/vector/row_sums.hpp>

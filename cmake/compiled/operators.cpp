@@ -10,7 +10,15 @@
 #include <lamina/engine/cpu/conv/conv_group.hpp>
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
+#include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
+#include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/vector/row_sums.hpp>
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/recurrent/common.hpp>
 #include <lamina/operators/sequence/pool/common.hpp>

@@ -43,32 +43,11 @@ struct softmax_sum {
 /// The gradient of a softmax over n elements if some slopes (gradients of the output) are not
 /// finite.
 template <class Real>
-LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
-  Real total = 0;
-  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
-  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
-}
+LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n);
 
 /// y = softmax of the n numbers at x.
 template <class Real>
-inline softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
-  using vector = vector_in<Real>;
-  constexpr int lanes = lanes_in<Real>;
-  const Real largest = largest_of(x, n);
-  int j = 0;
-  vector sums(Real(0));
-  const vector shift(largest);
-  for (; j + lanes <= n; j += lanes) {
-    const vector e = math::exp_in_sum(vector(vector::load_unaligned(x + j) - shift));
-    e.store_unaligned(y + j);
-    sums += e;
-  }
-  Real sum = sum_of(sums);
-  for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
-  const Real factor = Real(1) / sum;
-  for (j = 0; j < n; ++j) y[j] *= factor;
-  return {sum, largest};
-}
+LAMINA_KERNEL softmax_sum<Real> softmax_row(const Real* x, Real* y, int n);
 
 /// The softmax along a dimension whose elements are `step` apart. `like` selects whether it
 /// computes one line or a vector of neighbouring lines at once.
@@ -86,6 +65,41 @@ LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
   const V factor = V(Real(1)) / sum;
   for (int k = 0; k < n; ++k) store(y + k * y_step, V(load(y + k * y_step, like) * factor));
 }
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
+  Real total = 0;
+  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
+  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
+}
+LAMINA_INSTANCE(void softmax_slopes<float>(const float*, const float*, float*, int))
+LAMINA_INSTANCE(void softmax_slopes<double>(const double*, const double*, double*, int))
+
+template <class Real>
+softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  const Real largest = largest_of(x, n);
+  int j = 0;
+  vector sums(Real(0));
+  const vector shift(largest);
+  for (; j + lanes <= n; j += lanes) {
+    const vector e = math::exp_in_sum(vector(vector::load_unaligned(x + j) - shift));
+    e.store_unaligned(y + j);
+    sums += e;
+  }
+  Real sum = sum_of(sums);
+  for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
+  const Real factor = Real(1) / sum;
+  for (j = 0; j < n; ++j) y[j] *= factor;
+  return {sum, largest};
+}
+LAMINA_INSTANCE(softmax_sum<float> softmax_row<float>(const float*, float*, int))
+LAMINA_INSTANCE(softmax_sum<double> softmax_row<double>(const double*, double*, int))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
