@@ -20,6 +20,7 @@
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 #include <lamina/operators/activation/prelu_maxout/cpu.hpp>
@@ -92,9 +93,12 @@
 #include <lamina/operators/update/step/cpu.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/event.hpp>
+#include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/optimizer/option_check.hpp>
 
 #include <lamina/core/compiles.hpp>
 
 #include <lamina/engine/cpu/schedule/bfloat16_schedule.hpp>
 #include <lamina/engine/cpu/schedule/followed_groups.hpp>
 #include <lamina/engine/cpu/schedule/nan_check.hpp>
+#include <lamina/engine/cpu/schedule/row_tiles.hpp>

@@ -14,8 +14,10 @@
 #include <lamina/model/copy_arrays.hpp>
 #include <lamina/model/divided/held_tables.hpp>
 #include <lamina/model/file_part.hpp>
+#include <lamina/model/initialize.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
+#include <lamina/model/training_memory.hpp>
 #include <lamina/tensor/lod.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 

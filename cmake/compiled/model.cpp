@@ -26,6 +26,8 @@
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/schedule/followed_groups.hpp>
+#include <lamina/engine/cpu/schedule/row_tiles.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 #include <lamina/io/archive/recordio.hpp>
@@ -100,6 +102,8 @@
 #include <lamina/operators/update/step/cpu.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/event.hpp>
+#include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/optimizer/option_check.hpp>
 
 #include <lamina/core/compiles.hpp>
 
@@ -107,12 +111,14 @@
 #include <lamina/model/copy_arrays.hpp>
 #include <lamina/model/divided/held_tables.hpp>
 #include <lamina/model/file_part.hpp>
+#include <lamina/model/initialize.hpp>
 #include <lamina/model/load_by_name.hpp>
 #include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sample_files.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
+#include <lamina/model/training_memory.hpp>
 #include <lamina/reader/element_count.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>

@@ -17,12 +17,14 @@
 #include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/recurrent/common.hpp>
 #include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/learning_rate.hpp>
 
 #include <lamina/core/compiles.hpp>
 

@@ -48,7 +48,7 @@ OPTIONAL = {
     "mpi.h": "defined(LAMINA_HAS_MPI)",
 }
 REFUSED = ("CLI/", "png.h", "jpeglib.h", "httplib.h", "librdkafka/", "nccl.h", "cuda")
-USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|KERNEL|INSTANCE)\b")
+USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|KERNEL|INSTANCE|EXTERN)\b")
 DECLARED = re.compile(
     r"\bLAMINA_(?:API(?:_COLD)?|KERNEL)\b(?:[^;{}()]|\([^()]*\)(?=\s*\())*?"
     r"(operator\s*(?:\(\)|[^\s\w(]+|[\w:<>]+)|~?\w+)\s*\(")

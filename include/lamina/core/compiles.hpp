@@ -12,6 +12,8 @@
 
 #undef LAMINA_DEFINES
 #undef LAMINA_KERNEL
+#undef LAMINA_EXTERN
 #define LAMINA_DEFINES 1
 #define LAMINA_KERNEL inline
 #define LAMINA_INSTANCE(...) template __VA_ARGS__;
+#define LAMINA_EXTERN(...) template __VA_ARGS__;

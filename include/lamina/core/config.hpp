@@ -41,17 +41,21 @@
 /// functions and kernels that depend on no program; headers only declare them (docs/building.md).
 /// LAMINA_DEFINES is 1 where a header has the bodies. LAMINA_API marks the declaration of such a
 /// function, and LAMINA_KERNEL that of a function template for float and double; each of its
-/// instances is named below its body, as LAMINA_INSTANCE(void gemm_block<float>(...)). A source of
-/// the library (cmake/compiled) has core/compiles.hpp before its own headers.
+/// instances is named below its body, as LAMINA_INSTANCE(void gemm_block<float>(...)).
+/// LAMINA_EXTERN is for those of templates that users instantiate with types of their own too:
+/// their bodies stay outside of LAMINA_DEFINES. A source of the library (cmake/compiled) has
+/// core/compiles.hpp before its own headers.
 #if !defined(LAMINA_COMPILED)
 #define LAMINA_DEFINES 1
 #define LAMINA_API inline
 #define LAMINA_KERNEL inline
 #define LAMINA_INSTANCE(...)
+#define LAMINA_EXTERN(...)
 #else
 #define LAMINA_DEFINES 0
 #define LAMINA_API
 #define LAMINA_KERNEL
+#define LAMINA_EXTERN(...) extern template __VA_ARGS__;
 #endif
 
 /// Marks a function that runs on the host and, when nvcc compiles it, on the device.

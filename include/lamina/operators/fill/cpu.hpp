@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {

@@ -113,10 +113,14 @@ inline void transpose_square(const double* from, std::ptrdiff_t from_stride, dou
 
 // Transposes a part of a square: to[j][i] = from[i][j] for i < rows and j < columns, and to[j][i] =
 // 0 for rows <= i < written.
-#if defined(__AVX512F__)
-LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* from,
-                                           std::ptrdiff_t from_stride, float* to,
-                                           std::ptrdiff_t to_stride, int written) {
+#if !LAMINA_DEFINES
+LAMINA_NOINLINE void transpose_part(int rows, int columns, const float* from,
+                                    std::ptrdiff_t from_stride, float* to, std::ptrdiff_t to_stride,
+                                    int written);
+#elif defined(__AVX512F__)
+LAMINA_NOINLINE LAMINA_API void transpose_part(int rows, int columns, const float* from,
+                                               std::ptrdiff_t from_stride, float* to,
+                                               std::ptrdiff_t to_stride, int written) {
   const auto first_of = [](int n) { return static_cast<__mmask16>((1U << n) - 1U); };
   const __mmask16 read = first_of(columns), stored = first_of(written);
   __m512 row[16];
@@ -131,9 +135,9 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
       });
 }
 #else
-LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* from,
-                                           std::ptrdiff_t from_stride, float* to,
-                                           std::ptrdiff_t to_stride, int written) {
+LAMINA_NOINLINE LAMINA_API void transpose_part(int rows, int columns, const float* from,
+                                               std::ptrdiff_t from_stride, float* to,
+                                               std::ptrdiff_t to_stride, int written) {
   const auto copy = [](int count, int n, const float* source, std::ptrdiff_t source_stride,
                        float* target, std::ptrdiff_t target_stride) {
     for (int i = 0; i < count; ++i, source += source_stride, target += target_stride)

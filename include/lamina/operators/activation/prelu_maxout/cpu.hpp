@@ -15,6 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
+#if LAMINA_DEFINES
+
 namespace detail {
 
 /// Calls f(index of the slope, first column, columns) for each slice of a row whose elements share
@@ -31,6 +33,8 @@ inline Real& alpha_at(const operand& alpha, int i) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<prelu> {

@@ -4,13 +4,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
+#if LAMINA_DEFINES
 #include <cmath>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/activation/softmax/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -102,6 +107,8 @@ LAMINA_INSTANCE(softmax_sum<double> softmax_row<double>(const double*, double*, 
 #endif  // LAMINA_DEFINES
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<softmax> {

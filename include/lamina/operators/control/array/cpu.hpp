@@ -5,14 +5,17 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/control/array/definition.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/control/array/common_dimension_steps.hpp>
 #include <lamina/operators/control/array/common_slot_sequences.hpp>
-#include <lamina/operators/control/array/definition.hpp>
-#include <lamina/operators/control/array/definition_step_array.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
@@ -39,6 +42,8 @@ inline operand new_slot(const operand& array, int i, int rows) {
   slot.rows = rows;
   return slot;
 }
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -104,6 +109,8 @@ void fail_slot(const call_context& c, int i, int expected, int found) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<write_to_array> {
   template <class Real = float>
@@ -134,6 +141,8 @@ struct call_kernel<lod_array_length> {
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
+#if LAMINA_DEFINES
+
 namespace detail {
 
 /// Maps index t along one dimension of an array to a smaller array without this dimension.
@@ -161,6 +170,8 @@ inline char* element(const operand& o, std::ptrdiff_t at) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<tensor_to_tensor_array> {

@@ -4,10 +4,13 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/operators/control/array/cpu.hpp>
 #include <lamina/operators/control/rank_table/common.hpp>
-#include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/fill/cpu.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

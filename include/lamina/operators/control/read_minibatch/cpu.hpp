@@ -4,12 +4,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/control/read_minibatch/definition.hpp>
+#if LAMINA_DEFINES
 #include <cstddef>
 #include <cstring>
 
 #include <lamina/engine/common/call_error.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
-#include <lamina/operators/control/read_minibatch/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

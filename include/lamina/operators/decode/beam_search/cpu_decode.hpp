@@ -4,13 +4,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/decode/beam_search/definition.hpp>
+#if LAMINA_DEFINES
 #include <cstdint>
 
 #include <lamina/operators/control/array/cpu.hpp>
 #include <lamina/operators/decode/beam_search/common_steps.hpp>
-#include <lamina/operators/decode/beam_search/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -24,6 +29,8 @@ struct slot_values {
 };
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<beam_search_decode> {

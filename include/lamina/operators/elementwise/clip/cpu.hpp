@@ -5,10 +5,13 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#if LAMINA_DEFINES
 #include <cmath>
 
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/elementwise/clip/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -4,9 +4,12 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/cpu/vector/element_loops.hpp>
-#include <lamina/operators/elementwise/sum/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

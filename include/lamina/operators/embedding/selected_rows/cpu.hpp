@@ -5,9 +5,12 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/embedding/selected_rows/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/embedding/selected_rows/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

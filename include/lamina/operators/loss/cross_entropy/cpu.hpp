@@ -4,6 +4,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,9 +15,11 @@
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/softmax/cpu.hpp>
-#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -31,6 +36,8 @@ inline Real finite_ratio(Real d, Real p) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<cross_entropy> {

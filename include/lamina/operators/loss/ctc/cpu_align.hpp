@@ -4,11 +4,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/loss/ctc/definition.hpp>
+#if LAMINA_DEFINES
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/cpu.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -5,10 +5,15 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/operators/elementwise/cpu.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
+#if LAMINA_DEFINES
+#include <lamina/operators/elementwise/cpu.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -30,6 +35,8 @@ void divided_by_labels(const call_context& c) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<sigmoid_cross_entropy_with_logits> {

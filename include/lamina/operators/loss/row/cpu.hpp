@@ -5,12 +5,15 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/loss/row/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/operators/loss/row/common.hpp>
-#include <lamina/operators/loss/row/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -4,13 +4,16 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/matrix/matmul/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/matrix/matmul/common.hpp>
-#include <lamina/operators/matrix/matmul/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

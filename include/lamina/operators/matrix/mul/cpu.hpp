@@ -5,14 +5,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/matrix/mul/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -70,6 +75,8 @@ inline std::ptrdiff_t mul_scratch(const call_context& c) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<mul> {

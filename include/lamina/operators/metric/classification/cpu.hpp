@@ -8,6 +8,7 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/metric/classification/definition.hpp>
 

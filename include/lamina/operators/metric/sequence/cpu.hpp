@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
@@ -43,6 +44,8 @@ struct call_kernel<edit_distance> {
     return row[m];
   }
 };
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -91,6 +94,8 @@ class chunk_walk {
 };
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<chunk_eval> {

@@ -10,6 +10,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,14 +20,15 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/operator_call.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/schedule/joint_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/batch_norm/cpu_channels.hpp>
-#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -143,6 +147,8 @@ void add_slopes(double* to, const double* more, std::size_t count) {
 #endif  // LAMINA_DEFINES
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 /// The number of numbers that a group of a schedule joins with those of other parts of a
 /// mini-batch, 0 for most groups.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/cos_sim/definition.hpp>

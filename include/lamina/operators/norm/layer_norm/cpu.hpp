@@ -4,11 +4,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/layer_norm/common.hpp>
-#include <lamina/operators/norm/layer_norm/definition.hpp>
 #include <lamina/operators/norm/norm/cpu.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

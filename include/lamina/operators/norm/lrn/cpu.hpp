@@ -4,9 +4,12 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/norm/lrn/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/norm/lrn/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -4,12 +4,17 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/norm/norm/definition.hpp>
+#if LAMINA_DEFINES
 #include <cmath>
 
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/norm/norm/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -84,6 +89,8 @@ LAMINA_INLINE bool all_finite(T x) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<norm> {

@@ -5,13 +5,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/pool/pool3d/common.hpp>
-#include <lamina/operators/pool/pool3d/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -33,6 +38,8 @@ struct volume_pooling {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<pool3d> {
   template <class Real = float>
@@ -51,6 +58,8 @@ struct call_kernel<max_pool2d_with_index> {
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
+#if LAMINA_DEFINES
+
 namespace detail {
 
 /// Calls f(index of an element in row r of `positions`, its position in the same row of `many`) for
@@ -68,6 +77,8 @@ void for_each_position_of(const call_context& c, const operand& positions, const
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<gradient_of<max_pool2d_with_index>> {

@@ -4,11 +4,16 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/random/distribution/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
-#include <lamina/operators/random/distribution/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -45,6 +50,8 @@ inline void fill_normal(const call_context& c, random_type type) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<uniform_random> {

@@ -4,14 +4,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/random/dropout/definition.hpp>
+#if LAMINA_DEFINES
 #include <cstdint>
 
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/random/dropout/common.hpp>
-#include <lamina/operators/random/dropout/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -47,6 +52,8 @@ inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<dropout> {

@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/gru/cpu.hpp>
 #include <lamina/operators/recurrent/gru_unit/definition.hpp>
 

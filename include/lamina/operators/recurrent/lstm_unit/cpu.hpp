@@ -4,12 +4,17 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
-#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -21,6 +26,8 @@ LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_b
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<lstm_unit> {

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
 #include <lamina/operators/recurrent/lstmp/definition.hpp>
 

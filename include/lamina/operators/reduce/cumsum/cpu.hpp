@@ -4,11 +4,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/reduce/cumsum/definition.hpp>
+#if LAMINA_DEFINES
 #include <type_traits>
 
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
-#include <lamina/operators/reduce/cumsum/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>

@@ -5,11 +5,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/reduce/squared_l2/definition.hpp>
+#if LAMINA_DEFINES
 #include <cmath>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
-#include <lamina/operators/reduce/squared_l2/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -4,14 +4,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/common.hpp>
-#include <lamina/operators/region/patch/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -44,6 +49,8 @@ Real window_size(image_range rows, image_range columns) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<spp> {
   template <class Real = float>
@@ -55,6 +62,8 @@ struct call_kernel<gradient_of<spp>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -78,6 +87,8 @@ void for_each_patch(const patch_grid& g, F f) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<im2sequence> {

@@ -4,13 +4,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/roi_align/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
-#include <lamina/operators/region/definition.hpp>
-#include <lamina/operators/region/roi_align/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -106,6 +111,8 @@ inline constexpr auto aligned = [](const auto&... a) { for_each_aligned(a...); }
 inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<roi_align> {

@@ -4,11 +4,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/roi_pool/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
-#include <lamina/operators/region/definition.hpp>
-#include <lamina/operators/region/roi_pool/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

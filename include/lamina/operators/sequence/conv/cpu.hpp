@@ -5,14 +5,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/common/call_error.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/plan/plan_operators.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -38,6 +42,8 @@ void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<sequence_windows> {

@@ -4,12 +4,15 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/sequence/conv/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/sequence/conv/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

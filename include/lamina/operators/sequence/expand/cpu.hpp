@@ -5,14 +5,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/sequence/expand/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/operators/sequence/cpu.hpp>
-#include <lamina/operators/sequence/expand/definition.hpp>
 #include <lamina/operators/sequence/pool/cpu.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -47,6 +52,8 @@ inline bool repeats_rows(const call_context& c) {
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<sequence_expand> {

@@ -4,13 +4,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/sequence/ids/definition.hpp>
+#if LAMINA_DEFINES
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
-#include <lamina/operators/sequence/ids/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -38,6 +43,8 @@ void keep_rows(const call_context& c, const Keeps& keeps) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<sequence_enumerate> {
   template <class Real = float>
@@ -49,6 +56,8 @@ struct call_kernel<sequence_erase> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -65,6 +74,8 @@ void for_each_scattered(const call_context& c, const operand& ids, int width, F&
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<sequence_scatter> {

@@ -8,11 +8,14 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -40,6 +43,8 @@ inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, 
 }
 
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<sequence_pool> {

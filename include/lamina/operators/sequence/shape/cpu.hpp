@@ -7,6 +7,7 @@
 
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/cpu.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>

@@ -4,12 +4,15 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/sequence/softmax/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
-#include <lamina/operators/sequence/softmax/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 

@@ -7,6 +7,7 @@
 
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cpu/memory/part_copy.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
