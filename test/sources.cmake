@@ -95,6 +95,12 @@ lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAK
 
 lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAKE_CXX_COMPILER}"
                    --quick "${_compiler}")
+lamina_source_test(consumer.compiled_digits consumer/compiled_examples.py
+                   --compiler "${CMAKE_CXX_COMPILER}" --optimise=-O0 digits)
+lamina_source_test(consumer.compiled_examples consumer/compiled_examples.py
+                   --compiler "${CMAKE_CXX_COMPILER}")
+set_tests_properties(${LAMINA_TEST_PREFIX}consumer.compiled_examples
+                     PROPERTIES LABELS matrix TIMEOUT 3600)
 lamina_source_test(consumer.mixed_self_test consumer/mixed.py --self-test)
 list(SUBLIST _compilers 0 2 _two)  # a g++ and a clang++, where there are both
 foreach(_compiler IN LISTS _two)

@@ -7,9 +7,17 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/cpu/conv/conv_backward.hpp>
+#include <lamina/engine/cpu/conv/conv_filter_gradient.hpp>
+#include <lamina/engine/cpu/conv/conv_forward.hpp>
 #include <lamina/engine/cpu/conv/conv_group.hpp>
+#include <lamina/engine/cpu/conv/correlate.hpp>
 #include <lamina/engine/cpu/conv/depthwise.hpp>
+#include <lamina/engine/cpu/conv/filter_memory.hpp>
+#include <lamina/engine/cpu/conv/slope_rows.hpp>
+#include <lamina/engine/cpu/conv/spread_image.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
+#include <lamina/engine/cpu/conv/winograd_products.hpp>
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
