@@ -84,16 +84,17 @@ namespace layer = lamina::layer;
 inline constexpr auto net = lamina::program([](lamina::block& main) {
   return layer::fc<3>(layer::data<"x", float, 4>(main), {.name = "y"});
 });
-void write(const lamina::model<decltype(net)>& from);
+using net_model = decltype(lamina::model{net, 1});
+void save(const net_model& from);
 """)
         (self.folder / "write.cpp").write_text('#include "net.hpp"\n'
-                                               "void write(const lamina::model<decltype(net)>& f)"
-                                               ' { f.save("mixed.model"); }\n')
+                                               "void save(const net_model& from)"
+                                               ' { from.save("mixed.model"); }\n')
         (self.folder / "read.cpp").write_text("""#include "net.hpp"
 #include <cstdio>
 int main() {
-  lamina::model from{net, 1}, to{net, 2};
-  write(from);
+  net_model from{net, 1}, to{net, 2};
+  save(from);
   to.load("mixed.model");
   std::puts(to.get(0) == from.get(0) ? "the same" : "others");
 }
