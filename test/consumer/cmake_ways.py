@@ -199,9 +199,18 @@ class ways:
                if not name.startswith(("OMPI_", "PMI", "SLURM_"))}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1")
-        for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n"),
-                          ("added_mpi", ADDED.format(""))):
-            build = self.configure(name, self.project(name, way + program + "lamina_mpi(main)\n"),
+        program += "lamina_mpi(main)\n"
+        # A library whose public header has a session, with an option of its own.
+        library = (f'add_library(all STATIC "{HERE / "ways/session_in_header.cpp"}")\n'
+                   f'target_include_directories(all PUBLIC "{HERE / "ways"}")\n'
+                   "target_link_libraries(all PUBLIC lamina::lamina)\n"
+                   "target_compile_options(all PUBLIC -march=native)\n"
+                   "lamina_mpi(all)\n"
+                   f'add_executable(main "{HERE / "ways/prints_processes.cpp"}")\n'
+                   "target_link_libraries(main PRIVATE all)\n")
+        for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n" + program),
+                          ("added_mpi", ADDED.format("") + library)):
+            build = self.configure(name, self.project(name, way),
                                    f"-DCMAKE_PREFIX_PATH={self.installed()}",
                                    f"-DCMAKE_CXX_COMPILER={self.quick}")
             run("cmake", "--build", build)
