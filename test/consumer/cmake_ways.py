@@ -201,13 +201,13 @@ class ways:
                    OMPI_MCA_rmaps_base_oversubscribe="1")
         program += "lamina_mpi(main)\n"
         # A library whose public header has a session, with an option of its own.
-        library = (f'add_library(all STATIC "{HERE / "ways/session_in_header.cpp"}")\n'
-                   f'target_include_directories(all PUBLIC "{HERE / "ways"}")\n'
-                   "target_link_libraries(all PUBLIC lamina::lamina)\n"
-                   "target_compile_options(all PUBLIC -march=native)\n"
-                   "lamina_mpi(all)\n"
+        library = (f'add_library(processes STATIC "{HERE / "ways/session_in_header.cpp"}")\n'
+                   f'target_include_directories(processes PUBLIC "{HERE / "ways"}")\n'
+                   "target_link_libraries(processes PUBLIC lamina::lamina)\n"
+                   "target_compile_options(processes PUBLIC -march=native)\n"
+                   "lamina_mpi(processes)\n"
                    f'add_executable(main "{HERE / "ways/prints_processes.cpp"}")\n'
-                   "target_link_libraries(main PRIVATE all)\n")
+                   "target_link_libraries(main PRIVATE processes)\n")
         for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n" + program),
                           ("added_mpi", ADDED.format("") + library)):
             build = self.configure(name, self.project(name, way),
