@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <type_traits>
+
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
@@ -47,7 +49,7 @@ constexpr option_fault finite_fault(const char* name, double value) {
 }
 
 /// The first fault of a schedule: one of its rates, its decay_rate or its power.
-constexpr option_fault fault_of(const learning_rate& rate) {
+constexpr option_fault fault_of_schedule(const learning_rate& rate) {
   option_fault fault =
       size_fault("learning_rate", static_cast<double>(rate.base))
           .or_else(size_fault("learning_rate.factor", static_cast<double>(rate.factor)));
@@ -63,6 +65,14 @@ constexpr option_fault fault_of(const learning_rate& rate) {
         fault.or_else(size_fault("end_learning_rate", rate.a)).or_else(size_fault("power", rate.b));
   return fault.or_else(size_fault("start_lr", static_cast<double>(rate.warmup_start)))
       .or_else(size_fault("end_lr", static_cast<double>(rate.warmup_end)));
+}
+/// The same, for code that runs.
+LAMINA_API_COLD option_fault fault_now(const learning_rate& rate);
+
+/// The same, in constant expressions too.
+constexpr option_fault fault_of(const learning_rate& rate) {
+  if (!std::is_constant_evaluated()) return fault_now(rate);
+  return fault_of_schedule(rate);
 }
 constexpr option_fault fault_of(const regularizer& decay) {
   return size_fault("regularization", static_cast<double>(decay.coefficient));
@@ -100,5 +110,11 @@ LAMINA_COLD void require_options(const Opt& opt) {
                         << fault.range << ", found ")
                     .print("%g", fault.found));
 }
+
+#if LAMINA_DEFINES
+
+option_fault fault_now(const learning_rate& rate) { return fault_of_schedule(rate); }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::optimizer
