@@ -19,9 +19,9 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
-#include <lamina/train/host_trainer.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -314,23 +314,6 @@ LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
                        << checkpoint_path(directory, all.back()));
 }
 
-/// Writes a checkpoint whose tables processes divide, with further entries; all must call it.
-template <class P, class Opt>
-LAMINA_COLD void write_divided(host_trainer<P, Opt>& t, const std::string& path,
-                               const checkpoint_facts& facts, std::vector<tensor_entry> more) {
-  std::vector<tensor_entry> entries =
-      checkpoint_entries(t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
-  for (tensor_entry& e : more) entries.push_back(std::move(e));
-  t.trained().divided()->write(path, entries, t.divided_arrays());
-}
-/// assign_checkpoint() for entries that divided_tables::read() has read.
-template <class P, class Opt>
-LAMINA_COLD void assign_divided(host_trainer<P, Opt>& t, const std::vector<tensor_entry>& entries,
-                                const std::string& path, checkpoint_facts& facts) {
-  assign_checkpoint(entries, path, t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
-  t.trained().divided()->read_rows(path, t.divided_arrays());
-}
-
 }  // namespace detail
 
 /// Pointers to the functions that access files. They are passed as an argument, so that only a
@@ -344,54 +327,6 @@ inline const checkpoint_files& checkpoint_functions() {
   static constexpr checkpoint_files all{&detail::write_checkpoint, &detail::read_checkpoint,
                                         &detail::require_no_checkpoint};
   return all;
-}
-
-/// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
-/// the directory. Then removes all but the newest `keep` checkpoints (0: removes none). The file is
-/// complete or does not exist.
-template <class P, class Opt>
-LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
-                                 training_position at, std::uint64_t seed, int keep,
-                                 const checkpoint_files& files = checkpoint_functions()) {
-  const detail::checkpoint_facts facts{Opt::type, t.steps(), at, seed,
-                                       detail::rate_factor_of(t.optimizer())};
-  if constexpr (has_distributed_tables<P>)
-    if (divided_tables* const tables = t.trained().divided()) {
-      if (tables->rank() == 0) make_directories(directory.string());
-      detail::write_divided(t, detail::checkpoint_path(directory.string(), t.steps()), facts, {});
-      if (tables->rank() == 0) detail::remove_old_checkpoints(directory.string(), keep);
-      return;
-    }
-  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
-}
-
-/// Restores a training run from the newest intact checkpoint of the directory; returns false if
-/// there is none. Reports a damaged checkpoint on standard error and renames it; throws
-/// format_error if all are damaged. Throws lamina::error for a checkpoint of another program,
-/// optimizer or seed, and then changes nothing. With several processes, `all`, each must call it,
-/// and they must find the same checkpoint.
-template <class P, class Opt>
-LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
-                                 training_position& at, std::uint64_t seed,
-                                 const checkpoint_files& files = checkpoint_functions(),
-                                 world* all = nullptr) {
-  detail::checkpoint_facts facts{Opt::type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
-  bool divided = false;
-  if constexpr (has_distributed_tables<P>)
-    if ((divided = t.trained().divided() != nullptr)) {
-      std::string path;
-      const std::vector<divided_array> arrays = t.divided_arrays();
-      const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(
-          directory.string(), path,
-          [&](const std::string& p) { return t.trained().divided()->read(p, arrays); }, all);
-      if (entries.empty()) return false;
-      detail::assign_divided(t, entries, path, facts);
-    }
-  if (!divided && !files.read(directory.string(), t.trained().arrays(), t.arrays(), facts, all))
-    return false;
-  t.set_steps(facts.steps);
-  at = facts.at;
-  return true;
 }
 
 }  // namespace lamina::inline LAMINA_ABI
