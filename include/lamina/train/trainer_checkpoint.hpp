@@ -46,8 +46,9 @@ struct checkpoint_state {
   std::int64_t steps;
   float rate_factor;
 
-  detail::checkpoint_facts facts(training_position at, std::uint64_t seed) const {
-    return {optimizer, steps, std::move(at), seed, rate_factor};
+  LAMINA_COLD detail::checkpoint_facts facts(const training_position& at,
+                                             std::uint64_t seed) const {
+    return {optimizer, steps, at, seed, rate_factor};
   }
 };
 template <class Trainer>
@@ -59,26 +60,40 @@ LAMINA_COLD checkpoint_state state_of(Trainer& t) {
 /// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
 /// the directory. Then removes all but the newest `keep` checkpoints (0: removes none). The file is
 /// complete or does not exist.
+LAMINA_COLD inline void save_state(const file_path& directory, const checkpoint_state& state,
+                                   const training_position& at, std::uint64_t seed, int keep,
+                                   const checkpoint_files& files) {
+  files.write(directory.string(), state.values, state.accumulators, state.facts(at, seed), keep);
+}
+/// The same of a trainer, whose tables processes may divide.
 template <class Trainer>
-LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, training_position at,
-                                 std::uint64_t seed, int keep,
+LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t,
+                                 const training_position& at, std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
-  if constexpr (requires { t.divided_arrays(); }) {
+  if constexpr (requires { t.divided_arrays(); })
     if (divided_tables* const tables = t.trained().divided()) {
       const detail::checkpoint_facts facts{std::remove_cvref_t<decltype(t.optimizer())>::type,
-                                           t.steps(), std::move(at), seed,
+                                           t.steps(), at, seed,
                                            detail::rate_factor_of(t.optimizer())};
       if (tables->rank() == 0) make_directories(directory.string());
       detail::write_divided(t, detail::checkpoint_path(directory.string(), t.steps()), facts, {});
       if (tables->rank() == 0) detail::remove_old_checkpoints(directory.string(), keep);
       return;
     }
-  }
-  const checkpoint_state state = state_of(t);
-  files.write(directory.string(), state.values, state.accumulators,
-              state.facts(std::move(at), seed), keep);
+  save_state(directory, state_of(t), at, seed, keep, files);
 }
 
+/// Restores arrays from the newest intact checkpoint of the directory, and tells its step and
+/// position; returns false if there is none.
+LAMINA_COLD inline bool load_state(const file_path& directory, const checkpoint_state& into,
+                                   std::int64_t& steps, training_position& at, std::uint64_t seed,
+                                   const checkpoint_files& files, world* all) {
+  detail::checkpoint_facts facts = into.facts({}, seed);
+  if (!files.read(directory.string(), into.values, into.accumulators, facts, all)) return false;
+  steps = facts.steps;
+  at = facts.at;
+  return true;
+}
 /// Restores a training run from the newest intact checkpoint of the directory; returns false if
 /// there is none. Reports a damaged checkpoint on standard error and renames it; throws
 /// format_error if all are damaged. Throws lamina::error for a checkpoint of another program,
@@ -89,14 +104,10 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
                                  std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions(),
                                  world* all = nullptr) {
-  detail::checkpoint_facts facts{std::remove_cvref_t<decltype(t.optimizer())>::type,
-                                 0,
-                                 {},
-                                 seed,
-                                 detail::rate_factor_of(t.optimizer())};
-  bool divided = false;
   if constexpr (requires { t.divided_arrays(); })
-    if ((divided = t.trained().divided() != nullptr)) {
+    if (t.trained().divided() != nullptr) {
+      detail::checkpoint_facts facts{std::remove_cvref_t<decltype(t.optimizer())>::type, 0, {},
+                                     seed, detail::rate_factor_of(t.optimizer())};
       std::string path;
       const std::vector<divided_array> arrays = t.divided_arrays();
       const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(
@@ -104,11 +115,13 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
           [&](const std::string& p) { return t.trained().divided()->read(p, arrays); }, all);
       if (entries.empty()) return false;
       detail::assign_divided(t, entries, path, facts);
+      t.set_steps(facts.steps);
+      at = facts.at;
+      return true;
     }
-  if (!divided && !files.read(directory.string(), t.trained().arrays(), t.arrays(), facts, all))
-    return false;
-  t.set_steps(facts.steps);
-  at = facts.at;
+  std::int64_t steps = 0;
+  if (!load_state(directory, state_of(t), steps, at, seed, files, all)) return false;
+  t.set_steps(steps);
   return true;
 }
 

@@ -224,7 +224,8 @@ class training_run {
     stopping_ = false;
     in_pass_ = true;
     seen_ = {};
-    report({.kind = event_kind::begin_pass, .pass = pass});
+    event e{.kind = event_kind::begin_pass, .pass = pass};
+    report(e);
     means_.begin(machine_);
     const bool goes_on = tasks_.begin(at_, source_, seen_);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
@@ -260,18 +261,16 @@ class training_run {
         seen_.add(0);
       if (all() != nullptr && seen_.batches() == 1) require_samples(pass);
       const std::int64_t batch = seen_.batches() - 1;
-      report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
+      e = {.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows};
+      report(e);
       here.batch = batch;
       const double cost =
           static_cast<double>(detail::at_minibatch(here, view, [&] { return run(view, group); }));
       means_.add(machine_, cost, static_cast<int>(rows));
       has_run_ = true;
-      event e{.kind = event_kind::end_forward_backward,
-              .pass = pass,
-              .batch = batch,
-              .samples = rows,
-              .cost = cost,
-              .metrics = means_.now()};
+      e.kind = event_kind::end_forward_backward;
+      e.cost = cost;
+      e.metrics = means_.now();
       report(e);
       if constexpr (accumulates)
         if (pending() >= minibatches_per_update())
@@ -298,12 +297,13 @@ class training_run {
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
     if constexpr (requires { machine_.end_pass(); }) machine_.end_pass();
-    report({.kind = event_kind::end_pass,
-            .pass = pass,
-            .batch = seen_.batches(),
-            .samples = means_.samples(),
-            .cost = means_.cost(),
-            .metrics = means_.whole()});
+    e = {.kind = event_kind::end_pass,
+         .pass = pass,
+         .batch = seen_.batches(),
+         .samples = means_.samples(),
+         .cost = means_.cost(),
+         .metrics = means_.whole()};
+    report(e);
     if (!saves) return;
     // Trainers that have stopped in mini-batches of their own begin the pass again.
     if (!whole_pass)
@@ -349,7 +349,7 @@ class training_run {
     }
   };
 
-  LAMINA_COLD void report(event e) {
+  LAMINA_COLD void report(event& e) {
     detail::report_event(
         {options_.on_event, stopping_, known_batches_, &opt_,
          [](const void* opt) { optimizer::require_options(*static_cast<const Opt*>(opt)); }},
@@ -378,8 +378,8 @@ class training_run {
     if constexpr (has_distributed_tables<P> && accumulates)
       all_write = machine_.trained().divided() != nullptr;
     if (all() != nullptr && all()->rank() != 0 && !all_write) return;
-    save_checkpoint(saving.directory.string(), machine_, reached, options_.seed, saving.keep,
-                    *saving.directory.files());
+    save_checkpoint(saving.directory.string(), machine_, std::move(reached), options_.seed,
+                    saving.keep, *saving.directory.files());
   }
 
   const Opt& opt_;
