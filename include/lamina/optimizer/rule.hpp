@@ -93,36 +93,40 @@ struct rule {
     return minimize_with(static_cast<const Derived&>(*this), cost, line, choice);
   }
 
+  // The parameters of `train` stand in one line each, because clang shows those of all three.
+  // clang-format off
   /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. This overload is
-  /// for one thread of one process with one update per mini-batch: braces that name only the
-  /// members of serial_options, or none, come here, because it is the more specialised one.
-  template <class Model, class Reader>
-  decltype(auto) train(Model& model, Reader&& reader,
-                       const dependent<serial_options, Model>& options = {}) const {
+  /// for one thread of one process with one update per mini-batch: braces that name only members of
+  /// serial_options, or none, come here, because it is the more specialised one.
+  template <class M, class R> decltype(auto)
+  train(M& model, R&& reader, const dependent<serial_options, M>& options = {}) const {
     if constexpr (detail::is_complete<Derived>())
-      return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
+      return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader),
                         options);
   }
   /// The same with all options. A device with its own type is given after the options and overrides
   /// their device: `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0,
   /// lamina::cuda::tf32})`.
-  template <class Model, class Reader, class... Place>
-  decltype(auto) train(Model& model, Reader&& reader,
-                       const dependent<train_options, Model>& options, const Place&... at) const {
-    constexpr bool places = sizeof...(Place) < 2 && (typed_place<Place> && ...);
-    static_assert(check<places, gets_type<Place...>>,
+  template <class M, class R, class... At> decltype(auto)
+  train(M& model, R&& reader, const dependent<train_options, M>& options, const At&... at) const {
+    constexpr bool places = sizeof...(At) < 2 && (typed_place<At> && ...);
+    static_assert(check<places, gets_type<At...>>,
                   "lamina: train: expected a place after the options, as lamina::cuda::place{0, "
                   "lamina::cuda::tf32}");
     if constexpr (detail::is_complete<Derived>() && places)
-      return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
-                        options, at...);
+      return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader), options,
+                        at...);
   }
   /// Refuses a call without a reader.
-  template <class Model>
-  decltype(auto) train(Model& model) const {
+  template <class M>
+  decltype(auto) train(M& model) const {
     if constexpr (detail::is_complete<Derived>())
       return train_with(static_cast<const Derived&>(*this), model, no_reader{}, serial_options{});
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  no_match<train_options> train(anything, anything, ...) const = delete;  // {.passes = 20}
+#endif
+  // clang-format on
 };
 
 namespace detail {
