@@ -106,8 +106,11 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
                                  world* all = nullptr) {
   if constexpr (requires { t.divided_arrays(); })
     if (t.trained().divided() != nullptr) {
-      detail::checkpoint_facts facts{std::remove_cvref_t<decltype(t.optimizer())>::type, 0, {},
-                                     seed, detail::rate_factor_of(t.optimizer())};
+      detail::checkpoint_facts facts{std::remove_cvref_t<decltype(t.optimizer())>::type,
+                                     0,
+                                     {},
+                                     seed,
+                                     detail::rate_factor_of(t.optimizer())};
       std::string path;
       const std::vector<divided_array> arrays = t.divided_arrays();
       const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(

@@ -295,8 +295,7 @@ class machine_memory {
   domain_rows<domains> rows_;
   float* arena_begin_[bound(domains)] = {};
   int capacity_[bound(domains)] = {};
-  [[no_unique_address]] std::conditional_t<has_arrays, owned_array<tensor_array>,
-                                           no_array<0>>
+  [[no_unique_address]] std::conditional_t<has_arrays, owned_array<tensor_array>, no_array<0>>
       arrays_{at_least_one(arrays_count)};
   [[no_unique_address]] std::conditional_t<(selected_count > 0), owned_array<rows_type>,
                                            no_array<1>>
