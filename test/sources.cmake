@@ -47,6 +47,11 @@ lamina_source_test(interpreter.cells_self_test interpreter/cells.py --self-test)
 lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
                    -- ${_compile_flags})
 
+# What examples cost a compiler does not grow unnoticed.
+lamina_source_test(compile_time.budget ../benchmarks/compile_time.py --budget
+                   --compiler "${CMAKE_CXX_COMPILER}")
+lamina_source_test(compile_time.budget_self_test ../benchmarks/compile_budget.py --self-test)
+
 # The recipe of CONTRIBUTING.md for an operator, followed.
 set(_recipe_compiler "${CMAKE_CXX_COMPILER}")
 if(LAMINA_CLANG)

@@ -19,9 +19,9 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
-#include <lamina/train/host_trainer.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -347,54 +347,6 @@ inline const checkpoint_files& checkpoint_functions() {
   static constexpr checkpoint_files all{&detail::write_checkpoint, &detail::read_checkpoint,
                                         &detail::require_no_checkpoint};
   return all;
-}
-
-/// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
-/// the directory. Then removes all but the newest `keep` checkpoints (0: removes none). The file is
-/// complete or does not exist.
-template <class P, class Opt>
-LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
-                                 training_position at, std::uint64_t seed, int keep,
-                                 const checkpoint_files& files = checkpoint_functions()) {
-  const detail::checkpoint_facts facts{Opt::type, t.steps(), at, seed,
-                                       detail::rate_factor_of(t.optimizer())};
-  if constexpr (has_distributed_tables<P>)
-    if (divided_tables* const tables = t.trained().divided()) {
-      if (tables->rank() == 0) make_directories(directory.string());
-      detail::write_divided(t, detail::checkpoint_path(directory.string(), t.steps()), facts, {});
-      if (tables->rank() == 0) detail::remove_old_checkpoints(directory.string(), keep);
-      return;
-    }
-  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
-}
-
-/// Restores a training run from the newest intact checkpoint of the directory; returns false if
-/// there is none. Reports a damaged checkpoint on standard error and renames it; throws
-/// format_error if all are damaged. Throws lamina::error for a checkpoint of another program,
-/// optimizer or seed, and then changes nothing. With several processes, `all`, each must call it,
-/// and they must find the same checkpoint.
-template <class P, class Opt>
-LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
-                                 training_position& at, std::uint64_t seed,
-                                 const checkpoint_files& files = checkpoint_functions(),
-                                 world* all = nullptr) {
-  detail::checkpoint_facts facts{Opt::type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
-  bool divided = false;
-  if constexpr (has_distributed_tables<P>)
-    if ((divided = t.trained().divided() != nullptr)) {
-      std::string path;
-      const std::vector<divided_array> arrays = t.divided_arrays();
-      const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(
-          directory.string(), path,
-          [&](const std::string& p) { return t.trained().divided()->read(p, arrays); }, all);
-      if (entries.empty()) return false;
-      detail::assign_divided(t, entries, path, facts);
-    }
-  if (!divided && !files.read(directory.string(), t.trained().arrays(), t.arrays(), facts, all))
-    return false;
-  t.set_steps(facts.steps);
-  at = facts.at;
-  return true;
 }
 
 #if LAMINA_DEFINES

@@ -19,6 +19,8 @@ namespace lamina::inline LAMINA_ABI::detail {
 /// The shared_tasks of a training run, if its options have some.
 class run_tasks {
  public:
+  /// None.
+  explicit run_tasks(const serial_options&) {}
   /// Throws lamina::error for tasks without processes that read shares.
   LAMINA_API LAMINA_COLD explicit run_tasks(const train_options& options);
 
@@ -39,7 +41,13 @@ class run_tasks {
   LAMINA_API LAMINA_COLD training_position with(training_position at) const;
 
  private:
-  shared_tasks* tasks_;
+  [[noreturn]] LAMINA_COLD static void fail(const training_position& at, const std::string& source,
+                                            const char* expected, const char* found) {
+    throw error(text() << "lamina: train: " << source << " was written in the middle of pass "
+                       << at.pass << ": expected " << expected << ", found " << found);
+  }
+
+  shared_tasks* tasks_ = nullptr;
   std::int64_t waiting_ = 0;  // samples whose gradients wait for an update
 };
 
@@ -54,20 +62,16 @@ run_tasks::run_tasks(const train_options& options) : tasks_(options.tasks) {
 bool run_tasks::begin(const training_position& at, const std::string& source,
                       samples_of_pass& seen) {
   waiting_ = 0;
-  const auto require = [&](bool fits, const char* expected, const char* found) {
-    if (!fits)
-      throw error(text() << "lamina: train: " << source << " was written in the middle of pass "
-                         << at.pass << ": expected " << expected << ", found " << found);
-  };
   if (tasks_ == nullptr) {
-    require(at.finished.empty(), "the task queue of that run in the options, .tasks", "none");
+    if (!at.finished.empty())
+      fail(at, source, "the task queue of that run in the options, .tasks", "none");
     return false;
   }
   const bool goes_on = at.batch > 0;
-  require(!goes_on || !at.finished.empty(),
-          "finished chunks in it, because the options have .tasks", "none");
-  require(!goes_on || at.tasks == tasks_->checksum(), "the chunks of that run in the same order",
-          "others");
+  if (goes_on && at.finished.empty())
+    fail(at, source, "finished chunks in it, because the options have .tasks", "none");
+  if (goes_on && at.tasks != tasks_->checksum())
+    fail(at, source, "the chunks of that run in the same order", "others");
   tasks_->begin(at.pass, goes_on ? at.finished : std::string());
   if (goes_on) seen.go_on(at);
   return goes_on;

@@ -9,6 +9,18 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
+/// Throws lamina::error for options of `train` outside of their range.
+[[noreturn]] LAMINA_COLD inline void fail_passes(int found) {
+  throw error(text() << "lamina: train: expected 0 passes or more, found " << found);
+}
+[[noreturn]] LAMINA_COLD inline void fail_threads(int found) {
+  throw error(text() << "lamina: train: expected 1 to 256 threads, found " << found);
+}
+[[noreturn]] LAMINA_COLD inline void fail_host_place() {
+  throw error(
+      "lamina: train: expected the CPU as place, found a device: include <lamina/lamina.cuh> where "
+      "train is called");
+}
 /// Throws lamina::error: the mini-batches of this cost cannot be joined one by one.
 [[noreturn]] LAMINA_API_COLD void fail_second_backward();
 /// Throws lamina::error: the gradients of this cost cannot be joined.

@@ -21,6 +21,10 @@
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
+#if defined(__AVX512BF16__)
+#include <immintrin.h>  // core/intrinsics.hpp leaves bfloat16 out
+#endif
+
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The memory of the bfloat16 panels of W[k_size][n_size], in floats.
