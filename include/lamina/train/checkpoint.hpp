@@ -157,23 +157,6 @@ LAMINA_API_COLD bool read_checkpoint(const std::string& directory, const stored_
 /// run. A later run would then resume from the earlier run.
 LAMINA_API_COLD void require_no_checkpoint(const std::string& directory);
 
-/// Writes a checkpoint whose tables processes divide, with further entries; all must call it.
-template <class P, class Opt>
-LAMINA_COLD void write_divided(host_trainer<P, Opt>& t, const std::string& path,
-                               const checkpoint_facts& facts, std::vector<tensor_entry> more) {
-  std::vector<tensor_entry> entries =
-      checkpoint_entries(t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
-  for (tensor_entry& e : more) entries.push_back(std::move(e));
-  t.trained().divided()->write(path, entries, t.divided_arrays());
-}
-/// assign_checkpoint() for entries that divided_tables::read() has read.
-template <class P, class Opt>
-LAMINA_COLD void assign_divided(host_trainer<P, Opt>& t, const std::vector<tensor_entry>& entries,
-                                const std::string& path, checkpoint_facts& facts) {
-  assign_checkpoint(entries, path, t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
-  t.trained().divided()->read_rows(path, t.divided_arrays());
-}
-
 #if LAMINA_DEFINES
 
 std::int64_t checkpoint_serial(std::string_view name) {
