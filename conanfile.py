@@ -67,6 +67,7 @@ class LaminaConan(ConanFile):
                                     ("*.cuh", "include", "include"),
                                     ("*_LICENSE.md", "include", "include"),
                                     ("lamina_*", "cmake", MODULES),
+                                    ("compiled/*.cpp", "cmake", MODULES),
                                     ("cuda_kernels", "cmake", "bin")):
             if not copy(self, pattern, os.path.join(self.source_folder, source),
                         os.path.join(self.package_folder, to)):
@@ -85,8 +86,8 @@ class LaminaConan(ConanFile):
             folder = "cmake"  # `conan editable add`: the package is the tree
         names = sorted(name for name in os.listdir(os.path.join(self.package_folder, folder))
                        if name.startswith("lamina_"))
-        # Such as lamina::io, lamina_import and lamina_mpi, which compile files beside themselves
-        # where they are called.
+        # Such as lamina::compiled, lamina_import and lamina_mpi, which compile files beside
+        # themselves where they are called.
         self.cpp_info.set_property("cmake_build_modules", [os.path.join(folder, name)
                                                            for name in names
                                                            if name.endswith(".cmake")])

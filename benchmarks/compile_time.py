@@ -10,8 +10,13 @@ with -O2; the least of --repeat runs counts. With --peers come the includes of d
 and the same digits program written in them (installed where they are missing), each compiled in
 turn with lamina's (A B C, A B C ...); the last column is lamina's seconds over theirs.
 
+With --budget it compares memory, code and functions of examples with compile_budget.txt instead
+(compile_budget.py).
+
 usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N]
            [--flags FLAGS] [--peers] [--json]
+       compile_time.py --budget | --update-budget [--compiler CXX]... [--only TEXT]...
+           [--mode MODE]...
        The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers. --only:
        subjects with this in their names.
 """
@@ -26,6 +31,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+import compile_budget
 import packages
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -208,8 +214,14 @@ def main():
     parser.add_argument("--flags", default="", help="further flags, such as -march=native")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--budget", action="store_true")
+    parser.add_argument("--update-budget", action="store_true")
+    parser.add_argument("--mode", action="append", choices=list(compile_budget.MODES))
     options = parser.parse_args()
     compilers = options.compiler or [c for c in ("g++", "clang++") if shutil.which(c)]
+    if options.budget or options.update_budget:
+        return compile_budget.run(compilers, options.only, options.mode, options.update_budget,
+                                  compile_once)
 
     absent = packages.install([package for package, *_ in PEERS.values()]) if options.peers else []
     peers = {name: peer for name, peer in PEERS.items() if options.peers and peer[0] not in absent}

@@ -2,16 +2,32 @@
 # lamina_mpi(TARGET): links a target with MPI, so that lamina::distributed::session connects the
 # processes that mpirun, mpiexec or srun start. Without it a session is one process.
 #
-# The code of the session is one more source file of the target: the other files would take longer
-# to compile with it, and it needs the options of the target.
+# The target links lamina::compiled, and the session is compiled once too, in a library of its own
+# (lamina_mpi_session). Both libraries get the compile options of the target, such as -march.
+# Targets that link a library with a session get the same definitions.
 include_guard(GLOBAL)
+set_property(GLOBAL PROPERTY LAMINA_MPI_SOURCE "${CMAKE_CURRENT_LIST_DIR}/compiled/mpi.cpp")
 
 function(lamina_mpi target)
   if(NOT TARGET MPI::MPI_CXX)
     set(MPI_CXX_SKIP_MPICXX ON)
     find_package(MPI REQUIRED COMPONENTS CXX)
   endif()
-  target_sources(${target} PRIVATE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/lamina_mpi.cpp")
-  target_link_libraries(${target} PRIVATE MPI::MPI_CXX)
-  target_compile_definitions(${target} PRIVATE LAMINA_HAS_MPI LAMINA_MPI_COMPILED)
+  if(NOT TARGET lamina_mpi_session)
+    get_property(_source GLOBAL PROPERTY LAMINA_MPI_SOURCE)
+    add_library(lamina_mpi_session STATIC EXCLUDE_FROM_ALL "${_source}")
+    target_link_libraries(lamina_mpi_session PUBLIC lamina::compiled PRIVATE MPI::MPI_CXX)
+    target_compile_definitions(lamina_mpi_session PUBLIC LAMINA_HAS_MPI)
+    set_target_properties(lamina_mpi_session PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+  foreach(_library IN ITEMS lamina_compiled lamina_mpi_session)
+    target_compile_options(${_library} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_OPTIONS>)
+  endforeach()
+  # A library that is installed is exported without it: who links that one calls lamina_mpi too.
+  get_target_property(_type ${target} TYPE)
+  if(_type STREQUAL "EXECUTABLE")
+    target_link_libraries(${target} PRIVATE lamina_mpi_session)
+  else()
+    target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:lamina_mpi_session>)
+  endif()
 endfunction()

@@ -14,8 +14,7 @@ foreach(_compiler IN ITEMS "${LAMINA_CLANG}" "${LAMINA_SECOND_CLANG}")
 endforeach()
 list(REMOVE_DUPLICATES _compilers)
 
-# lamina_properties(NAME... PROPERTIES ...): set_tests_properties for those tests that this build
-# has.
+# lamina_properties(NAME... PROPERTIES ...): set_tests_properties for the tests that this build has.
 function(lamina_properties)
   set(_names "")
   foreach(_word IN LISTS ARGN)

@@ -21,6 +21,8 @@ lamina_source_test(structure.tiers_self_test structure/check_tiers.py --self-tes
 lamina_source_test(structure.macros_self_test structure/check_macros.py --self-test)
 lamina_source_test(structure.operator_lists structure/operator_lists.py)
 lamina_source_test(structure.operator_lists_self_test structure/operator_lists.py --self-test)
+lamina_source_test(structure.compiled_sources structure/compiled_sources.py)
+lamina_source_test(structure.compiled_sources_self_test structure/compiled_sources.py --self-test)
 lamina_source_test(structure.format structure/check_format.py
                    --build "${CMAKE_CURRENT_BINARY_DIR}/format")
 lamina_source_test(structure.format_self_test structure/check_format.py --self-test)
@@ -44,6 +46,11 @@ lamina_source_test(interpreter.cells_self_test interpreter/cells.py --self-test)
 
 lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
                    -- ${_compile_flags})
+
+# What examples cost a compiler does not grow unnoticed.
+lamina_source_test(compile_time.budget ../benchmarks/compile_time.py --budget
+                   --compiler "${CMAKE_CXX_COMPILER}")
+lamina_source_test(compile_time.budget_self_test ../benchmarks/compile_budget.py --self-test)
 
 # The recipe of CONTRIBUTING.md for an operator, followed.
 set(_recipe_compiler "${CMAKE_CXX_COMPILER}")
@@ -116,6 +123,11 @@ lamina_source_test(consumer.conan_self_test consumer/conan_create.py --self-test
 set(_conan_tests consumer.conan consumer.conan_self_test)
 list(TRANSFORM _conan_tests PREPEND "${LAMINA_TEST_PREFIX}")
 lamina_properties(${_conan_tests} PROPERTIES SKIP_RETURN_CODE 77)
+lamina_source_test(consumer.compiled_digits consumer/compiled_examples.py
+                   --compiler "${CMAKE_CXX_COMPILER}" --optimise=-O0 digits)
+lamina_source_test(consumer.compiled_examples consumer/compiled_examples.py
+                   --compiler "${CMAKE_CXX_COMPILER}")
+lamina_properties(${LAMINA_TEST_PREFIX}consumer.compiled_examples PROPERTIES TIMEOUT 3600)
 lamina_source_test(consumer.mixed_self_test consumer/mixed.py --self-test)
 list(SUBLIST _compilers 0 2 _two)  # a g++ and a clang++, where there are both
 foreach(_compiler IN LISTS _two)

@@ -6,8 +6,8 @@ exported: a library adds lamina as a subdirectory, links it PUBLIC and installs 
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
 and the project asks for more warnings than lamina's own. without_zlib: LAMINA_WITH_ZLIB=OFF.
-unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. io: with the
-compiled writers of model files. imported: with a saved model as C++. mpi: with lamina_mpi, of an
+unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. compiled: with
+lamina::compiled. imported: with a saved model as C++. mpi: with lamina_mpi, of an
 installed copy and of one that is added, under mpirun; left out where there is no MPI. vcpkg:
 the overlay port, against a stand-in for vcpkg (vcpkg_port.py). conan_create.py has Conan.
 
@@ -151,35 +151,34 @@ class ways:
         run(self.compiler, HERE / "ways/main.cpp", HERE / "ways/fail.cpp", *flags, "-o", program)
         self.expect(run(program))
 
-    def io(self):
-        """The compiled writers: one library for two programs, and none for another processor."""
+    def compiled(self):
+        """lamina::compiled: one library for two programs, and none for another processor."""
         text = ("find_package(lamina CONFIG REQUIRED)\n"
                 f'add_executable(main "{HERE / "ways/writes.cpp"}")\n'
                 f'add_executable(second "{HERE / "ways/writes.cpp"}")\n'
                 f'add_executable(other EXCLUDE_FROM_ALL "{HERE / "ways/writes.cpp"}")\n'
-                "target_link_libraries(main PRIVATE lamina::io)\n"
-                "target_link_libraries(second PRIVATE lamina::io)\n"
-                "target_link_libraries(other PRIVATE lamina::io)\n"
+                "target_link_libraries(main PRIVATE lamina::compiled)\n"
+                "target_link_libraries(second PRIVATE lamina::compiled)\n"
+                "target_link_libraries(other PRIVATE lamina::compiled)\n"
                 "target_compile_options(other PRIVATE -march=x86-64-v3)\n")
-        build = self.configure("io", self.project("io", text),
+        build = self.configure("compiled", self.project("compiled", text),
                                f"-DCMAKE_PREFIX_PATH={self.installed()}")
         run("cmake", "--build", build)
-        if len(list(build.rglob("lamina_io.cpp.o"))) != 1:
+        if len(list(build.rglob("files.cpp.o"))) != 1:
             sys.exit("expected one library for both programs")
         for program in ("main", "second"):
             if (said := run(build / program, cwd=build)) != "the same\n":
                 sys.exit(f"expected 'the same', found {said!r}")
         if platform.machine() == "x86_64":
             said = run("cmake", "--build", build, "--target", "other", works=False)
-            if not re.search(r"undefined reference to .*lamina::x123\w*::detail::compiled_io::"
-                             "write", said):
+            if not re.search(r"undefined reference to .*lamina::x123\w*::detail::write", said):
                 sys.exit(f"expected a name of the other instruction set, found {said[-2000:]}")
 
     def imported(self):
-        """A model that the program of io wrote becomes C++ in another project."""
-        model = self.folder / "io.build/model"
+        """A model that the program of compiled wrote becomes C++ in another project."""
+        model = self.folder / "compiled.build/model"
         if not model.exists():
-            self.io()
+            self.compiled()
         text = ("find_package(lamina CONFIG REQUIRED)\n"
                 f'add_executable(main "{HERE / "ways/imports.cpp"}")\n'
                 "target_link_libraries(main PRIVATE lamina::lamina)\n"
@@ -200,9 +199,18 @@ class ways:
                if not name.startswith(("OMPI_", "PMI", "SLURM_"))}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1")
-        for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n"),
-                          ("added_mpi", ADDED.format(""))):
-            build = self.configure(name, self.project(name, way + program + "lamina_mpi(main)\n"),
+        program += "lamina_mpi(main)\n"
+        # A library whose public header has a session, with an option of its own.
+        library = (f'add_library(processes STATIC "{HERE / "ways/session_in_header.cpp"}")\n'
+                   f'target_include_directories(processes PUBLIC "{HERE / "ways"}")\n'
+                   "target_link_libraries(processes PUBLIC lamina::lamina)\n"
+                   "target_compile_options(processes PUBLIC -march=native)\n"
+                   "lamina_mpi(processes)\n"
+                   f'add_executable(main "{HERE / "ways/prints_processes.cpp"}")\n'
+                   "target_link_libraries(main PRIVATE processes)\n")
+        for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n" + program),
+                          ("added_mpi", ADDED.format("") + library)):
+            build = self.configure(name, self.project(name, way),
                                    f"-DCMAKE_PREFIX_PATH={self.installed()}",
                                    f"-DCMAKE_CXX_COMPILER={self.quick}")
             run("cmake", "--build", build)

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/optimizers.hpp>
+#include <lamina/optimizer/option_check.hpp>
 
 namespace opt = lamina::optimizer;
 

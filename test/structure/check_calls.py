@@ -34,6 +34,8 @@ NAMESPACE = re.compile(r"namespace ([\w:]*) ?\{")
 FUNCTION = re.compile(
     r"^(?!(?:template|namespace|struct|class|using|union|enum|concept|requires|static_assert|friend"
     r"|typedef|extern)\b)[A-Za-z_\[][^;{}=]*?(?<![:~])\b(\w+)\(", re.M)
+# A member whose body is apart; what follows are its members' first values.
+MEMBER = re.compile(r"\w::~?\w+\(")
 CALL = re.compile(r"(?<![\w.:>~])(?<!template )(\w+)(?:<[^;{}()<>]*>)?\(")
 # `T name(`, `T& name,`, `list<T> name =`; an operator has a space before it.
 DECLARED = re.compile(r"(?:\b(\w+)|[\w>][>&*]+(?:\.\.\.)?|\(auto\))\s+(\w+)\s*(?=[({=;,)\[:])")
@@ -52,7 +54,10 @@ class header_text:
         code = HIDDEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", text)
         code = code.replace("::inline LAMINA_ABI", "")
         self.functions = collections.defaultdict(set)  # name: its namespaces
-        names = {m.start(1): m[1] for m in FUNCTION.finditer(code)}
+        names = {
+            m.start(1): m[1]
+            for m in FUNCTION.finditer(code) if not MEMBER.search(code, m.start(), m.start(1))
+        }
         opens = {m.end() - 1: m[1] for m in NAMESPACE.finditer(code)}
         made = {m.start(2): m[2] for m in DECLARED.finditer(code) if m[1] not in KEYWORDS}
         self.declared = {*made.values(), *MACRO.findall(code), *POINTER.findall(code)}

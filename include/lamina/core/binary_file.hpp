@@ -37,19 +37,7 @@ class binary_reader {
   /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end,
   /// because callers read back and forth. A file that begins like a gzip file is unpacked, or
   /// refused without `unpacked`.
-  LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr)
-      : path_(path), file_(path) {
-    struct stat about {};
-    if (!file_.is_open() || ::fstat(file_.number(), &about) != 0)
-      throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
-    if (S_ISDIR(about.st_mode))
-      throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(EISDIR));
-    if (S_ISREG(about.st_mode))
-      size_ = end_ = static_cast<std::uint64_t>(about.st_size);
-    else
-      keep_all();
-    refuse_or_unpack(unpacked);
-  }
+  LAMINA_API LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr);
   /// Reads from `bytes` in memory; `name` is the name in errors.
   binary_reader(std::string_view bytes, std::string name)
       : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()), end_(size_) {}
@@ -61,34 +49,11 @@ class binary_reader {
   std::uint64_t left() const { return end_ - at_; }
 
   /// Continues at offset `begin`, with a limit of `size` bytes from there.
-  LAMINA_COLD void window(std::uint64_t begin, std::uint64_t size, std::string_view what) {
-    if (begin > size_ || size > size_ - begin)
-      fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
-                             << ", found a file of " << size_);
-    if (bytes_ == nullptr && ::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0)
-      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
-    at_ = begin;
-    end_ = begin + size;
-  }
+  LAMINA_API LAMINA_COLD void window(std::uint64_t begin, std::uint64_t size,
+                                     std::string_view what);
 
   /// Copies the next n bytes.
-  LAMINA_COLD void read(void* to, std::uint64_t n, std::string_view what) {
-    if (n > left())
-      fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
-                             << left());
-    if (n == 0) return;
-    if (bytes_ != nullptr) {
-      std::memcpy(to, bytes_ + at_, n);
-    } else {
-      const long long got = file_.read(to, n);
-      if (got < 0)
-        throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
-      if (static_cast<std::uint64_t>(got) != n)
-        fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
-                               << got << ": the file has become shorter");
-    }
-    at_ += n;
-  }
+  LAMINA_API LAMINA_COLD void read(void* to, std::uint64_t n, std::string_view what);
   /// The next number.
   template <class T>
   T number(std::string_view what) {
@@ -98,42 +63,16 @@ class binary_reader {
     return value;
   }
   /// The next n bytes as text.
-  LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what) {
-    if (n > left())
-      fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
-                             << left());
-    std::string all(n, '\0');
-    read(all.data(), n, what);
-    return all;
-  }
+  LAMINA_API LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what);
   /// Throws format_error at the current offset, or at a given one.
-  [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const { fail_at(at_, reason); }
-  [[noreturn]] LAMINA_COLD void fail_at(std::uint64_t offset, const std::string& reason) const {
-    throw format_error(path_, offset, reason);
-  }
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(const std::string& reason) const;
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail_at(std::uint64_t offset,
+                                                   const std::string& reason) const;
 
  private:
   /// Reads the rest of the file into memory.
-  LAMINA_COLD void keep_all() {
-    if (!file_.read_all(kept_))
-      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
-    bytes_ = kept_.data();
-    size_ = end_ = kept_.size();
-  }
-  LAMINA_COLD void refuse_or_unpack(unpack unpacked) {
-    constexpr std::size_t least = 18;  // bytes of a gzip header and trailer
-    if (size_ < least) return;
-    const std::string first = bytes(least, "the first bytes");
-    window(0, size_, "the file");
-    // A safetensors file can begin with these three bytes too. Its header then has '{' at byte 8.
-    if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
-    if (unpacked == nullptr)
-      fail("expected a file as it was written, found one that is compressed with gzip; unpack it");
-    if (bytes_ == nullptr) keep_all();
-    kept_ = unpacked(kept_, path_);
-    bytes_ = kept_.data();
-    size_ = end_ = kept_.size();
-  }
+  LAMINA_API LAMINA_COLD void keep_all();
+  LAMINA_API LAMINA_COLD void refuse_or_unpack(unpack unpacked);
 
   std::string path_;
   open_file file_;
@@ -146,26 +85,11 @@ class binary_reader {
 /// the old file stays. Throws lamina::error with the file's name if it cannot be written.
 class binary_writer {
  public:
-  LAMINA_COLD explicit binary_writer(std::string path) : path_(std::move(path)), target_(path_) {
-    buffer_.reserve(capacity);
-    if (!target_.open()) fail();
-  }
+  LAMINA_API LAMINA_COLD explicit binary_writer(std::string path);
   binary_writer(const binary_writer&) = delete;
   binary_writer& operator=(const binary_writer&) = delete;
 
-  LAMINA_COLD void write(const void* from, std::uint64_t n) {
-    if (n == 0) return;
-    written_ += n;
-    if (buffer_.size() + n <= capacity) {
-      buffer_.append(static_cast<const char*>(from), n);
-      return;
-    }
-    flush();
-    if (n < capacity / 2)
-      buffer_.append(static_cast<const char*>(from), n);
-    else if (!target_.write(from, n))
-      fail();
-  }
+  LAMINA_API LAMINA_COLD void write(const void* from, std::uint64_t n);
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
   template <class T>
   requires std::is_arithmetic_v<T>
@@ -174,10 +98,7 @@ class binary_writer {
   std::uint64_t offset() const { return written_; }
 
   /// Renames the file to its target.
-  LAMINA_COLD void finish() {
-    flush();
-    if (!target_.keep()) fail();
-  }
+  LAMINA_API LAMINA_COLD void finish();
 
  private:
   static constexpr std::size_t capacity = 65536;
@@ -186,16 +107,124 @@ class binary_writer {
     if (!target_.write(buffer_.data(), buffer_.size())) fail();
     buffer_.clear();
   }
-  [[noreturn]] LAMINA_COLD void fail() {
-    const int failure = errno;
-    target_.drop();
-    throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
-  }
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail();
 
   std::string path_;
   written_file target_;
   std::string buffer_{};
   std::uint64_t written_ = 0;
 };
+
+#if LAMINA_DEFINES
+
+binary_reader::binary_reader(const std::string& path, unpack unpacked) : path_(path), file_(path) {
+  struct stat about {};
+  if (!file_.is_open() || ::fstat(file_.number(), &about) != 0)
+    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+  if (S_ISDIR(about.st_mode))
+    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(EISDIR));
+  if (S_ISREG(about.st_mode))
+    size_ = end_ = static_cast<std::uint64_t>(about.st_size);
+  else
+    keep_all();
+  refuse_or_unpack(unpacked);
+}
+
+void binary_reader::window(std::uint64_t begin, std::uint64_t size, std::string_view what) {
+  if (begin > size_ || size > size_ - begin)
+    fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
+                           << ", found a file of " << size_);
+  if (bytes_ == nullptr && ::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0)
+    throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+  at_ = begin;
+  end_ = begin + size;
+}
+
+void binary_reader::read(void* to, std::uint64_t n, std::string_view what) {
+  if (n > left())
+    fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
+                           << left());
+  if (n == 0) return;
+  if (bytes_ != nullptr) {
+    std::memcpy(to, bytes_ + at_, n);
+  } else {
+    const long long got = file_.read(to, n);
+    if (got < 0)
+      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+    if (static_cast<std::uint64_t>(got) != n)
+      fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
+                             << got << ": the file has become shorter");
+  }
+  at_ += n;
+}
+
+std::string binary_reader::bytes(std::uint64_t n, std::string_view what) {
+  if (n > left())
+    fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
+                           << left());
+  std::string all(n, '\0');
+  read(all.data(), n, what);
+  return all;
+}
+
+void binary_reader::fail(const std::string& reason) const { fail_at(at_, reason); }
+
+void binary_reader::fail_at(std::uint64_t offset, const std::string& reason) const {
+  throw format_error(path_, offset, reason);
+}
+
+void binary_reader::keep_all() {
+  if (!file_.read_all(kept_))
+    throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+  bytes_ = kept_.data();
+  size_ = end_ = kept_.size();
+}
+
+void binary_reader::refuse_or_unpack(unpack unpacked) {
+  constexpr std::size_t least = 18;  // bytes of a gzip header and trailer
+  if (size_ < least) return;
+  const std::string first = bytes(least, "the first bytes");
+  window(0, size_, "the file");
+  // A safetensors file can begin with these three bytes too. Its header then has '{' at byte 8.
+  if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
+  if (unpacked == nullptr)
+    fail("expected a file as it was written, found one that is compressed with gzip; unpack it");
+  if (bytes_ == nullptr) keep_all();
+  kept_ = unpacked(kept_, path_);
+  bytes_ = kept_.data();
+  size_ = end_ = kept_.size();
+}
+
+binary_writer::binary_writer(std::string path) : path_(std::move(path)), target_(path_) {
+  buffer_.reserve(capacity);
+  if (!target_.open()) fail();
+}
+
+void binary_writer::write(const void* from, std::uint64_t n) {
+  if (n == 0) return;
+  written_ += n;
+  if (buffer_.size() + n <= capacity) {
+    buffer_.append(static_cast<const char*>(from), n);
+    return;
+  }
+  flush();
+  if (n < capacity / 2)
+    buffer_.append(static_cast<const char*>(from), n);
+  else if (!target_.write(from, n))
+    fail();
+}
+
+void binary_writer::finish() {
+  flush();
+  if (!target_.keep()) fail();
+}
+
+void binary_writer::fail() {
+  const int failure = errno;
+  target_.drop();
+  throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -21,22 +21,11 @@ inline constexpr bool checks_indices = true;
 
 /// Throws lamina::error because `index`, number `number` of an array's indices, is outside of a
 /// dimension of `size`.
-[[noreturn]] LAMINA_COLD inline void fail_index(const char* array, std::size_t number,
-                                                std::size_t index, std::size_t size) {
-  text message;
-  message << "lamina: " << array << ", index " << number << ": ";
-  if (size == 0)
-    message << "expected elements in this dimension";
-  else
-    message << "expected 0 to " << size - 1;
-  throw error(message << ", found " << static_cast<long long>(index));
-}
+[[noreturn]] LAMINA_API_COLD void fail_index(const char* array, std::size_t number,
+                                             std::size_t index, std::size_t size);
 /// Throws lamina::error because the number of indices is not the number of the array's dimensions.
-[[noreturn]] LAMINA_COLD inline void fail_index_count(const char* array, std::size_t dimensions,
-                                                      std::size_t found) {
-  throw error(text() << "lamina: " << array << ": expected an index for each of " << dimensions
-                     << " dimensions, found " << found);
-}
+[[noreturn]] LAMINA_API_COLD void fail_index_count(const char* array, std::size_t dimensions,
+                                                   std::size_t found);
 
 /// Checks an index and returns it as a position. Negative indices become large numbers and so fail
 /// the check.
@@ -48,5 +37,24 @@ constexpr std::size_t checked_index(const char* array, std::size_t number, Index
     if (index >= size) fail_index(array, number, index, size);
   return index;
 }
+
+#if LAMINA_DEFINES
+
+void fail_index(const char* array, std::size_t number, std::size_t index, std::size_t size) {
+  text message;
+  message << "lamina: " << array << ", index " << number << ": ";
+  if (size == 0)
+    message << "expected elements in this dimension";
+  else
+    message << "expected 0 to " << size - 1;
+  throw error(message << ", found " << static_cast<long long>(index));
+}
+
+void fail_index_count(const char* array, std::size_t dimensions, std::size_t found) {
+  throw error(text() << "lamina: " << array << ": expected an index for each of " << dimensions
+                     << " dimensions, found " << found);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -37,6 +37,27 @@
 
 #include <lamina/core/abi.hpp>
 
+/// A program that is compiled with LAMINA_COMPILED links lamina::compiled, a library which has the
+/// functions and kernels that depend on no program; headers only declare them (docs/building.md).
+/// LAMINA_DEFINES is 1 where a header has the bodies. LAMINA_API marks the declaration of such a
+/// function, and LAMINA_KERNEL that of a function template for float and double; each of its
+/// instances is named below its body, as LAMINA_INSTANCE(void gemm_block<float>(...)).
+/// LAMINA_EXTERN is for those of templates that users instantiate with types of their own too:
+/// their bodies stay outside of LAMINA_DEFINES. A source of the library (cmake/compiled) has
+/// core/compiles.hpp before its own headers.
+#if !defined(LAMINA_COMPILED)
+#define LAMINA_DEFINES 1
+#define LAMINA_API inline
+#define LAMINA_KERNEL inline
+#define LAMINA_INSTANCE(...)
+#define LAMINA_EXTERN(...)
+#else
+#define LAMINA_DEFINES 0
+#define LAMINA_API
+#define LAMINA_KERNEL
+#define LAMINA_EXTERN(...) extern template __VA_ARGS__;
+#endif
+
 /// Marks a function that runs on the host and, when nvcc compiles it, on the device.
 #if defined(__CUDACC__)
 #define LAMINA_FN __host__ __device__
@@ -56,11 +77,17 @@
 /// LAMINA_INLINE marks a function that must always be inlined, because its call in a hot loop is
 /// too slow. LAMINA_NOINLINE marks a function that is compiled once. LAMINA_COLD marks a function
 /// that runs so rarely that the compiler should not optimise it for speed. LAMINA_OPTIONAL marks a
-/// function whose address may be taken where its definition is not included.
+/// function whose address may be taken where its definition is not included. LAMINA_API_COLD is
+/// LAMINA_API and LAMINA_COLD for functions outside of classes, where g++ warns of both together.
 #if defined(__GNUC__) || defined(__clang__)
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))
 #define LAMINA_COLD __attribute__((cold, noinline))
+#if !defined(LAMINA_COMPILED)
+#define LAMINA_API_COLD inline __attribute__((cold))
+#else
+#define LAMINA_API_COLD LAMINA_COLD
+#endif
 #if defined(__CUDACC__) && !defined(__clang__)
 // For nvcc the address of a weak function is not a constant, so lamina.cuh includes the
 // definitions.
@@ -72,6 +99,7 @@
 #define LAMINA_INLINE inline
 #define LAMINA_NOINLINE
 #define LAMINA_COLD
+#define LAMINA_API_COLD LAMINA_API
 #define LAMINA_OPTIONAL
 #endif
 

@@ -24,14 +24,11 @@ namespace lamina::inline LAMINA_ABI {
 /// and what was found.
 class error : public std::runtime_error {
  public:
-  LAMINA_COLD explicit error(const std::string& what) : std::runtime_error(visible(what)) {}
+  LAMINA_API LAMINA_COLD explicit error(const std::string& what);
 
  private:
   /// Replaces zero bytes, which paths and names in files may contain: what() would end there.
-  LAMINA_COLD static std::string visible(std::string what) {
-    for (std::size_t at = 0; (at = what.find('\0', at)) != what.npos;) what.replace(at, 1, "\\0");
-    return what;
-  }
+  LAMINA_API LAMINA_COLD static std::string visible(std::string what);
 };
 
 /// An error in one row of a mini-batch, such as a label that is not a class. Training and testing
@@ -40,8 +37,7 @@ class row_error : public error {
  public:
   /// `domain` is the row domain (samples, or the elements of sequences), and `row` the number of
   /// the row in the whole mini-batch.
-  LAMINA_COLD row_error(const std::string& what, int domain, std::int64_t row)
-      : error(what), domain_(domain), row_(row) {}
+  LAMINA_API LAMINA_COLD row_error(const std::string& what, int domain, std::int64_t row);
 
   int domain() const noexcept { return domain_; }
   std::int64_t row() const noexcept { return row_; }
@@ -54,10 +50,8 @@ class row_error : public error {
 /// A damaged or foreign file: the message names the file, the byte offset and the reason.
 class format_error : public error {
  public:
-  LAMINA_COLD format_error(const std::string& file, std::uint64_t offset, const std::string& reason)
-      : error(text() << "lamina: " << file << ", offset " << offset << ": " << reason),
-        file_(file),
-        offset_(offset) {}
+  LAMINA_API LAMINA_COLD format_error(const std::string& file, std::uint64_t offset,
+                                      const std::string& reason);
 
   /// The path as the caller gave it.
   const std::string& file() const noexcept { return file_; }
@@ -68,5 +62,24 @@ class format_error : public error {
   std::string file_;
   std::uint64_t offset_;
 };
+
+#if LAMINA_DEFINES
+
+error::error(const std::string& what) : std::runtime_error(visible(what)) {}
+
+std::string error::visible(std::string what) {
+  for (std::size_t at = 0; (at = what.find('\0', at)) != what.npos;) what.replace(at, 1, "\\0");
+  return what;
+}
+
+row_error::row_error(const std::string& what, int domain, std::int64_t row)
+    : error(what), domain_(domain), row_(row) {}
+
+format_error::format_error(const std::string& file, std::uint64_t offset, const std::string& reason)
+    : error(text() << "lamina: " << file << ", offset " << offset << ": " << reason),
+      file_(file),
+      offset_(offset) {}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

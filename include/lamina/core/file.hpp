@@ -45,9 +45,7 @@ class file_path {
 };
 
 /// The text of an errno value.
-LAMINA_COLD inline std::string reason_of(int failure) {
-  return std::generic_category().message(failure);
-}
+LAMINA_API_COLD std::string reason_of(int failure);
 
 namespace detail {
 
@@ -67,71 +65,30 @@ class open_file {
  public:
   open_file() = default;
   /// When opening fails, is_open() is false and errno is set.
-  LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY, ::mode_t mode = 0) {
-    errno = EINVAL;  // the system would stop at the zero byte and open another file
-    if (path.find('\0') == path.npos)
-      number_ =
-          detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
-  }
+  LAMINA_API LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY,
+                                            ::mode_t mode = 0);
   open_file(open_file&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   open_file& operator=(open_file&& other) noexcept {
     std::swap(number_, other.number_);
     return *this;
   }
-  LAMINA_COLD ~open_file() { close(); }
+  LAMINA_API LAMINA_COLD ~open_file();
 
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
 
   /// Reads up to n bytes and returns their number: fewer than n only at the end of the file; -1,
   /// with errno set, if the system cannot read.
-  LAMINA_COLD long long read(void* to, std::size_t n) const {
-    std::size_t had = 0;
-    while (had < n) {
-      const ::ssize_t got = detail::uninterrupted([&] {
-        return ::read(number_, static_cast<char*>(to) + had, n - had < most ? n - had : most);
-      });
-      if (got < 0) return -1;
-      if (got == 0) break;
-      had += static_cast<std::size_t>(got);
-    }
-    return static_cast<long long>(had);
-  }
+  LAMINA_API LAMINA_COLD long long read(void* to, std::size_t n) const;
   /// Reads the rest of the file. Returns false, with errno set, if the system cannot read.
-  LAMINA_COLD bool read_all(std::string& to) const {
-    for (;;) {
-      const std::size_t had = to.size(), more = had < 65536 ? 65536 : had;
-      to.resize(had + more);
-      const long long got = read(&to[had], more);
-      to.resize(had + static_cast<std::size_t>(got < 0 ? 0 : got));
-      if (got < static_cast<long long>(more)) return got >= 0;
-    }
-  }
+  LAMINA_API LAMINA_COLD bool read_all(std::string& to) const;
   /// Writes n bytes. Returns false, with errno set, if not all bytes could be written.
-  LAMINA_COLD bool write(const void* from, std::size_t n) const {
-    std::size_t had = 0;
-    while (had < n) {
-      const ::ssize_t got = detail::uninterrupted([&] {
-        return ::write(number_, static_cast<const char*>(from) + had,
-                       n - had < most ? n - had : most);
-      });
-      if (got == 0) errno = ENOSPC;
-      if (got <= 0) return false;
-      had += static_cast<std::size_t>(got);
-    }
-    return true;
-  }
+  LAMINA_API LAMINA_COLD bool write(const void* from, std::size_t n) const;
   /// Waits until the bytes are on the disk. Succeeds on file systems that do not support this.
-  LAMINA_COLD bool sync() const {
-    return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
-           errno == ENOTSUP || errno == ENOSYS;
-  }
+  LAMINA_API LAMINA_COLD bool sync() const;
   /// Closes the file. Returns false, with errno set, if the system reports a failure of an earlier
   /// write only now.
-  LAMINA_COLD bool close() {
-    const int number = std::exchange(number_, -1);
-    return number < 0 || ::close(number) == 0 || errno == EINTR;
-  }
+  LAMINA_API LAMINA_COLD bool close();
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 30;  // per call
@@ -140,15 +97,7 @@ class open_file {
 
 /// All bytes of a file. Throws lamina::error with the path when the file is missing or cannot be
 /// read.
-LAMINA_COLD inline std::string read_file(const std::string& path) {
-  const open_file in(path);
-  if (!in.is_open())
-    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
-  std::string bytes;
-  if (!in.read_all(bytes))  // a directory, a broken disk
-    throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
-  return bytes;
-}
+LAMINA_API_COLD std::string read_file(const std::string& path);
 
 /// Calls `visit` with each name in a directory, in no particular order. If the directory does not
 /// exist, there are no calls. Throws lamina::error with its name if it cannot be read.
@@ -172,7 +121,17 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
 namespace detail {
 
 /// The process number in a name of the form "NAME.PROCESS-NUMBER.writing", or 0 for any other name.
-LAMINA_COLD inline long writer_of(std::string_view name) {
+LAMINA_API_COLD long writer_of(std::string_view name);
+
+/// Removes the temporary files that killed writers left in a folder. A file is removed only if no
+/// process has the writer's number and the file is more than an hour older than `now`, a time by
+/// the folder's own clock. The age matters because the writer may run on another machine that
+/// shares the folder. No locks are used, because some file systems hang in them.
+LAMINA_API_COLD void remove_left_files(const std::string& folder, ::time_t now);
+
+#if LAMINA_DEFINES
+
+long writer_of(std::string_view name) {
   if (!name.ends_with(".writing")) return 0;
   name.remove_suffix(8);
   const std::size_t dot = name.rfind('.'), dash = name.rfind('-');
@@ -186,11 +145,7 @@ LAMINA_COLD inline long writer_of(std::string_view name) {
   return process;
 }
 
-/// Removes the temporary files that killed writers left in a folder. A file is removed only if no
-/// process has the writer's number and the file is more than an hour older than `now`, a time by
-/// the folder's own clock. The age matters because the writer may run on another machine that
-/// shares the folder. No locks are used, because some file systems hang in them.
-LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t now) {
+void remove_left_files(const std::string& folder, ::time_t now) {
   const auto remove_left = [&](std::string_view name) {
     const long process = writer_of(name);
     if (process == 0 || ::kill(static_cast<::pid_t>(process), 0) == 0 || errno != ESRCH) return;
@@ -205,6 +160,8 @@ LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t no
   }
 }
 
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Writes a file as a whole, into a new file next to the target of the path; links are followed.
@@ -214,126 +171,34 @@ LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t no
 /// pipe receives the bytes directly and is not replaced.
 class written_file {
  public:
-  LAMINA_COLD explicit written_file(const std::string& path) : target_(path) {
-    for (int links = 0; links < 40 && follow_link(); ++links) {
-    }
-  }
+  LAMINA_API LAMINA_COLD explicit written_file(const std::string& path);
   written_file(const written_file&) = delete;
   written_file& operator=(const written_file&) = delete;
-  LAMINA_COLD ~written_file() { drop(); }
+  LAMINA_API LAMINA_COLD ~written_file();
 
   /// Opens the new file. Returns false, with errno set, if nothing can be written here. An existing
   /// file without write permission is refused too, although its folder would allow a replacement.
-  LAMINA_COLD bool open() {
-    struct stat found {};
-    errno = EINVAL;
-    if (target_.find('\0') != target_.npos) return false;
-    const bool is_there = ::stat(target_.c_str(), &found) == 0;
-    if (!is_there && errno == ELOOP) return false;
-    if (is_there && S_ISDIR(found.st_mode)) {
-      errno = EISDIR;
-      return false;
-    }
-    if (is_there && !S_ISREG(found.st_mode)) {
-      file_ = open_file(target_, O_WRONLY | O_TRUNC);
-      return file_.is_open();
-    }
-    if (is_there && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) return false;
-    const ::mode_t mode = is_there ? found.st_mode & 07777 : 0666;
-    for (int attempt = 0; attempt < 10000 && !file_.is_open(); ++attempt) {
-      beside_ = name_beside();
-      file_ = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0777);
-      if (!file_.is_open() && errno != EEXIST) break;
-    }
-    if (!file_.is_open()) {
-      beside_.clear();
-      return false;
-    }
-    if (is_there) take_over(found, mode);
-    remove_left();
-    return true;
-  }
+  LAMINA_API LAMINA_COLD bool open();
   /// Returns false, with errno set, if not all bytes could be written.
   bool write(const void* from, std::size_t n) const { return file_.write(from, n); }
   /// Called when all bytes are written: renames the file to its target. Returns false, with errno
   /// set, if that fails.
-  LAMINA_COLD bool keep() {
-    if (beside_.empty()) return file_.close();
-    if (!file_.sync() || !file_.close()) return false;
-    // The rename must reach the disk too, so the folder is synchronised, unless it has no read
-    // permission. The folder is opened first, because nothing may fail once the old file is gone.
-    const std::string path = folder_of(target_);
-    const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
-    if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
-    beside_.clear();
-    return !folder.is_open() || folder.sync();
-  }
+  LAMINA_API LAMINA_COLD bool keep();
   /// Removes the temporary file if it was not kept.
-  LAMINA_COLD void drop() {
-    const int failure = errno;
-    file_.close();
-    if (!beside_.empty()) ::unlink(beside_.c_str());
-    beside_.clear();
-    errno = failure;
-  }
+  LAMINA_API LAMINA_COLD void drop();
 
  private:
   /// The folder of a path with its slash: "a/b" -> "a/", "b" -> "".
   static std::string folder_of(const std::string& path) {
     return path.substr(0, path.rfind('/') + 1);
   }
-  LAMINA_COLD bool follow_link() {
-    char leads_to[4096];
-    if (target_.find('\0') != target_.npos) return false;
-    const ::ssize_t n = ::readlink(target_.c_str(), leads_to, sizeof leads_to);
-    if (n <= 0 || n == sizeof leads_to) return false;
-    struct stat found {};
-    std::string next(leads_to, static_cast<std::size_t>(n));
-    if (next[0] != '/') next = folder_of(target_) + next;
-    // For a pipe or a deleted file, the link text in /proc is not a path, but the link itself
-    // opens.
-    const bool is_there = ::stat(target_.c_str(), &found) == 0;
-    if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
-    target_ = std::move(next);
-    return true;
-  }
+  LAMINA_API LAMINA_COLD bool follow_link();
   /// A name that no other writer uses, within the length limit of file systems.
-  LAMINA_COLD std::string name_beside() const {
-    static unsigned long long count = 0;
-    const std::string own = text() << "." << static_cast<long long>(::getpid()) << "-"
-                                   << __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) << ".writing";
-    const std::string folder = folder_of(target_);
-    std::string name = target_.substr(folder.size());
-    const std::size_t before = folder.size() + own.size();
-    std::size_t capacity = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
-    if (name.size() > capacity) {
-      while (capacity > 0 && (static_cast<unsigned char>(name[capacity]) & 0xc0) == 0x80)
-        --capacity;  // UTF-8
-      name.resize(capacity);
-    }
-    return folder + name + own;
-  }
+  LAMINA_API LAMINA_COLD std::string name_beside() const;
   /// Removes the files that killed writers left in the folder, when a process first writes there.
-  LAMINA_COLD void remove_left() const {
-    static std::size_t last = 0;
-    const std::string folder = folder_of(target_);
-    const std::size_t hash = std::hash<std::string_view>{}(folder);
-    struct stat own {};
-    if (__atomic_exchange_n(&last, hash, __ATOMIC_RELAXED) != hash &&
-        ::fstat(file_.number(), &own) == 0)
-      detail::remove_left_files(folder, own.st_mtime);
-  }
+  LAMINA_API LAMINA_COLD void remove_left() const;
   /// Copies the mode and the owner of the old file to the new one, as far as the system allows.
-  LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const {
-    struct stat own {};
-    if (::fstat(file_.number(), &own) != 0) return;
-    const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
-    if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
-        ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
-      mode &= 0777;  // without set-id bits, whose owner the new file does not have
-    if ((own.st_mode & 07777) != mode || other)
-      if (::fchmod(file_.number(), mode) != 0) return;
-  }
+  LAMINA_API LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const;
 
   std::string target_, beside_;
   open_file file_;
@@ -342,20 +207,205 @@ class written_file {
 /// Writes a file through a temporary one, so that readers see either the old bytes or the new ones.
 /// Throws lamina::error with the path if the file cannot be written; the old file is then
 /// unchanged.
-LAMINA_COLD inline void write_file(const std::string& path, const std::string& bytes) {
+LAMINA_API_COLD void write_file(const std::string& path, const std::string& bytes);
+
+/// Removes a file; throws lamina::error with its name when that fails.
+LAMINA_API_COLD void remove_file(const std::string& path);
+
+/// Makes a directory and its missing parents. Throws lamina::error with its name when that fails.
+LAMINA_API_COLD void make_directories(const std::string& path);
+
+#if LAMINA_DEFINES
+
+std::string reason_of(int failure) { return std::generic_category().message(failure); }
+
+open_file::open_file(const std::string& path, int flags, ::mode_t mode) {
+  errno = EINVAL;  // the system would stop at the zero byte and open another file
+  if (path.find('\0') == path.npos)
+    number_ = detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
+}
+
+open_file::~open_file() { close(); }
+
+long long open_file::read(void* to, std::size_t n) const {
+  std::size_t had = 0;
+  while (had < n) {
+    const ::ssize_t got = detail::uninterrupted([&] {
+      return ::read(number_, static_cast<char*>(to) + had, n - had < most ? n - had : most);
+    });
+    if (got < 0) return -1;
+    if (got == 0) break;
+    had += static_cast<std::size_t>(got);
+  }
+  return static_cast<long long>(had);
+}
+
+bool open_file::read_all(std::string& to) const {
+  for (;;) {
+    const std::size_t had = to.size(), more = had < 65536 ? 65536 : had;
+    to.resize(had + more);
+    const long long got = read(&to[had], more);
+    to.resize(had + static_cast<std::size_t>(got < 0 ? 0 : got));
+    if (got < static_cast<long long>(more)) return got >= 0;
+  }
+}
+
+bool open_file::write(const void* from, std::size_t n) const {
+  std::size_t had = 0;
+  while (had < n) {
+    const ::ssize_t got = detail::uninterrupted([&] {
+      return ::write(number_, static_cast<const char*>(from) + had,
+                     n - had < most ? n - had : most);
+    });
+    if (got == 0) errno = ENOSPC;
+    if (got <= 0) return false;
+    had += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool open_file::sync() const {
+  return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
+         errno == ENOTSUP || errno == ENOSYS;
+}
+
+bool open_file::close() {
+  const int number = std::exchange(number_, -1);
+  return number < 0 || ::close(number) == 0 || errno == EINTR;
+}
+
+std::string read_file(const std::string& path) {
+  const open_file in(path);
+  if (!in.is_open())
+    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+  std::string bytes;
+  if (!in.read_all(bytes))  // a directory, a broken disk
+    throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
+  return bytes;
+}
+
+written_file::written_file(const std::string& path) : target_(path) {
+  for (int links = 0; links < 40 && follow_link(); ++links) {
+  }
+}
+
+written_file::~written_file() { drop(); }
+
+bool written_file::open() {
+  struct stat found {};
+  errno = EINVAL;
+  if (target_.find('\0') != target_.npos) return false;
+  const bool is_there = ::stat(target_.c_str(), &found) == 0;
+  if (!is_there && errno == ELOOP) return false;
+  if (is_there && S_ISDIR(found.st_mode)) {
+    errno = EISDIR;
+    return false;
+  }
+  if (is_there && !S_ISREG(found.st_mode)) {
+    file_ = open_file(target_, O_WRONLY | O_TRUNC);
+    return file_.is_open();
+  }
+  if (is_there && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) return false;
+  const ::mode_t mode = is_there ? found.st_mode & 07777 : 0666;
+  for (int attempt = 0; attempt < 10000 && !file_.is_open(); ++attempt) {
+    beside_ = name_beside();
+    file_ = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0777);
+    if (!file_.is_open() && errno != EEXIST) break;
+  }
+  if (!file_.is_open()) {
+    beside_.clear();
+    return false;
+  }
+  if (is_there) take_over(found, mode);
+  remove_left();
+  return true;
+}
+
+bool written_file::keep() {
+  if (beside_.empty()) return file_.close();
+  if (!file_.sync() || !file_.close()) return false;
+  // The rename must reach the disk too, so the folder is synchronised, unless it has no read
+  // permission. The folder is opened first, because nothing may fail once the old file is gone.
+  const std::string path = folder_of(target_);
+  const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
+  if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
+  beside_.clear();
+  return !folder.is_open() || folder.sync();
+}
+
+void written_file::drop() {
+  const int failure = errno;
+  file_.close();
+  if (!beside_.empty()) ::unlink(beside_.c_str());
+  beside_.clear();
+  errno = failure;
+}
+
+bool written_file::follow_link() {
+  char leads_to[4096];
+  if (target_.find('\0') != target_.npos) return false;
+  const ::ssize_t n = ::readlink(target_.c_str(), leads_to, sizeof leads_to);
+  if (n <= 0 || n == sizeof leads_to) return false;
+  struct stat found {};
+  std::string next(leads_to, static_cast<std::size_t>(n));
+  if (next[0] != '/') next = folder_of(target_) + next;
+  // For a pipe or a deleted file, the link text in /proc is not a path, but the link itself
+  // opens.
+  const bool is_there = ::stat(target_.c_str(), &found) == 0;
+  if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
+  target_ = std::move(next);
+  return true;
+}
+
+std::string written_file::name_beside() const {
+  static unsigned long long count = 0;
+  const std::string own = text() << "." << static_cast<long long>(::getpid()) << "-"
+                                 << __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) << ".writing";
+  const std::string folder = folder_of(target_);
+  std::string name = target_.substr(folder.size());
+  const std::size_t before = folder.size() + own.size();
+  std::size_t capacity = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
+  if (name.size() > capacity) {
+    while (capacity > 0 && (static_cast<unsigned char>(name[capacity]) & 0xc0) == 0x80)
+      --capacity;  // UTF-8
+    name.resize(capacity);
+  }
+  return folder + name + own;
+}
+
+void written_file::remove_left() const {
+  static std::size_t last = 0;
+  const std::string folder = folder_of(target_);
+  const std::size_t hash = std::hash<std::string_view>{}(folder);
+  struct stat own {};
+  if (__atomic_exchange_n(&last, hash, __ATOMIC_RELAXED) != hash &&
+      ::fstat(file_.number(), &own) == 0)
+    detail::remove_left_files(folder, own.st_mtime);
+}
+
+void written_file::take_over(const struct stat& old, ::mode_t mode) const {
+  struct stat own {};
+  if (::fstat(file_.number(), &own) != 0) return;
+  const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
+  if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
+      ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
+    mode &= 0777;  // without set-id bits, whose owner the new file does not have
+  if ((own.st_mode & 07777) != mode || other)
+    if (::fchmod(file_.number(), mode) != 0) return;
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
   written_file written(path);
   if (!written.open() || !written.write(bytes.data(), bytes.size()) || !written.keep())
     throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
 }
 
-/// Removes a file; throws lamina::error with its name when that fails.
-LAMINA_COLD inline void remove_file(const std::string& path) {
+void remove_file(const std::string& path) {
   if (std::remove(path.c_str()) != 0)
     throw error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
 }
 
-/// Makes a directory and its missing parents. Throws lamina::error with its name when that fails.
-LAMINA_COLD inline void make_directories(const std::string& path) {
+void make_directories(const std::string& path) {
   int failure = 0;
   for (std::size_t end = 1; end <= path.size(); ++end) {
     if (end < path.size() && path[end] != '/') continue;
@@ -369,5 +419,7 @@ LAMINA_COLD inline void make_directories(const std::string& path) {
   throw error(text() << "lamina: " << path
                      << ": cannot be made a directory: " << reason_of(failure));
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -19,7 +19,8 @@
 // has. The parts require the guard of <immintrin.h>, which is defined here first; it also stops the
 // include of <immintrin.h> in xsimd. Then the guard is removed. If a user includes <immintrin.h>
 // later, the missing parts follow, because each part has its own guard. This is known for g++ 12;
-// other compilers include everything.
+// other compilers include everything. Of AVX-512, batches need the intrinsics for whole registers
+// and not those for shorter ones (VL), which are a third of the text.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN
@@ -35,26 +36,16 @@
 #if defined(__AVX512F__)
 #include <avx512fintrin.h>
 #include <avx512cdintrin.h>
-#include <avx512vlintrin.h>
+typedef unsigned int __mmask32;  // as in <avx512vlintrin.h>
 #include <avx512bwintrin.h>
 #include <avx512dqintrin.h>
-#include <avx512vlbwintrin.h>
-#include <avx512vldqintrin.h>
 #include <avx512ifmaintrin.h>
-#include <avx512ifmavlintrin.h>
 #include <avx512vbmiintrin.h>
-#include <avx512vbmivlintrin.h>
 #include <avx512vbmi2intrin.h>
-#include <avx512vbmi2vlintrin.h>
 #include <avx512vnniintrin.h>
-#include <avx512vnnivlintrin.h>
 #endif
 #include <fmaintrin.h>
 #include <f16cintrin.h>
-#if defined(__AVX512BF16__)
-#include <avx512bf16vlintrin.h>
-#include <avx512bf16intrin.h>
-#endif
 // clang-format on
 #elif defined(__AVX__)
 #include <immintrin.h>

@@ -36,16 +36,7 @@ class raw_bytes {
   ~raw_bytes() { release(); }
 
   /// Allocates `count` bytes; the old ones are lost.
-  LAMINA_COLD void resize(std::size_t count) {
-    release();
-    if (count == 0) return;
-    const std::align_val_t alignment = alignment_of(count);
-    data_ = static_cast<char*>(::operator new(count, alignment));
-    size_ = count;
-#if defined(MADV_HUGEPAGE)
-    if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a hint: the system may ignore it
-#endif
-  }
+  LAMINA_API LAMINA_COLD void resize(std::size_t count);
 
   char* data() noexcept { return data_; }
   const char* data() const noexcept { return data_; }
@@ -57,13 +48,30 @@ class raw_bytes {
   static std::align_val_t alignment_of(std::size_t count) {
     return std::align_val_t{count >= large ? page : 64};
   }
-  LAMINA_COLD void release() noexcept {
-    if (data_ != nullptr) ::operator delete(data_, alignment_of(size_));
-    data_ = nullptr;
-    size_ = 0;
-  }
+  LAMINA_API LAMINA_COLD void release() noexcept;
   char* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+#if LAMINA_DEFINES
+
+void raw_bytes::resize(std::size_t count) {
+  release();
+  if (count == 0) return;
+  const std::align_val_t alignment = alignment_of(count);
+  data_ = static_cast<char*>(::operator new(count, alignment));
+  size_ = count;
+#if defined(MADV_HUGEPAGE)
+  if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a hint: the system may ignore it
+#endif
+}
+
+void raw_bytes::release() noexcept {
+  if (data_ != nullptr) ::operator delete(data_, alignment_of(size_));
+  data_ = nullptr;
+  size_ = 0;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

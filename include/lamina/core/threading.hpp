@@ -134,20 +134,28 @@ class thread {
     delete static_cast<F*>(task);
     return nullptr;
   }
-  LAMINA_COLD int start(void* (*run)(void*), void* task) {
-    const int failure = pthread_create(&handle_, nullptr, run, task);
-    runs_ = failure == 0;
-    process_ = ::getpid();
-    return failure;
-  }
-  [[noreturn]] LAMINA_COLD static void refuse(int failure) {
-    throw error(text() << "lamina: a thread cannot be started: "
-                       << std::generic_category().message(failure));
-  }
+  LAMINA_API LAMINA_COLD int start(void* (*run)(void*), void* task);
+  [[noreturn]] LAMINA_API LAMINA_COLD static void refuse(int failure);
 
   pthread_t handle_{};
   ::pid_t process_ = 0;  // the process that started it
   bool runs_ = false;
 };
+
+#if LAMINA_DEFINES
+
+int thread::start(void* (*run)(void*), void* task) {
+  const int failure = pthread_create(&handle_, nullptr, run, task);
+  runs_ = failure == 0;
+  process_ = ::getpid();
+  return failure;
+}
+
+void thread::refuse(int failure) {
+  throw error(text() << "lamina: a thread cannot be started: "
+                     << std::generic_category().message(failure));
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::threading

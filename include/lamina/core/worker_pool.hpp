@@ -26,14 +26,7 @@ namespace lamina::inline LAMINA_ABI {
 class worker_pool {
  public:
   /// Throws lamina::error for fewer than 1 task, and if the system starts no more threads.
-  LAMINA_COLD explicit worker_pool(int tasks)
-      : threads_(tasks > 1 ? static_cast<std::size_t>(tasks - 1) : 0),
-        workers_(tasks > 1 ? tasks - 1 : 0),
-        patience_(tasks > 1 && tasks <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
-    if (tasks < 1)
-      throw error("lamina: worker_pool: expected at least 1 task, found " + std::to_string(tasks));
-    start();
-  }
+  LAMINA_API LAMINA_COLD explicit worker_pool(int tasks);
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
   ~worker_pool() { end(); }
@@ -53,39 +46,11 @@ class worker_pool {
   }
 
  private:
-  LAMINA_COLD void start() {
-    process_ = 0;
-    try {
-      for (; started_ < workers_; ++started_)
-        threads_[started_] = threading::thread([this, i = started_ + 1] { work(i); });
-    } catch (...) {
-      end();
-      started_ = 0;
-      throw;
-    }
-    process_ = ::getpid();
-  }
+  LAMINA_API LAMINA_COLD void start();
   /// Starts new threads in a forked child. The mutex is made anew, because a thread of the parent
   /// may have held it, and the parent's round never ends in the child.
-  LAMINA_COLD void start_again() {
-    new (&mutex_) threading::mutex;
-    new (&begin_) threading::condition;
-    new (&end_) threading::condition;
-    started_ = running_ = 0;
-    round_ = 0;
-    ending_ = false;
-    failure_ = nullptr;
-    start();
-  }
-  LAMINA_COLD void end() {
-    if (process_ != 0 && process_ != ::getpid()) return;
-    {
-      const threading::guard lock(mutex_);
-      ending_ = true;
-    }
-    begin_.notify_all();
-    for (int i = 0; i < started_; ++i) threads_[i].join();
-  }
+  LAMINA_API LAMINA_COLD void start_again();
+  LAMINA_API LAMINA_COLD void end();
   LAMINA_NOINLINE void run_round(void* task, void (*call)(void*, int)) {
     if (process_ != ::getpid()) start_again();
     {
@@ -145,5 +110,52 @@ class worker_pool {
   bool ending_ = false;
   std::exception_ptr failure_ = nullptr;
 };
+
+#if LAMINA_DEFINES
+
+worker_pool::worker_pool(int tasks)
+    : threads_(tasks > 1 ? static_cast<std::size_t>(tasks - 1) : 0),
+      workers_(tasks > 1 ? tasks - 1 : 0),
+      patience_(tasks > 1 && tasks <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
+  if (tasks < 1)
+    throw error("lamina: worker_pool: expected at least 1 task, found " + std::to_string(tasks));
+  start();
+}
+
+void worker_pool::start() {
+  process_ = 0;
+  try {
+    for (; started_ < workers_; ++started_)
+      threads_[started_] = threading::thread([this, i = started_ + 1] { work(i); });
+  } catch (...) {
+    end();
+    started_ = 0;
+    throw;
+  }
+  process_ = ::getpid();
+}
+
+void worker_pool::start_again() {
+  new (&mutex_) threading::mutex;
+  new (&begin_) threading::condition;
+  new (&end_) threading::condition;
+  started_ = running_ = 0;
+  round_ = 0;
+  ending_ = false;
+  failure_ = nullptr;
+  start();
+}
+
+void worker_pool::end() {
+  if (process_ != 0 && process_ != ::getpid()) return;
+  {
+    const threading::guard lock(mutex_);
+    ending_ = true;
+  }
+  begin_.notify_all();
+  for (int i = 0; i < started_; ++i) threads_[i].join();
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -37,13 +37,7 @@ struct archive_members {
     return nullptr;
   }
   /// The first file of a name. Throws format_error if there is none or it is empty.
-  LAMINA_COLD const text_member& at(std::string_view name) const {
-    const text_member* found = find(name);
-    if (found == nullptr)
-      throw format_error(path, 0, lamina::text("expected the member '") << name << "', found none");
-    if (found->bytes.empty()) found->fail(0, "expected a text, found an empty member");
-    return *found;
-  }
+  LAMINA_API LAMINA_COLD const text_member& at(std::string_view name) const;
 };
 
 /// Reads the files of a tar archive of which `wanted(name)` is true. A name has no "./" at its
@@ -96,5 +90,17 @@ archive_members read_zip_members(const std::string& path, Wanted wanted) {
   binary_reader from(path);
   return read_zip_members(from, wanted);
 }
+
+#if LAMINA_DEFINES
+
+const text_member& archive_members::at(std::string_view name) const {
+  const text_member* found = find(name);
+  if (found == nullptr)
+    throw format_error(path, 0, lamina::text("expected the member '") << name << "', found none");
+  if (found->bytes.empty()) found->fail(0, "expected a text, found an empty member");
+  return *found;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

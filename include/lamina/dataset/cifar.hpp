@@ -44,13 +44,7 @@ class source {
         labels_(labels) {}
 
   /// The sample of a record, with Fluid's scale: pixel / 255.
-  sample at(std::size_t row) const {
-    sample s;
-    const std::uint8_t* from = records_->data() + row * (labels_ + s.image.size()) + labels_;
-    s.label = from[-1];
-    for (float& pixel : s.image) pixel = static_cast<float>(*from++) / 255.f;
-    return s;
-  }
+  LAMINA_API sample at(std::size_t row) const;
 
  private:
   std::shared_ptr<const std::vector<std::uint8_t>> records_;
@@ -61,8 +55,25 @@ namespace detail {
 
 /// Appends the records of a file. Checks the label bytes of each record: byte i must be below
 /// limits[i].
-inline void read_records(const std::string& path, std::initializer_list<int> limits,
-                         std::vector<std::uint8_t>& records) {
+LAMINA_API void read_records(const std::string& path, std::initializer_list<int> limits,
+                             std::vector<std::uint8_t>& records);
+
+/// Appends the records of a batch of the version for Python: a label, and 3072 pixels. The batch is
+/// a dictionary with 'data', an array of a row per image, and 'labels' or 'fine_labels'.
+LAMINA_API_COLD void read_batch(const text_member& m, int limit,
+                                std::vector<std::uint8_t>& records);
+
+/// The records of all members of an archive whose name contains `part`, in their order.
+LAMINA_API_COLD table<source> read_archive(binary_reader& from, std::string_view part, int limit);
+
+/// From a folder with the binary version, or from an archive of the version for Python.
+LAMINA_API table<source> read(const std::string& path, std::initializer_list<const char*> names,
+                              std::initializer_list<int> limits, std::string_view part);
+
+#if LAMINA_DEFINES
+
+void read_records(const std::string& path, std::initializer_list<int> limits,
+                  std::vector<std::uint8_t>& records) {
   const std::size_t size = limits.size() + 3072;
   byte_source file(path);
   for (std::size_t count = 0;; ++count) {
@@ -88,10 +99,7 @@ inline void read_records(const std::string& path, std::initializer_list<int> lim
   }
 }
 
-/// Appends the records of a batch of the version for Python: a label, and 3072 pixels. The batch is
-/// a dictionary with 'data', an array of a row per image, and 'labels' or 'fine_labels'.
-LAMINA_COLD inline void read_batch(const text_member& m, int limit,
-                                   std::vector<std::uint8_t>& records) {
+void read_batch(const text_member& m, int limit, std::vector<std::uint8_t>& records) {
   const pickle batch(m);
   const pickle::value* data = batch.find("data");
   const pickle::value* labels = batch.find("labels");
@@ -120,9 +128,7 @@ LAMINA_COLD inline void read_batch(const text_member& m, int limit,
   }
 }
 
-/// The records of all members of an archive whose name contains `part`, in their order.
-LAMINA_COLD inline table<source> read_archive(binary_reader& from, std::string_view part,
-                                              int limit) {
+table<source> read_archive(binary_reader& from, std::string_view part, int limit) {
   std::vector<std::uint8_t> records;
   tar_reader archive(from, tar_others::skipped);
   bool found = false;
@@ -138,9 +144,8 @@ LAMINA_COLD inline table<source> read_archive(binary_reader& from, std::string_v
   return {source(std::move(records), 1), 0, rows};
 }
 
-/// From a folder with the binary version, or from an archive of the version for Python.
-inline table<source> read(const std::string& path, std::initializer_list<const char*> names,
-                          std::initializer_list<int> limits, std::string_view part) {
+table<source> read(const std::string& path, std::initializer_list<const char*> names,
+                   std::initializer_list<int> limits, std::string_view part) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) {
     binary_reader from(path, lamina::detail::unpack_gzip);
@@ -158,6 +163,8 @@ inline table<source> read(const std::string& path, std::initializer_list<const c
   return {source(std::move(records), limits.size()), 0, rows};
 }
 
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// The 50,000 training images of CIFAR-10, labels 0 to 9. `path` is a folder of the binary version,
@@ -166,12 +173,7 @@ inline table<source> read(const std::string& path, std::initializer_list<const c
 /// archive, as PaddlePaddle does. Errors: lamina::error for a file that does not exist;
 /// format_error for a file that ends within a record, is empty, or has a label above 9, and for a
 /// damaged archive or pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
-inline table<source> train10(const std::string& path) {
-  return detail::read(path,
-                      {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
-                       "data_batch_4.bin", "data_batch_5.bin"},
-                      {10}, "data_batch");
-}
+LAMINA_API table<source> train10(const std::string& path);
 
 /// The 10,000 test images of CIFAR-10: test_batch.bin, or the archive. Fluid: dataset.cifar.test10.
 inline table<source> test10(const std::string& path) {
@@ -188,5 +190,24 @@ inline table<source> train100(const std::string& path) {
 inline table<source> test100(const std::string& path) {
   return detail::read(path, {"test.bin"}, {20, 100}, "test");
 }
+
+#if LAMINA_DEFINES
+
+sample source::at(std::size_t row) const {
+  sample s;
+  const std::uint8_t* from = records_->data() + row * (labels_ + s.image.size()) + labels_;
+  s.label = from[-1];
+  for (float& pixel : s.image) pixel = static_cast<float>(*from++) / 255.f;
+  return s;
+}
+
+table<source> train10(const std::string& path) {
+  return detail::read(path,
+                      {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                       "data_batch_4.bin", "data_batch_5.bin"},
+                      {10}, "data_batch");
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::cifar

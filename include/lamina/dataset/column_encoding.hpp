@@ -56,12 +56,7 @@ class column_encoding {
     return add({.name = std::move(name), .missing_is_mean = options.missing_is_mean});
   }
   /// Adds a column of words. Errors: a column of this name, a negative id.
-  column_encoding& add_category(std::string name, category_column options = {}) {
-    if (options.unseen && *options.unseen < 0)
-      fail(name, text("expected an id of 0 or more for words that are not seen, found ")
-                     << *options.unseen);
-    return add({.name = std::move(name), .is_category = true, .unseen = options.unseen});
-  }
+  LAMINA_API column_encoding& add_category(std::string name, category_column options = {});
 
   /// Learns all columns from training rows, a range of csv_row: a table, a slice, a pass of a
   /// reader. A column of equal numbers has deviation 1. Words get the ids 0, 1, ... in the order of
@@ -95,13 +90,7 @@ class column_encoding {
     return !c.unseen ? words : *c.unseen < words ? words + 1 : *c.unseen + 1;
   }
   /// The word of an id. Error: an id without a word.
-  const std::string& word(std::string_view column, std::int64_t id) const {
-    const one& c = of(column, true);
-    const std::int64_t at = c.unseen && id > *c.unseen ? id - 1 : id;
-    if (id < 0 || (c.unseen && id == *c.unseen) || at >= static_cast<std::int64_t>(c.words.size()))
-      fail(column, text("expected the id of a word, found ") << id);
-    return c.words[static_cast<std::size_t>(at)];
-  }
+  LAMINA_API const std::string& word(std::string_view column, std::int64_t id) const;
   double mean(std::string_view column) const { return of(column, false).mean; }
   double deviation(std::string_view column) const { return of(column, false).deviation; }
 
@@ -134,103 +123,20 @@ class column_encoding {
 
   /// Writes a CSV file of four columns (column, kind, key, value) that ends with a checksum. Error:
   /// before fit().
-  LAMINA_COLD void save(const file_path& path) const {
-    const std::string all = to_text();
-    binary_writer to(path.string());
-    to.write(all);
-    to.finish();
-  }
+  LAMINA_API LAMINA_COLD void save(const file_path& path) const;
   /// Reads a file that save() wrote. Error: format_error for a damaged or foreign file.
-  LAMINA_COLD static column_encoding load(const file_path& path) {
-    const std::string bytes = read_bytes(path.string());
-    if (bytes.starts_with(std::string_view("LAMINA\0", 7)))
-      throw format_error(path.string(), 0,
-                         "expected a file of column_encoding::save, found the file of a model; an "
-                         "encoding in it is read by model.load(path, encoding) or "
-                         "lamina::load_part<lamina::dataset::column_encoding>(path)");
-    column_encoding result;
-    result.read_text(bytes, path.string());
-    return result;
-  }
+  LAMINA_API LAMINA_COLD static column_encoding load(const file_path& path);
 
   /// What a model's file calls the encoding in it: `model.save(path, encoding)`,
   /// `model.load(path, encoding)`.
   static constexpr const char* part_name = "column_encoding";
   /// The content of save()'s file. Error: before fit().
-  LAMINA_COLD std::string to_text() const {
-    require_fit();
-    std::string all = "column,kind,key,value\n";
-    const auto line = [&](const one& c, const char* key, std::string_view value) {
-      all += quoted(c.name) + (c.is_category ? ",category," : ",number,") + key + "," +
-             quoted(value) + "\n";
-    };
-    for (const one& c : columns_)
-      if (c.is_category) {
-        line(c, "unseen", c.unseen ? std::to_string(*c.unseen) : "error");
-        line(c, "words", std::to_string(c.words.size()));
-        for (const std::string& word : c.words) line(c, "word", word);
-      } else {
-        line(c, "missing", c.missing_is_mean ? "mean" : "error");
-        line(c, "mean", written(c.mean));
-        line(c, "deviation", written(c.deviation));
-      }
-    return all + ",end,checksum," + checksum_of(all) + "\n";
-  }
+  LAMINA_API LAMINA_COLD std::string to_text() const;
   /// Replaces the encoding by the content of a file; `source` is the file's name. If this encoding
   /// has columns already, fitted or not, those of the file must be the same ones with the same
   /// options in the same order. Errors: format_error for damaged or foreign content, lamina::error
   /// for other columns; the encoding is unchanged then.
-  LAMINA_COLD void read_text(std::string_view bytes, const std::string& source) {
-    detail::csv_parser rows(source, bytes, {.header = csv_header::present}, true);
-    column_encoding result;
-    const auto next = [&](std::string_view key, const one* of) -> std::string_view {
-      if (!rows.next() || rows.text(2) != key || (of != nullptr && rows.text(0) != of->name))
-        rows.fail(rows.row_offset(), "expected " + std::string(key) + " of a column");
-      return rows.text(3);
-    };
-    const auto whole = [&](std::string_view digits) {
-      std::int64_t n = -1;
-      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-      if (status != std::errc{} || end != digits.data() + digits.size() || n < 0)
-        rows.fail(rows.row_offset(), "expected a whole number, found another field");
-      return n;
-    };
-    for (;;) {
-      if (!rows.next() || rows.width() != 4)
-        rows.fail(rows.row_offset(), "expected a saved column_encoding with a checksum at its end");
-      one c{.name = rows.text(0), .is_category = rows.text(1) == "category"};
-      const std::string kind = rows.text(1), key = rows.text(2), value = rows.text(3);
-      if (kind == "end") {
-        const auto before = bytes.substr(0, rows.row_offset());
-        if (key != "checksum" || value != checksum_of(before) || rows.next())
-          rows.fail(rows.row_offset(), "expected the checksum of the lines above as the last line");
-        break;
-      }
-      if (kind != "number" && kind != "category")
-        rows.fail(rows.row_offset(), "expected a number, a category or the end");
-      if (c.is_category) {
-        if (value != "error") c.unseen = whole(value);
-        const std::int64_t count = whole(next("words", &c));
-        for (std::int64_t i = 0; i < count; ++i) {
-          const std::string_view word = next("word", &c);
-          if (i > 0 && !(c.words.back() < word))
-            rows.fail(rows.row_offset(), "expected words in the order of their bytes");
-          c.words.emplace_back(word);
-        }
-      } else {
-        c.missing_is_mean = value == "mean";
-        next("mean", &c);
-        c.mean = rows.number(3);
-        next("deviation", &c);
-        c.deviation = rows.number(3);
-        if (!(c.deviation > 0)) rows.fail(rows.row_offset(), "expected a deviation above 0");
-      }
-      result.add(std::move(c));
-    }
-    require_columns(result, source);
-    result.fitted_ = true;
-    *this = std::move(result);
-  }
+  LAMINA_API LAMINA_COLD void read_text(std::string_view bytes, const std::string& source);
 
  private:
   struct one {
@@ -246,52 +152,20 @@ class column_encoding {
   [[noreturn]] LAMINA_COLD static void fail(std::string_view column, const text& reason) {
     throw error(text("lamina: dataset::column_encoding: column \"") << column << "\": " << reason);
   }
-  LAMINA_COLD column_encoding& add(one c) {
-    for (const one& other : columns_)
-      if (other.name == c.name) fail(c.name, text("expected a new name, found it twice"));
-    columns_.push_back(std::move(c));
-    fitted_ = false;
-    return *this;
-  }
+  LAMINA_API LAMINA_COLD column_encoding& add(one c);
   // What a program relies on when it encodes rows by a column.
-  LAMINA_COLD static std::string described(const one& c) {
-    if (!c.is_category)
-      return text() << "numbers \"" << c.name
-                    << "\" (missing: " << (c.missing_is_mean ? "mean)" : "error)");
-    return text() << "words \"" << c.name
-                  << "\" (unseen: " << (c.unseen ? std::to_string(*c.unseen) : "error") << ")";
-  }
-  LAMINA_COLD void require_columns(const column_encoding& found, const std::string& source) const {
-    const auto list = [](const column_encoding& of) {
-      text all;
-      for (const one& c : of.columns_)
-        all << (&c == of.columns_.data() ? "" : ", ") << described(c);
-      return std::string(all);
-    };
-    if (!columns_.empty() && list(*this) != list(found))
-      throw error(text() << "lamina: " << source << ": expected columns " << list(*this)
-                         << ", found " << list(found));
-  }
+  LAMINA_API LAMINA_COLD static std::string described(const one& c);
+  LAMINA_API LAMINA_COLD void require_columns(const column_encoding& found,
+                                              const std::string& source) const;
   void require_fit() const {
     if (!fitted_)
       throw error("lamina: dataset::column_encoding: expected fit() or load() before, found none");
   }
-  const one& of(std::string_view name, bool is_category) const {
-    require_fit();
-    for (const one& c : columns_)
-      if (c.name == name && c.is_category == is_category) return c;
-    fail(name, text("expected a column of ")
-                   << (is_category ? "words" : "numbers") << ", found none");
-  }
+  LAMINA_API const one& of(std::string_view name, bool is_category) const;
   static float scaled(const one& c, double value) {
     return static_cast<float>((value - c.mean) / c.deviation);
   }
-  static std::optional<std::int64_t> find(const one& c, std::string_view word) {
-    const auto at = std::lower_bound(c.words.begin(), c.words.end(), word);
-    if (at == c.words.end() || *at != word) return c.unseen;
-    const std::int64_t id = at - c.words.begin();
-    return c.unseen && id >= *c.unseen ? id + 1 : id;
-  }
+  LAMINA_API static std::optional<std::int64_t> find(const one& c, std::string_view word);
   template <class F>
   void encode(bool is_category, std::size_t n, F f) const {
     require_fit();
@@ -304,40 +178,10 @@ class column_encoding {
                   << n);
   }
 
-  LAMINA_COLD void begin() {
-    for (one& c : columns_) {
-      c.words.clear();
-      c.mean = c.squares = c.count = 0;
-    }
-    fitted_ = false;
-  }
+  LAMINA_API LAMINA_COLD void begin();
   // Welford's algorithm for means and sums of squares, which loses no digits if the mean is large.
-  LAMINA_COLD void see(const csv_row& row) {
-    for (one& c : columns_) {
-      if (c.is_category) {
-        const std::string_view word = row[c.name];
-        const auto at = std::lower_bound(c.words.begin(), c.words.end(), word);
-        if (at == c.words.end() || *at != word) c.words.emplace(at, word);
-      } else if (!c.missing_is_mean || !detail::trimmed(row[c.name]).empty()) {
-        const double x = row.number(c.name), apart = x - c.mean;
-        c.mean += apart / ++c.count;
-        c.squares += apart * (x - c.mean);
-      }
-    }
-    fitted_ = true;
-  }
-  LAMINA_COLD void end() {
-    if (!fitted_ || columns_.empty())
-      throw error("lamina: dataset::column_encoding: expected a column and a row, found none");
-    for (one& c : columns_) {
-      if (c.is_category) continue;
-      if (c.count == 0) fail(c.name, text("expected a number in some row, found empty fields"));
-      c.deviation = std::sqrt(c.squares / c.count);
-      if (!std::isfinite(c.mean) || !std::isfinite(c.deviation))
-        fail(c.name, text("expected numbers whose variance a double can hold, found larger ones"));
-      if (c.deviation == 0) c.deviation = 1;
-    }
-  }
+  LAMINA_API LAMINA_COLD void see(const csv_row& row);
+  LAMINA_API LAMINA_COLD void end();
 
   static std::string quoted(std::string_view field) {
     std::string all = "\"";
@@ -349,15 +193,206 @@ class column_encoding {
     char digits[64];
     return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   }
-  static std::string checksum_of(std::string_view bytes) {
-    checksum sum(bytes.size());
-    sum.add(bytes.data(), bytes.size());
-    char digits[20];
-    return std::string(digits, std::to_chars(digits, digits + sizeof digits, sum.value(), 16).ptr);
-  }
+  LAMINA_API static std::string checksum_of(std::string_view bytes);
 
   std::vector<one> columns_{};
   bool fitted_ = false;
 };
+
+#if LAMINA_DEFINES
+
+column_encoding& column_encoding::add_category(std::string name, category_column options) {
+  if (options.unseen && *options.unseen < 0)
+    fail(name, text("expected an id of 0 or more for words that are not seen, found ")
+                   << *options.unseen);
+  return add({.name = std::move(name), .is_category = true, .unseen = options.unseen});
+}
+
+const std::string& column_encoding::word(std::string_view column, std::int64_t id) const {
+  const one& c = of(column, true);
+  const std::int64_t at = c.unseen && id > *c.unseen ? id - 1 : id;
+  if (id < 0 || (c.unseen && id == *c.unseen) || at >= static_cast<std::int64_t>(c.words.size()))
+    fail(column, text("expected the id of a word, found ") << id);
+  return c.words[static_cast<std::size_t>(at)];
+}
+
+void column_encoding::save(const file_path& path) const {
+  const std::string all = to_text();
+  binary_writer to(path.string());
+  to.write(all);
+  to.finish();
+}
+
+column_encoding column_encoding::load(const file_path& path) {
+  const std::string bytes = read_bytes(path.string());
+  if (bytes.starts_with(std::string_view("LAMINA\0", 7)))
+    throw format_error(path.string(), 0,
+                       "expected a file of column_encoding::save, found the file of a model; an "
+                       "encoding in it is read by model.load(path, encoding) or "
+                       "lamina::load_part<lamina::dataset::column_encoding>(path)");
+  column_encoding result;
+  result.read_text(bytes, path.string());
+  return result;
+}
+
+std::string column_encoding::to_text() const {
+  require_fit();
+  std::string all = "column,kind,key,value\n";
+  const auto line = [&](const one& c, const char* key, std::string_view value) {
+    all += quoted(c.name) + (c.is_category ? ",category," : ",number,") + key + "," +
+           quoted(value) + "\n";
+  };
+  for (const one& c : columns_)
+    if (c.is_category) {
+      line(c, "unseen", c.unseen ? std::to_string(*c.unseen) : "error");
+      line(c, "words", std::to_string(c.words.size()));
+      for (const std::string& word : c.words) line(c, "word", word);
+    } else {
+      line(c, "missing", c.missing_is_mean ? "mean" : "error");
+      line(c, "mean", written(c.mean));
+      line(c, "deviation", written(c.deviation));
+    }
+  return all + ",end,checksum," + checksum_of(all) + "\n";
+}
+
+void column_encoding::read_text(std::string_view bytes, const std::string& source) {
+  detail::csv_parser rows(source, bytes, {.header = csv_header::present}, true);
+  column_encoding result;
+  const auto next = [&](std::string_view key, const one* of) -> std::string_view {
+    if (!rows.next() || rows.text(2) != key || (of != nullptr && rows.text(0) != of->name))
+      rows.fail(rows.row_offset(), "expected " + std::string(key) + " of a column");
+    return rows.text(3);
+  };
+  const auto whole = [&](std::string_view digits) {
+    std::int64_t n = -1;
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    if (status != std::errc{} || end != digits.data() + digits.size() || n < 0)
+      rows.fail(rows.row_offset(), "expected a whole number, found another field");
+    return n;
+  };
+  for (;;) {
+    if (!rows.next() || rows.width() != 4)
+      rows.fail(rows.row_offset(), "expected a saved column_encoding with a checksum at its end");
+    one c{.name = rows.text(0), .is_category = rows.text(1) == "category"};
+    const std::string kind = rows.text(1), key = rows.text(2), value = rows.text(3);
+    if (kind == "end") {
+      const auto before = bytes.substr(0, rows.row_offset());
+      if (key != "checksum" || value != checksum_of(before) || rows.next())
+        rows.fail(rows.row_offset(), "expected the checksum of the lines above as the last line");
+      break;
+    }
+    if (kind != "number" && kind != "category")
+      rows.fail(rows.row_offset(), "expected a number, a category or the end");
+    if (c.is_category) {
+      if (value != "error") c.unseen = whole(value);
+      const std::int64_t count = whole(next("words", &c));
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::string_view word = next("word", &c);
+        if (i > 0 && !(c.words.back() < word))
+          rows.fail(rows.row_offset(), "expected words in the order of their bytes");
+        c.words.emplace_back(word);
+      }
+    } else {
+      c.missing_is_mean = value == "mean";
+      next("mean", &c);
+      c.mean = rows.number(3);
+      next("deviation", &c);
+      c.deviation = rows.number(3);
+      if (!(c.deviation > 0)) rows.fail(rows.row_offset(), "expected a deviation above 0");
+    }
+    result.add(std::move(c));
+  }
+  require_columns(result, source);
+  result.fitted_ = true;
+  *this = std::move(result);
+}
+
+column_encoding& column_encoding::add(one c) {
+  for (const one& other : columns_)
+    if (other.name == c.name) fail(c.name, text("expected a new name, found it twice"));
+  columns_.push_back(std::move(c));
+  fitted_ = false;
+  return *this;
+}
+
+std::string column_encoding::described(const one& c) {
+  if (!c.is_category)
+    return text() << "numbers \"" << c.name
+                  << "\" (missing: " << (c.missing_is_mean ? "mean)" : "error)");
+  return text() << "words \"" << c.name
+                << "\" (unseen: " << (c.unseen ? std::to_string(*c.unseen) : "error") << ")";
+}
+
+void column_encoding::require_columns(const column_encoding& found,
+                                      const std::string& source) const {
+  const auto list = [](const column_encoding& of) {
+    text all;
+    for (const one& c : of.columns_) all << (&c == of.columns_.data() ? "" : ", ") << described(c);
+    return std::string(all);
+  };
+  if (!columns_.empty() && list(*this) != list(found))
+    throw error(text() << "lamina: " << source << ": expected columns " << list(*this) << ", found "
+                       << list(found));
+}
+
+const column_encoding::one& column_encoding::of(std::string_view name, bool is_category) const {
+  require_fit();
+  for (const one& c : columns_)
+    if (c.name == name && c.is_category == is_category) return c;
+  fail(name, text("expected a column of ")
+                 << (is_category ? "words" : "numbers") << ", found none");
+}
+
+std::optional<std::int64_t> column_encoding::find(const one& c, std::string_view word) {
+  const auto at = std::lower_bound(c.words.begin(), c.words.end(), word);
+  if (at == c.words.end() || *at != word) return c.unseen;
+  const std::int64_t id = at - c.words.begin();
+  return c.unseen && id >= *c.unseen ? id + 1 : id;
+}
+
+void column_encoding::begin() {
+  for (one& c : columns_) {
+    c.words.clear();
+    c.mean = c.squares = c.count = 0;
+  }
+  fitted_ = false;
+}
+
+void column_encoding::see(const csv_row& row) {
+  for (one& c : columns_) {
+    if (c.is_category) {
+      const std::string_view word = row[c.name];
+      const auto at = std::lower_bound(c.words.begin(), c.words.end(), word);
+      if (at == c.words.end() || *at != word) c.words.emplace(at, word);
+    } else if (!c.missing_is_mean || !detail::trimmed(row[c.name]).empty()) {
+      const double x = row.number(c.name), apart = x - c.mean;
+      c.mean += apart / ++c.count;
+      c.squares += apart * (x - c.mean);
+    }
+  }
+  fitted_ = true;
+}
+
+void column_encoding::end() {
+  if (!fitted_ || columns_.empty())
+    throw error("lamina: dataset::column_encoding: expected a column and a row, found none");
+  for (one& c : columns_) {
+    if (c.is_category) continue;
+    if (c.count == 0) fail(c.name, text("expected a number in some row, found empty fields"));
+    c.deviation = std::sqrt(c.squares / c.count);
+    if (!std::isfinite(c.mean) || !std::isfinite(c.deviation))
+      fail(c.name, text("expected numbers whose variance a double can hold, found larger ones"));
+    if (c.deviation == 0) c.deviation = 1;
+  }
+}
+
+std::string column_encoding::checksum_of(std::string_view bytes) {
+  checksum sum(bytes.size());
+  sum.add(bytes.data(), bytes.size());
+  char digits[20];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, sum.value(), 16).ptr);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

@@ -47,7 +47,19 @@ struct dictionaries {
 namespace detail {
 
 /// A word per line; its id is the number of the line, from 0. Unknown words have the id 0.
-LAMINA_COLD inline vocabulary dictionary_of(const text_member& from) {
+LAMINA_API_COLD vocabulary dictionary_of(const text_member& from);
+
+/// The labels of the roles that a text names, as "B-ROLE" or "I-ROLE" on a line, in their order.
+LAMINA_API_COLD vocabulary labels_of(const text_member& from);
+
+/// A text of one file, decompressed if it is gzip.
+LAMINA_COLD inline text_member file_of(const std::string& path) {
+  return {path, {}, dataset::read_bytes(path)};
+}
+
+#if LAMINA_DEFINES
+
+vocabulary dictionary_of(const text_member& from) {
   from.check_utf8();
   std::vector<std::string> words;
   for_each_line(from, [&](const text_line& line) {
@@ -59,8 +71,7 @@ LAMINA_COLD inline vocabulary dictionary_of(const text_member& from) {
   return {std::move(words), 0};
 }
 
-/// The labels of the roles that a text names, as "B-ROLE" or "I-ROLE" on a line, in their order.
-LAMINA_COLD inline vocabulary labels_of(const text_member& from) {
+vocabulary labels_of(const text_member& from) {
   from.check_utf8();
   std::vector<std::string> labels;
   word_map<bool> known;
@@ -81,10 +92,7 @@ LAMINA_COLD inline vocabulary labels_of(const text_member& from) {
   return {std::move(labels), outside};
 }
 
-/// A text of one file, decompressed if it is gzip.
-LAMINA_COLD inline text_member file_of(const std::string& path) {
-  return {path, {}, dataset::read_bytes(path)};
-}
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -100,25 +108,7 @@ class source {
   LAMINA_COLD source(const text_member& words, const text_member& props, dictionaries known)
       : data_(std::make_shared<const data>(words, props, std::move(known))) {}
 
-  sample at(std::size_t row) const {
-    const proposition& p = data_->propositions[row];
-    const std::int32_t* words = data_->words.data() + p.sentence;
-    const std::int32_t* labels = data_->labels.data() + p.labels;
-    const std::int64_t bos = data_->known.words.id("bos"), eos = data_->known.words.id("eos");
-    const std::size_t at = p.position;
-    const auto repeated = [&](std::int64_t id) { return std::vector<std::int64_t>(p.length, id); };
-    sample s{{words, words + p.length},
-             repeated(at > 1 ? words[at - 2] : bos),
-             repeated(at > 0 ? words[at - 1] : bos),
-             repeated(words[at]),
-             repeated(at + 1 < p.length ? words[at + 1] : eos),
-             repeated(at + 2 < p.length ? words[at + 2] : eos),
-             repeated(p.verb),
-             repeated(0),
-             {labels, labels + p.length}};
-    for (std::size_t i = at < 2 ? 0 : at - 2; i < p.length && i <= at + 2; ++i) s.mark[i] = 1;
-    return s;
-  }
+  LAMINA_API sample at(std::size_t row) const;
 
   /// A sample for each predicate of each sentence. Fluid: dataset.conll05.test.
   table<source> test() const { return {*this, 0, data_->propositions.size()}; }
@@ -136,40 +126,7 @@ class source {
   };
 
   struct data {
-    data(const text_member& words_text, const text_member& props_text, dictionaries all)
-        : known(std::move(all)) {
-      words_text.check_utf8();
-      props_text.check_utf8();
-      std::vector<text_line> word_lines;
-      for_each_line(words_text, [&](const text_line& line) { word_lines.push_back(line); });
-      std::vector<row> sentence;
-      std::size_t count = 0;
-      for_each_line(props_text, [&](const text_line& line) {
-        if (count == word_lines.size())
-          line.fail(lamina::text("expected ")
-                    << count << " lines, as '" << words_text.name << "' has, found more");
-        const text_line& word = word_lines[count++];
-        row r{word, line, {}};
-        for_each_word(line.text, [&](std::string_view field) { r.fields.push_back(field); });
-        if (trimmed(word.text).empty() != r.fields.empty())
-          line.fail(lamina::text("expected empty lines where '")
-                    << words_text.name << "' has them, found others");
-        if (!r.fields.empty()) {
-          sentence.push_back(std::move(r));
-          return;
-        }
-        if (sentence.empty()) line.fail("expected a sentence, found an empty line");
-        add_sentence(sentence);
-        sentence.clear();
-      });
-      if (count != word_lines.size())
-        props_text.fail(props_text.bytes.size(),
-                        lamina::text("expected ") << word_lines.size() << " lines, as '"
-                                                  << words_text.name << "' has, found " << count);
-      if (!sentence.empty())
-        props_text.fail(props_text.bytes.size(),
-                        "expected an empty line after the last sentence, found the end");
-    }
+    LAMINA_API data(const text_member& words_text, const text_member& props_text, dictionaries all);
 
     dictionaries known;
     std::vector<std::int32_t> words, labels;
@@ -183,70 +140,10 @@ class source {
       std::vector<std::string_view> fields;
     };
 
-    void add_sentence(const std::vector<row>& rows) {
-      const std::size_t begin = words.size();
-      std::vector<const row*> predicates;
-      for (const row& r : rows) {
-        if (r.fields.size() != rows[0].fields.size())
-          r.line.fail(lamina::text("expected ") << rows[0].fields.size()
-                                                << " fields as on the first line of the sentence, "
-                                                   "found "
-                                                << r.fields.size());
-        words.push_back(static_cast<std::int32_t>(known.words.id(trimmed(r.word.text))));
-        if (r.fields[0] != "-") predicates.push_back(&r);
-      }
-      if (predicates.size() + 1 != rows[0].fields.size())
-        rows[0].line.fail(lamina::text("expected a column of labels for each of ")
-                          << predicates.size() << " predicates, found " << rows[0].fields.size() - 1
-                          << " columns");
-      for (std::size_t column = 1; column <= predicates.size(); ++column) {
-        const row& predicate = *predicates[column - 1];
-        const std::string_view verb = predicate.fields[0];
-        if (!known.verbs.contains(verb))
-          predicate.line.fail(verb, lamina::text("expected a predicate of the dictionary, found ")
-                                        << in_quotes(verb));
-        const std::size_t first = labels.size();
-        propositions.push_back(
-            {begin, first, rows.size(), add_labels(rows, column), known.verbs.id(verb)});
-      }
-    }
+    LAMINA_API void add_sentence(const std::vector<row>& rows);
     /// Appends the labels of a column; returns the position of the label B-V. A role is "(ROLE*" on
     /// its first line, "*" on others, "*)" on the last one; "(ROLE*)" is one of a single word.
-    std::size_t add_labels(const std::vector<row>& rows, std::size_t column) {
-      std::string role = "O";
-      bool is_inside = false;
-      std::size_t position = rows.size();
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::string_view field = rows[i].fields[column];
-        std::string label = "O";
-        if (field == "*" || field == "*)") {
-          if (is_inside || field == "*)") label = "I-" + role;
-          if (field == "*)") is_inside = false;
-        } else {
-          const std::size_t star = field.find('*');
-          const std::string_view end = star == field.npos ? field : field.substr(star);
-          if (field[0] != '(' || star < 2 || (end != "*" && end != "*)"))
-            rows[i].line.fail(field, lamina::text("expected '(ROLE*', '(ROLE*)', '*' or '*)', "
-                                                  "found ")
-                                         << in_quotes(field));
-          role = field.substr(1, star - 1);
-          is_inside = end == "*";
-          label = "B-" + role;
-          if (role == "V" && position == rows.size()) position = i;
-        }
-        if (!known.labels.contains(label))
-          rows[i].line.fail(field, lamina::text("expected a label of the dictionary, found ")
-                                       << in_quotes(label));
-        labels.push_back(static_cast<std::int32_t>(known.labels.id(label)));
-      }
-      const text_line& last = rows.back().line;
-      if (is_inside)
-        last.fail(lamina::text("expected '*)' at the end of ")
-                  << in_quotes(role) << ", found none");
-      if (position == rows.size())
-        last.fail(lamina::text("expected '(V*)' in column ") << column << ", found none");
-      return position;
-    }
+    LAMINA_API std::size_t add_labels(const std::vector<row>& rows, std::size_t column);
   };
   std::shared_ptr<const data> data_;
 };
@@ -275,7 +172,135 @@ LAMINA_COLD inline dictionaries dictionaries_of(const text_member& words, const 
 /// another encoding than UTF-8, an empty line in a dictionary or elsewhere in place of a sentence,
 /// texts of unequal length, another number of fields than on the lines before, predicates and
 /// labels that the dictionaries do not contain, and roles without begin or end.
-LAMINA_COLD inline source read(const std::string& directory) {
+LAMINA_API_COLD source read(const std::string& directory);
+
+/// Reads the file emb, vectors of `width` numbers for the words of wordDict.txt that were trained
+/// on Wikipedia: a header of 16 bytes (0, 4, the number of floats), then the floats. Throws
+/// format_error for another header or another number of floats than rows * width.
+LAMINA_API_COLD std::vector<float> read_embedding(const std::string& path, std::int64_t rows,
+                                                  std::int64_t width);
+
+#if LAMINA_DEFINES
+
+sample source::at(std::size_t row) const {
+  const proposition& p = data_->propositions[row];
+  const std::int32_t* words = data_->words.data() + p.sentence;
+  const std::int32_t* labels = data_->labels.data() + p.labels;
+  const std::int64_t bos = data_->known.words.id("bos"), eos = data_->known.words.id("eos");
+  const std::size_t at = p.position;
+  const auto repeated = [&](std::int64_t id) { return std::vector<std::int64_t>(p.length, id); };
+  sample s{{words, words + p.length},
+           repeated(at > 1 ? words[at - 2] : bos),
+           repeated(at > 0 ? words[at - 1] : bos),
+           repeated(words[at]),
+           repeated(at + 1 < p.length ? words[at + 1] : eos),
+           repeated(at + 2 < p.length ? words[at + 2] : eos),
+           repeated(p.verb),
+           repeated(0),
+           {labels, labels + p.length}};
+  for (std::size_t i = at < 2 ? 0 : at - 2; i < p.length && i <= at + 2; ++i) s.mark[i] = 1;
+  return s;
+}
+
+source::data::data(const text_member& words_text, const text_member& props_text, dictionaries all)
+    : known(std::move(all)) {
+  words_text.check_utf8();
+  props_text.check_utf8();
+  std::vector<text_line> word_lines;
+  for_each_line(words_text, [&](const text_line& line) { word_lines.push_back(line); });
+  std::vector<row> sentence;
+  std::size_t count = 0;
+  for_each_line(props_text, [&](const text_line& line) {
+    if (count == word_lines.size())
+      line.fail(lamina::text("expected ")
+                << count << " lines, as '" << words_text.name << "' has, found more");
+    const text_line& word = word_lines[count++];
+    row r{word, line, {}};
+    for_each_word(line.text, [&](std::string_view field) { r.fields.push_back(field); });
+    if (trimmed(word.text).empty() != r.fields.empty())
+      line.fail(lamina::text("expected empty lines where '")
+                << words_text.name << "' has them, found others");
+    if (!r.fields.empty()) {
+      sentence.push_back(std::move(r));
+      return;
+    }
+    if (sentence.empty()) line.fail("expected a sentence, found an empty line");
+    add_sentence(sentence);
+    sentence.clear();
+  });
+  if (count != word_lines.size())
+    props_text.fail(props_text.bytes.size(), lamina::text("expected ")
+                                                 << word_lines.size() << " lines, as '"
+                                                 << words_text.name << "' has, found " << count);
+  if (!sentence.empty())
+    props_text.fail(props_text.bytes.size(),
+                    "expected an empty line after the last sentence, found the end");
+}
+
+void source::data::add_sentence(const std::vector<row>& rows) {
+  const std::size_t begin = words.size();
+  std::vector<const row*> predicates;
+  for (const row& r : rows) {
+    if (r.fields.size() != rows[0].fields.size())
+      r.line.fail(lamina::text("expected ") << rows[0].fields.size()
+                                            << " fields as on the first line of the sentence, "
+                                               "found "
+                                            << r.fields.size());
+    words.push_back(static_cast<std::int32_t>(known.words.id(trimmed(r.word.text))));
+    if (r.fields[0] != "-") predicates.push_back(&r);
+  }
+  if (predicates.size() + 1 != rows[0].fields.size())
+    rows[0].line.fail(lamina::text("expected a column of labels for each of ")
+                      << predicates.size() << " predicates, found " << rows[0].fields.size() - 1
+                      << " columns");
+  for (std::size_t column = 1; column <= predicates.size(); ++column) {
+    const row& predicate = *predicates[column - 1];
+    const std::string_view verb = predicate.fields[0];
+    if (!known.verbs.contains(verb))
+      predicate.line.fail(verb, lamina::text("expected a predicate of the dictionary, found ")
+                                    << in_quotes(verb));
+    const std::size_t first = labels.size();
+    propositions.push_back(
+        {begin, first, rows.size(), add_labels(rows, column), known.verbs.id(verb)});
+  }
+}
+
+std::size_t source::data::add_labels(const std::vector<row>& rows, std::size_t column) {
+  std::string role = "O";
+  bool is_inside = false;
+  std::size_t position = rows.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string_view field = rows[i].fields[column];
+    std::string label = "O";
+    if (field == "*" || field == "*)") {
+      if (is_inside || field == "*)") label = "I-" + role;
+      if (field == "*)") is_inside = false;
+    } else {
+      const std::size_t star = field.find('*');
+      const std::string_view end = star == field.npos ? field : field.substr(star);
+      if (field[0] != '(' || star < 2 || (end != "*" && end != "*)"))
+        rows[i].line.fail(field, lamina::text("expected '(ROLE*', '(ROLE*)', '*' or '*)', "
+                                              "found ")
+                                     << in_quotes(field));
+      role = field.substr(1, star - 1);
+      is_inside = end == "*";
+      label = "B-" + role;
+      if (role == "V" && position == rows.size()) position = i;
+    }
+    if (!known.labels.contains(label))
+      rows[i].line.fail(field, lamina::text("expected a label of the dictionary, found ")
+                                   << in_quotes(label));
+    labels.push_back(static_cast<std::int32_t>(known.labels.id(label)));
+  }
+  const text_line& last = rows.back().line;
+  if (is_inside)
+    last.fail(lamina::text("expected '*)' at the end of ") << in_quotes(role) << ", found none");
+  if (position == rows.size())
+    last.fail(lamina::text("expected '(V*)' in column ") << column << ", found none");
+  return position;
+}
+
+source read(const std::string& directory) {
   dictionaries known = dictionaries_of(detail::file_of(directory + "/wordDict.txt"),
                                        detail::file_of(directory + "/verbDict.txt"),
                                        detail::file_of(directory + "/targetDict.txt"));
@@ -283,11 +308,7 @@ LAMINA_COLD inline source read(const std::string& directory) {
                            std::move(known));
 }
 
-/// Reads the file emb, vectors of `width` numbers for the words of wordDict.txt that were trained
-/// on Wikipedia: a header of 16 bytes (0, 4, the number of floats), then the floats. Throws
-/// format_error for another header or another number of floats than rows * width.
-LAMINA_COLD inline std::vector<float> read_embedding(const std::string& path, std::int64_t rows,
-                                                     std::int64_t width) {
+std::vector<float> read_embedding(const std::string& path, std::int64_t rows, std::int64_t width) {
   binary_reader from(path);
   const auto version = from.number<std::int32_t>("the header"),
              bytes = from.number<std::int32_t>("the header");
@@ -301,5 +322,7 @@ LAMINA_COLD inline std::vector<float> read_embedding(const std::string& path, st
   from.read(all.data(), 4 * count, "numbers");
   return all;
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::conll05

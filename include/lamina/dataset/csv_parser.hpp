@@ -42,7 +42,67 @@ inline std::string_view trimmed(std::string_view text) {
 
 // Whether a number that no double can hold is too small, not too large: its first nonzero digit
 // then comes after the decimal point, with the exponent applied.
-inline bool is_small(std::string_view text) {
+LAMINA_API bool is_small(std::string_view text);
+
+// Whether the whole field is a number, finite or not. A number too small for a double is 0.
+LAMINA_API std::errc to_number(std::string_view text, char decimal, double& value);
+
+/// The description of the number that was expected instead of this field.
+inline std::string number_fault(std::errc status) {
+  return status == std::errc::result_out_of_range ? "number that a double can hold"
+                                                  : "finite number";
+}
+
+class csv_parser {
+ public:
+  /// With `lines_in_quotes`, a field in quotes may contain line breaks.
+  LAMINA_API csv_parser(std::string path, std::string_view text, csv_options options,
+                        bool lines_in_quotes = false);
+
+  /// Reads the next row, skipping the header. Returns false at the end of the file.
+  LAMINA_API bool next();
+
+  const std::vector<std::string>& names() const { return names_; }
+  std::size_t width() const { return width_; }
+  std::uint64_t row_offset() const { return row_offset_; }
+  std::size_t row_line() const { return row_line_; }
+  std::string& text(std::size_t column) { return fields_[column].text; }
+  /// A field as a finite number.
+  LAMINA_API double number(std::size_t column) const;
+  [[noreturn]] void fail(std::uint64_t offset, const std::string& reason) const {
+    throw format_error(path_, offset, "CSV, line " + std::to_string(row_line_) + ": " + reason);
+  }
+
+ private:
+  struct field {
+    std::string text;
+    std::size_t offset;
+  };
+
+  LAMINA_API void read_line();
+
+  bool is_end(char c) const { return c == options_.separator || c == '\n' || c == '\r'; }
+
+  // Reads a field in quotes. By RFC 4180, a quote within it is doubled.
+  LAMINA_API void read_quoted(std::string& text);
+
+  // A line of names has no number, and a line of numbers has no names. A line that has both is
+  // ambiguous: a name may be a number, or a value may be missing.
+  LAMINA_API bool is_header(std::size_t start) const;
+
+  std::string path_;
+  std::string_view text_;
+  csv_options options_;
+  bool lines_in_quotes_, first_ = true;
+  std::size_t at_ = 0, line_ = 1, row_line_ = 1, width_ = 0;
+  std::uint64_t row_offset_ = 0;
+  std::vector<std::string> names_;
+  std::vector<field> fields_;
+};
+
+#if LAMINA_DEFINES
+
+bool is_small(std::string_view text) {
   const std::size_t e = text.find_first_of("eE");
   const std::string_view digits = text.substr(0, e);
   const std::size_t first = digits.find_first_of("123456789"), point = digits.find('.');
@@ -62,8 +122,7 @@ inline bool is_small(std::string_view text) {
   return position + (negative ? -exponent : exponent) < 0;
 }
 
-// Whether the whole field is a number, finite or not. A number too small for a double is 0.
-inline std::errc to_number(std::string_view text, char decimal, double& value) {
+std::errc to_number(std::string_view text, char decimal, double& value) {
   text = trimmed(text);
   std::string pointed;  // from_chars needs a decimal point
   if (decimal != '.') {
@@ -82,139 +141,101 @@ inline std::errc to_number(std::string_view text, char decimal, double& value) {
   return end == text.data() + text.size() ? std::errc{} : std::errc::invalid_argument;
 }
 
-/// The description of the number that was expected instead of this field.
-inline std::string number_fault(std::errc status) {
-  return status == std::errc::result_out_of_range ? "number that a double can hold"
-                                                  : "finite number";
+csv_parser::csv_parser(std::string path, std::string_view text, csv_options options,
+                       bool lines_in_quotes)
+    : path_(std::move(path)), text_(text), options_(options), lines_in_quotes_(lines_in_quotes) {
+  if (options_.separator == options_.decimal)
+    throw error(lamina::text("lamina: dataset::read_csv: expected a separator and a decimal mark "
+                             "that differ, found '")
+                << std::string_view(&options_.separator, 1) << "' for both");
+  if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
+    fail(0, "expected text in UTF-8, found UTF-16");
+  if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = 3;  // a UTF-8 byte order mark
+  // Empty lines after the last row are ignored.
+  const std::size_t last = text_.find_last_not_of("\r\n");
+  const std::size_t end = last == text_.npos ? text_.npos : text_.find('\n', last);
+  if (end != text_.npos) text_ = text_.substr(0, end + 1);
 }
 
-class csv_parser {
- public:
-  /// With `lines_in_quotes`, a field in quotes may contain line breaks.
-  csv_parser(std::string path, std::string_view text, csv_options options,
-             bool lines_in_quotes = false)
-      : path_(std::move(path)), text_(text), options_(options), lines_in_quotes_(lines_in_quotes) {
-    if (options_.separator == options_.decimal)
-      throw error(lamina::text("lamina: dataset::read_csv: expected a separator and a decimal mark "
-                               "that differ, found '")
-                  << std::string_view(&options_.separator, 1) << "' for both");
-    if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
-      fail(0, "expected text in UTF-8, found UTF-16");
-    if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = 3;  // a UTF-8 byte order mark
-    // Empty lines after the last row are ignored.
-    const std::size_t last = text_.find_last_not_of("\r\n");
-    const std::size_t end = last == text_.npos ? text_.npos : text_.find('\n', last);
-    if (end != text_.npos) text_ = text_.substr(0, end + 1);
-  }
-
-  /// Reads the next row, skipping the header. Returns false at the end of the file.
-  bool next() {
-    for (; at_ < text_.size(); first_ = false) {
-      row_offset_ = at_;
-      row_line_ = line_;
-      fields_.clear();
-      read_line();
-      ++line_;
-      if (first_) {
-        width_ = fields_.size();
-        if (is_header(row_offset_)) {
-          for (auto& f : fields_) names_.push_back(std::move(f.text));
-          continue;
-        }
-      }
-      if (fields_.size() != width_)
-        fail(row_offset_, "expected " + std::to_string(width_) + " fields, found " +
-                              std::to_string(fields_.size()));
-      first_ = false;
-      return true;
-    }
-    return false;
-  }
-
-  const std::vector<std::string>& names() const { return names_; }
-  std::size_t width() const { return width_; }
-  std::uint64_t row_offset() const { return row_offset_; }
-  std::size_t row_line() const { return row_line_; }
-  std::string& text(std::size_t column) { return fields_[column].text; }
-  /// A field as a finite number.
-  double number(std::size_t column) const {
-    const field& f = fields_[column];
-    double value = 0;
-    const std::errc status = to_number(f.text, options_.decimal, value);
-    if (status == std::errc{} && std::isfinite(value)) return value;
-    fail(f.offset, "expected a " + number_fault(status) + " in column " +
-                       std::to_string(column + 1) + ", found \"" + f.text.substr(0, 40) + "\"");
-  }
-  [[noreturn]] void fail(std::uint64_t offset, const std::string& reason) const {
-    throw format_error(path_, offset, "CSV, line " + std::to_string(row_line_) + ": " + reason);
-  }
-
- private:
-  struct field {
-    std::string text;
-    std::size_t offset;
-  };
-
-  void read_line() {
-    for (bool more = true; more;) {
-      fields_.push_back({{}, at_});
-      if (at_ < text_.size() && text_[at_] == '"')
-        read_quoted(fields_.back().text);
-      else
-        while (at_ < text_.size() && !is_end(text_[at_])) fields_.back().text += text_[at_++];
-      more = at_ < text_.size() && text_[at_] == options_.separator;
-      if (more) {
-        ++at_;
+bool csv_parser::next() {
+  for (; at_ < text_.size(); first_ = false) {
+    row_offset_ = at_;
+    row_line_ = line_;
+    fields_.clear();
+    read_line();
+    ++line_;
+    if (first_) {
+      width_ = fields_.size();
+      if (is_header(row_offset_)) {
+        for (auto& f : fields_) names_.push_back(std::move(f.text));
         continue;
       }
-      if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-      if (at_ < text_.size() && text_[at_] != '\n')
-        fail(at_, "expected a separator or the end of the line after field " +
-                      std::to_string(fields_.size()));
-      if (at_ < text_.size()) ++at_;
     }
+    if (fields_.size() != width_)
+      fail(row_offset_, "expected " + std::to_string(width_) + " fields, found " +
+                            std::to_string(fields_.size()));
+    first_ = false;
+    return true;
   }
+  return false;
+}
 
-  bool is_end(char c) const { return c == options_.separator || c == '\n' || c == '\r'; }
+double csv_parser::number(std::size_t column) const {
+  const field& f = fields_[column];
+  double value = 0;
+  const std::errc status = to_number(f.text, options_.decimal, value);
+  if (status == std::errc{} && std::isfinite(value)) return value;
+  fail(f.offset, "expected a " + number_fault(status) + " in column " + std::to_string(column + 1) +
+                     ", found \"" + f.text.substr(0, 40) + "\"");
+}
 
-  // Reads a field in quotes. By RFC 4180, a quote within it is doubled.
-  void read_quoted(std::string& text) {
-    const std::size_t start = at_++;
-    for (;; ++at_) {
-      if (at_ == text_.size()) fail(start, "expected a closing quote, found the end of the file");
-      if (text_[at_] == '\n' && !lines_in_quotes_)
-        fail(start, "expected a closing quote, found the end of the line");
-      if (text_[at_] == '\n') ++line_;
-      if (text_[at_] == '"' && (++at_ == text_.size() || text_[at_] != '"')) return;
-      text += text_[at_];
+void csv_parser::read_line() {
+  for (bool more = true; more;) {
+    fields_.push_back({{}, at_});
+    if (at_ < text_.size() && text_[at_] == '"')
+      read_quoted(fields_.back().text);
+    else
+      while (at_ < text_.size() && !is_end(text_[at_])) fields_.back().text += text_[at_++];
+    more = at_ < text_.size() && text_[at_] == options_.separator;
+    if (more) {
+      ++at_;
+      continue;
     }
+    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
+    if (at_ < text_.size() && text_[at_] != '\n')
+      fail(at_, "expected a separator or the end of the line after field " +
+                    std::to_string(fields_.size()));
+    if (at_ < text_.size()) ++at_;
   }
+}
 
-  // A line of names has no number, and a line of numbers has no names. A line that has both is
-  // ambiguous: a name may be a number, or a value may be missing.
-  bool is_header(std::size_t start) const {
-    if (options_.header != csv_header::automatic) return options_.header == csv_header::present;
-    double ignored;
-    const field *number = nullptr, *other = nullptr;
-    for (const field& f : fields_)
-      (to_number(f.text, options_.decimal, ignored) == std::errc::invalid_argument ? other
-                                                                                   : number) = &f;
-    if (number != nullptr && other != nullptr)
-      fail(start, "expected numbers alone or names alone, found \"" + number->text.substr(0, 40) +
-                      "\" and \"" + other->text.substr(0, 40) +
-                      "\"; say csv_header::present or csv_header::absent");
-    return other != nullptr;
+void csv_parser::read_quoted(std::string& text) {
+  const std::size_t start = at_++;
+  for (;; ++at_) {
+    if (at_ == text_.size()) fail(start, "expected a closing quote, found the end of the file");
+    if (text_[at_] == '\n' && !lines_in_quotes_)
+      fail(start, "expected a closing quote, found the end of the line");
+    if (text_[at_] == '\n') ++line_;
+    if (text_[at_] == '"' && (++at_ == text_.size() || text_[at_] != '"')) return;
+    text += text_[at_];
   }
+}
 
-  std::string path_;
-  std::string_view text_;
-  csv_options options_;
-  bool lines_in_quotes_, first_ = true;
-  std::size_t at_ = 0, line_ = 1, row_line_ = 1, width_ = 0;
-  std::uint64_t row_offset_ = 0;
-  std::vector<std::string> names_;
-  std::vector<field> fields_;
-};
+bool csv_parser::is_header(std::size_t start) const {
+  if (options_.header != csv_header::automatic) return options_.header == csv_header::present;
+  double ignored;
+  const field *number = nullptr, *other = nullptr;
+  for (const field& f : fields_)
+    (to_number(f.text, options_.decimal, ignored) == std::errc::invalid_argument ? other : number) =
+        &f;
+  if (number != nullptr && other != nullptr)
+    fail(start, "expected numbers alone or names alone, found \"" + number->text.substr(0, 40) +
+                    "\" and \"" + other->text.substr(0, 40) +
+                    "\"; say csv_header::present or csv_header::absent");
+  return other != nullptr;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

@@ -36,17 +36,23 @@ struct csv_text {
   std::vector<std::size_t> lines;      ///< line number of each row in the file
 
   /// The index of the column with this name.
-  LAMINA_COLD std::size_t column(std::string_view name) const {
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (names[i] == name) return i;
-    lamina::text found;
-    for (const std::string& other : names)
-      found << (&other == names.data() ? "\"" : ", \"") << other << "\"";
-    if (names.empty()) found << "a file without a header";
-    throw error(lamina::text("lamina: ")
-                << path << ": expected a column \"" << name << "\", found " << found);
-  }
+  LAMINA_API LAMINA_COLD std::size_t column(std::string_view name) const;
 };
+
+#if LAMINA_DEFINES
+
+std::size_t csv_text::column(std::string_view name) const {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return i;
+  lamina::text found;
+  for (const std::string& other : names)
+    found << (&other == names.data() ? "\"" : ", \"") << other << "\"";
+  if (names.empty()) found << "a file without a header";
+  throw error(lamina::text("lamina: ")
+              << path << ": expected a column \"" << name << "\", found " << found);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -59,12 +65,7 @@ class csv_row {
   /// The number of columns.
   std::size_t size() const { return text_->width; }
   /// The field in this column, as in the file without its quotes. Error: no such column.
-  std::string_view operator[](std::size_t column) const {
-    if (column >= size())
-      throw error(lamina::text("lamina: dataset::csv_row: expected a column below ")
-                  << size() << ", found " << column);
-    return text_->fields[row_ * size() + column];
-  }
+  LAMINA_API std::string_view operator[](std::size_t column) const;
   /// The field in the column of this name. Error: no such column.
   template <std::convertible_to<std::string_view> Name>
   std::string_view operator[](const Name& name) const {
@@ -73,14 +74,7 @@ class csv_row {
 
   /// The field in the column of this name as a finite number. Error, with file, offset, line and
   /// column: a field that is not a finite number.
-  double number(std::string_view name) const {
-    const std::string_view field = (*this)[name];
-    double value = 0;
-    const std::errc status = detail::to_number(field, text_->decimal, value);
-    if (status == std::errc{} && std::isfinite(value)) return value;
-    fail("expected a " + detail::number_fault(status) + " in column \"" + std::string(name) +
-         "\", found \"" + std::string(field.substr(0, 40)) + "\"");
-  }
+  LAMINA_API double number(std::string_view name) const;
   /// Throws a format_error with the file, the offset and the line of this row.
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
     throw format_error(text_->path, text_->offsets[row_],
@@ -107,7 +101,27 @@ class csv_rows_source {
 /// quotes may contain line breaks. A first line without a number is the header. Errors, as
 /// format_error: a line of another length, an open quote, text after a quote, a first line of names
 /// and numbers (see csv_header), two columns with the same name, a file without a row, UTF-16.
-inline table<csv_rows_source> read_csv_rows(const std::string& path, csv_options options = {}) {
+LAMINA_API table<csv_rows_source> read_csv_rows(const std::string& path, csv_options options = {});
+
+#if LAMINA_DEFINES
+
+std::string_view csv_row::operator[](std::size_t column) const {
+  if (column >= size())
+    throw error(lamina::text("lamina: dataset::csv_row: expected a column below ")
+                << size() << ", found " << column);
+  return text_->fields[row_ * size() + column];
+}
+
+double csv_row::number(std::string_view name) const {
+  const std::string_view field = (*this)[name];
+  double value = 0;
+  const std::errc status = detail::to_number(field, text_->decimal, value);
+  if (status == std::errc{} && std::isfinite(value)) return value;
+  fail("expected a " + detail::number_fault(status) + " in column \"" + std::string(name) +
+       "\", found \"" + std::string(field.substr(0, 40)) + "\"");
+}
+
+table<csv_rows_source> read_csv_rows(const std::string& path, csv_options options) {
   const std::string bytes = read_bytes(path);
   detail::csv_parser parser(path, bytes, options, true);
   auto text = std::make_shared<detail::csv_text>();
@@ -132,5 +146,7 @@ inline table<csv_rows_source> read_csv_rows(const std::string& path, csv_options
     throw format_error(path, bytes.size(), "CSV: expected at least one row, found none");
   return {csv_rows_source(std::move(text)), 0, rows};
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

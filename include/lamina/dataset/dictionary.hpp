@@ -22,13 +22,7 @@ namespace lamina::inline LAMINA_ABI::dataset {
 using word_counts = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Counts one more occurrence of a word.
-inline void count_word(word_counts& counts, std::string_view word) {
-  const auto found = counts.find(word);
-  if (found != counts.end())
-    ++found->second;
-  else
-    counts.emplace(word, 1);
-}
+LAMINA_API void count_word(word_counts& counts, std::string_view word);
 
 /// Words and their ids. Id 0 stands for every unknown word. The others have the ids 1, 2, ... by
 /// their number of occurrences, the most frequent first; equally frequent words are in alphabetical
@@ -37,23 +31,7 @@ class dictionary {
  public:
   /// A dictionary with the `size - 1` most frequent words, or all if there are fewer, and the
   /// unknown word. So every id fits an embedding of `size` rows. Error: size below 2.
-  LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size) {
-    if (size < 2)
-      throw error(lamina::text() << "lamina: dataset::dictionary: expected a size of at least 2, "
-                                    "the unknown word and one more, found "
-                                 << size);
-    std::vector<word_counts::const_iterator> order;
-    for (auto it = counts.begin(); it != counts.end(); ++it) order.push_back(it);
-    std::sort(order.begin(), order.end(), [](auto a, auto b) {
-      return a->second != b->second ? a->second > b->second : a->first < b->first;
-    });
-    words_.emplace_back("<unk>");
-    for (const auto& it : order) {
-      if (this->size() == size) break;
-      ids_.emplace(it->first, this->size());
-      words_.push_back(it->first);
-    }
-  }
+  LAMINA_API LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size);
 
   /// The number of ids, including that of the unknown word.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
@@ -65,16 +43,48 @@ class dictionary {
   }
 
   /// The word of an id, "<unk>" for 0. Error: there is no such id.
-  const std::string& word(std::int64_t id) const {
-    if (id < 0 || id >= size())
-      throw error(lamina::text() << "lamina: dataset::dictionary: expected an id from 0 to "
-                                 << size() - 1 << ", found " << id);
-    return words_[static_cast<std::size_t>(id)];
-  }
+  LAMINA_API const std::string& word(std::int64_t id) const;
 
  private:
   std::map<std::string, std::int64_t, std::less<>> ids_;
   std::vector<std::string> words_;
 };
+
+#if LAMINA_DEFINES
+
+void count_word(word_counts& counts, std::string_view word) {
+  const auto found = counts.find(word);
+  if (found != counts.end())
+    ++found->second;
+  else
+    counts.emplace(word, 1);
+}
+
+dictionary::dictionary(const word_counts& counts, std::int64_t size) {
+  if (size < 2)
+    throw error(lamina::text() << "lamina: dataset::dictionary: expected a size of at least 2, "
+                                  "the unknown word and one more, found "
+                               << size);
+  std::vector<word_counts::const_iterator> order;
+  for (auto it = counts.begin(); it != counts.end(); ++it) order.push_back(it);
+  std::sort(order.begin(), order.end(), [](auto a, auto b) {
+    return a->second != b->second ? a->second > b->second : a->first < b->first;
+  });
+  words_.emplace_back("<unk>");
+  for (const auto& it : order) {
+    if (this->size() == size) break;
+    ids_.emplace(it->first, this->size());
+    words_.push_back(it->first);
+  }
+}
+
+const std::string& dictionary::word(std::int64_t id) const {
+  if (id < 0 || id >= size())
+    throw error(lamina::text() << "lamina: dataset::dictionary: expected an id from 0 to "
+                               << size() - 1 << ", found " << id);
+  return words_[static_cast<std::size_t>(id)];
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

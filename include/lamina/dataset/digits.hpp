@@ -21,15 +21,7 @@ struct sample {
 
 /// Decodes the text of digits_data.hpp.
 struct source {
-  sample at(std::size_t row) const {
-    constexpr std::size_t width = 65;
-    const char* text =
-        detail::parts[row / detail::rows_per_part] + row % detail::rows_per_part * width;
-    sample s;
-    for (std::size_t i = 0; i < 64; ++i) s.image[i] = static_cast<float>(text[i] - 'a') / 16.f;
-    s.label = text[64] - '0';
-    return s;
-  }
+  LAMINA_API sample at(std::size_t row) const;
 };
 
 /// The numbers of samples of train() and test().
@@ -40,5 +32,19 @@ inline constexpr std::size_t train_rows = 1437, test_rows = 360;
 /// for test, disjoint. Both are readers of `sample`.
 inline table<source> train() { return {source{}, 0, train_rows}; }
 inline table<source> test() { return {source{}, train_rows, train_rows + test_rows}; }
+
+#if LAMINA_DEFINES
+
+sample source::at(std::size_t row) const {
+  constexpr std::size_t width = 65;
+  const char* text =
+      detail::parts[row / detail::rows_per_part] + row % detail::rows_per_part * width;
+  sample s;
+  for (std::size_t i = 0; i < 64; ++i) s.image[i] = static_cast<float>(text[i] - 'a') / 16.f;
+  s.label = text[64] - '0';
+  return s;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::digits

@@ -73,41 +73,14 @@ class data {
 
  private:
   /// The first row of a matrix.
-  LAMINA_COLD static std::vector<double> first_row(const mat_file& of, std::string_view name) {
-    const mat_matrix& m = of.at(name);
-    std::vector<double> row;
-    const auto step = static_cast<std::size_t>(m.shape[0]);
-    for (std::size_t i = 0; step > 0 && i < m.values.size(); i += step) row.push_back(m.values[i]);
-    return row;
-  }
+  LAMINA_API LAMINA_COLD static std::vector<double> first_row(const mat_file& of,
+                                                              std::string_view name);
   /// A whole number of a matrix.
-  LAMINA_COLD static std::int64_t whole(const std::string& path, const char* what, double value,
-                                        std::int64_t least, std::int64_t most) {
-    if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)) ||
-        value != static_cast<double>(static_cast<std::int64_t>(value)))
-      throw format_error(path, 0,
-                         (lamina::text("flowers: expected ")
-                          << what << " from " << least << " to " << most << ", found ")
-                             .print("%g", value));
-    return static_cast<std::int64_t>(value);
-  }
+  LAMINA_API LAMINA_COLD static std::int64_t whole(const std::string& path, const char* what,
+                                                   double value, std::int64_t least,
+                                                   std::int64_t most);
   /// The photographs that a matrix of setid.mat names, in the order of the archive.
-  LAMINA_COLD table<source> part(const char* name) const {
-    std::vector<std::int64_t> kinds(files_.size(), -1);
-    for (const double number : first_row(sets_, name)) {
-      const std::int64_t image = whole(sets_path_, "the number of an image", number, 1,
-                                       static_cast<std::int64_t>(labels_.size()));
-      char file[32];
-      std::snprintf(file, sizeof file, "jpg/image_%05lld.jpg", static_cast<long long>(image));
-      kinds[files_.index_of(file)] =
-          whole(labels_path_, "a label", labels_[static_cast<std::size_t>(image - 1)], 1, 102) - 1;
-    }
-    std::vector<source::entry> entries;
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-      if (kinds[i] >= 0) entries.push_back({i, kinds[i]});
-    const std::size_t rows = entries.size();
-    return {source(files_, std::move(entries)), 0, rows};
-  }
+  LAMINA_API LAMINA_COLD table<source> part(const char* name) const;
 
   stored_members files_;
   std::string labels_path_, sets_path_;
@@ -122,5 +95,45 @@ LAMINA_COLD inline data read(const std::string& folder) {
   return {(in / "102flowers.tgz").string(), (in / "imagelabels.mat").string(),
           (in / "setid.mat").string()};
 }
+
+#if LAMINA_DEFINES
+
+std::vector<double> data::first_row(const mat_file& of, std::string_view name) {
+  const mat_matrix& m = of.at(name);
+  std::vector<double> row;
+  const auto step = static_cast<std::size_t>(m.shape[0]);
+  for (std::size_t i = 0; step > 0 && i < m.values.size(); i += step) row.push_back(m.values[i]);
+  return row;
+}
+
+std::int64_t data::whole(const std::string& path, const char* what, double value,
+                         std::int64_t least, std::int64_t most) {
+  if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)) ||
+      value != static_cast<double>(static_cast<std::int64_t>(value)))
+    throw format_error(path, 0,
+                       (lamina::text("flowers: expected ")
+                        << what << " from " << least << " to " << most << ", found ")
+                           .print("%g", value));
+  return static_cast<std::int64_t>(value);
+}
+
+table<source> data::part(const char* name) const {
+  std::vector<std::int64_t> kinds(files_.size(), -1);
+  for (const double number : first_row(sets_, name)) {
+    const std::int64_t image = whole(sets_path_, "the number of an image", number, 1,
+                                     static_cast<std::int64_t>(labels_.size()));
+    char file[32];
+    std::snprintf(file, sizeof file, "jpg/image_%05lld.jpg", static_cast<long long>(image));
+    kinds[files_.index_of(file)] =
+        whole(labels_path_, "a label", labels_[static_cast<std::size_t>(image - 1)], 1, 102) - 1;
+  }
+  std::vector<source::entry> entries;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    if (kinds[i] >= 0) entries.push_back({i, kinds[i]});
+  const std::size_t rows = entries.size();
+  return {source(files_, std::move(entries)), 0, rows};
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::flowers

@@ -46,7 +46,11 @@ namespace detail {
 
 /// A text without commas, whose numbers have blanks between them, with a comma in place of the
 /// first blank behind each number but the last of a line. So offsets stay those of the file.
-LAMINA_COLD inline std::string with_commas(std::string text) {
+LAMINA_API_COLD std::string with_commas(std::string text);
+
+#if LAMINA_DEFINES
+
+std::string with_commas(std::string text) {
   if (text.find(',') != text.npos) return text;
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -59,6 +63,8 @@ LAMINA_COLD inline std::string with_commas(std::string text) {
   return text;
 }
 
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Reads the file with Fluid's preparation: x becomes (x - average) / (max - min) in each of the 13
@@ -66,7 +72,31 @@ LAMINA_COLD inline std::string with_commas(std::string text) {
 /// the price. Between numbers are
 /// commas or, as in UCI's housing.data, blanks. Errors: format_error like read_csv, and for a file
 /// that does not have 14 columns.
-inline source read(const std::string& path) {
+LAMINA_API source read(const std::string& path);
+
+/// The first 80 % of the file's rows are for training, the rest for test. Fluid:
+/// dataset.uci_housing.train, test.
+inline table<source> train(const std::string& path) { return read(path).train(); }
+inline table<source> test(const std::string& path) { return read(path).test(); }
+
+/// The weights and the bias of the synthetic data: price = weights . features + bias + noise.
+inline constexpr std::array<float, 13> twin_weights{-8.f,  4.f, 0.5f, 2.5f, -6.f, 14.f, 0.25f,
+                                                    -12.f, 6.f, -5.f, -7.f, 3.f,  -16.f};
+inline constexpr float twin_bias = 22.5f;
+inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_noise, twin_noise)
+
+/// Synthetic data for programs without the file: 506 rows, 13 features uniform in [-1/2, 1/2), a
+/// price that is linear in them except for a little noise. It has the same bits on every machine. A
+/// correct linear fit has a mean squared error of about twin_noise^2 / 3 = 0.021.
+LAMINA_API source twin();
+
+/// Without a path: the first 80 % of the synthetic rows, and the rest.
+inline table<source> train() { return twin().train(); }
+inline table<source> test() { return twin().test(); }
+
+#if LAMINA_DEFINES
+
+source read(const std::string& path) {
   const csv_table csv = parse_csv(path, detail::with_commas(read_bytes(path)));
   if (csv.columns() != 14)
     throw format_error(path, 0,
@@ -88,21 +118,7 @@ inline source read(const std::string& path) {
   return source(std::move(rows));
 }
 
-/// The first 80 % of the file's rows are for training, the rest for test. Fluid:
-/// dataset.uci_housing.train, test.
-inline table<source> train(const std::string& path) { return read(path).train(); }
-inline table<source> test(const std::string& path) { return read(path).test(); }
-
-/// The weights and the bias of the synthetic data: price = weights . features + bias + noise.
-inline constexpr std::array<float, 13> twin_weights{-8.f,  4.f, 0.5f, 2.5f, -6.f, 14.f, 0.25f,
-                                                    -12.f, 6.f, -5.f, -7.f, 3.f,  -16.f};
-inline constexpr float twin_bias = 22.5f;
-inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_noise, twin_noise)
-
-/// Synthetic data for programs without the file: 506 rows, 13 features uniform in [-1/2, 1/2), a
-/// price that is linear in them except for a little noise. It has the same bits on every machine. A
-/// correct linear fit has a mean squared error of about twin_noise^2 / 3 = 0.021.
-inline source twin() {
+source twin() {
   std::uint64_t drawn = 0;
   const auto uniform = [&drawn] { return uniform_at(506, 13, drawn++) - 0.5f; };
   std::vector<sample> rows(506);
@@ -118,8 +134,6 @@ inline source twin() {
   return source(std::move(rows));
 }
 
-/// Without a path: the first 80 % of the synthetic rows, and the rest.
-inline table<source> train() { return twin().train(); }
-inline table<source> test() { return twin().test(); }
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::housing

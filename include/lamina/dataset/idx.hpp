@@ -54,16 +54,7 @@ using bits_of = std::conditional_t<
     std::conditional_t<sizeof(T) == 2, std::uint16_t,
                        std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-inline std::uint32_t read_idx_word(byte_source& file, const char* what) {
-  unsigned char bytes[4];
-  const std::uint64_t start = file.offset();
-  const std::size_t got = file.read(bytes, 4);
-  if (got < 4)
-    throw format_error(file.path(), file.offset(),
-                       std::string("IDX: expected ") + what + " of 4 bytes at offset " +
-                           std::to_string(start) + ", the file ends after " + std::to_string(got));
-  return big_endian<std::uint32_t>(bytes);
-}
+LAMINA_API std::uint32_t read_idx_word(byte_source& file, const char* what);
 
 // Memory grows with the number of bytes read, never with the size that a header claims.
 template <class T>
@@ -90,6 +81,21 @@ std::vector<T> read_idx_values(byte_source& file, std::uint64_t count) {
   return values;
 }
 
+#if LAMINA_DEFINES
+
+std::uint32_t read_idx_word(byte_source& file, const char* what) {
+  unsigned char bytes[4];
+  const std::uint64_t start = file.offset();
+  const std::size_t got = file.read(bytes, 4);
+  if (got < 4)
+    throw format_error(file.path(), file.offset(),
+                       std::string("IDX: expected ") + what + " of 4 bytes at offset " +
+                           std::to_string(start) + ", the file ends after " + std::to_string(got));
+  return big_endian<std::uint32_t>(bytes);
+}
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Reads an IDX file, plain or gzip: two zero bytes, the element type (0x08 unsigned byte, 0x09
@@ -97,7 +103,11 @@ std::vector<T> read_idx_values(byte_source& file, std::uint64_t count) {
 /// as 32-bit numbers, the elements; all big-endian. Errors: format_error with file and offset
 /// (within the decompressed bytes) for a foreign magic, a file that is too short or too long, and a
 /// product of dimensions beyond 64 bits. Errors of compressed files: see byte_source.
-inline idx_array read_idx(const std::string& path) {
+LAMINA_API idx_array read_idx(const std::string& path);
+
+#if LAMINA_DEFINES
+
+idx_array read_idx(const std::string& path) {
   byte_source file(path);
   const std::uint32_t magic = detail::read_idx_word(file, "the magic number");
   const std::uint32_t type = magic >> 8, dimensions = magic & 0xff;
@@ -146,5 +156,7 @@ inline idx_array read_idx(const std::string& path) {
   }
   return array;
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

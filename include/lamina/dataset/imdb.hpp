@@ -59,49 +59,10 @@ class source {
                                                  "aclImdb/test/pos/", "aclImdb/test/neg/"};
 
   struct data {
-    data(const archive_members& files, const options& how)
-        : words(dictionary_of(files, how)), begins{0} {
-      for (std::size_t folder = 0; folder < 4; ++folder) {
-        for (const text_member& m : files.all) {
-          if (!m.name.starts_with(folders[folder])) continue;
-          for_each_word(plain(m.bytes), [&](std::string_view word) {
-            ids.push_back(static_cast<std::int32_t>(words.id(word)));
-          });
-          begins.push_back(ids.size());
-          labels.push_back(static_cast<std::uint8_t>(folder % 2));
-        }
-        if (folder == 1) train_count = labels.size();
-      }
-    }
-    static vocabulary dictionary_of(const archive_members& files, const options& how) {
-      word_counter counts;
-      bool found[4] = {};
-      for (const text_member& m : files.all)
-        for (std::size_t folder = 0; folder < 4; ++folder) {
-          if (!m.name.starts_with(folders[folder])) continue;
-          found[folder] = true;
-          m.check_utf8();
-          if (m.bytes.empty()) m.fail(0, "expected a review, found an empty member");
-          for_each_word(plain(m.bytes), [&](std::string_view word) { counts.add(word); });
-        }
-      for (std::size_t folder = 0; folder < 4; ++folder)
-        if (!found[folder])
-          throw format_error(files.path, 0,
-                             lamina::text("expected members '")
-                                 << folders[folder] << "*.txt', found none");
-      return frequent_words(counts, how.cutoff, files.path);
-    }
+    LAMINA_API data(const archive_members& files, const options& how);
+    LAMINA_API static vocabulary dictionary_of(const archive_members& files, const options& how);
     /// Without the punctuation of ASCII, and with small letters of ASCII.
-    static std::string plain(std::string_view text) {
-      std::string all;
-      all.reserve(text.size());
-      for (const char c : text) {
-        const bool is_punctuation = c > ' ' && c < 127 && !(c >= '0' && c <= '9') &&
-                                    !is_between(c, 'A') && !is_between(c, 'a');
-        if (!is_punctuation) all += is_between(c, 'A') ? static_cast<char>(c - 'A' + 'a') : c;
-      }
-      return all;
-    }
+    LAMINA_API static std::string plain(std::string_view text);
     /// Whether a character is one of 26 letters from `first` on.
     static bool is_between(char c, char first) { return c >= first && c < first + 26; }
 
@@ -115,12 +76,18 @@ class source {
 };
 
 namespace detail {
-inline bool is_review(std::string_view name) {
+LAMINA_API bool is_review(std::string_view name);
+#if LAMINA_DEFINES
+
+bool is_review(std::string_view name) {
   return (name.starts_with("aclImdb/train/") || name.starts_with("aclImdb/test/")) &&
          (name.substr(name.find('/', 8) + 1).starts_with("pos/") ||
           name.substr(name.find('/', 8) + 1).starts_with("neg/")) &&
          name.ends_with(".txt");
 }
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Reads aclImdb_v1.tar.gz, a member per review. As in PaddlePaddle, the punctuation of ASCII is
@@ -130,5 +97,54 @@ inline bool is_review(std::string_view name) {
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_review), how);
 }
+
+#if LAMINA_DEFINES
+
+source::data::data(const archive_members& files, const options& how)
+    : words(dictionary_of(files, how)), begins{0} {
+  for (std::size_t folder = 0; folder < 4; ++folder) {
+    for (const text_member& m : files.all) {
+      if (!m.name.starts_with(folders[folder])) continue;
+      for_each_word(plain(m.bytes), [&](std::string_view word) {
+        ids.push_back(static_cast<std::int32_t>(words.id(word)));
+      });
+      begins.push_back(ids.size());
+      labels.push_back(static_cast<std::uint8_t>(folder % 2));
+    }
+    if (folder == 1) train_count = labels.size();
+  }
+}
+
+vocabulary source::data::dictionary_of(const archive_members& files, const options& how) {
+  word_counter counts;
+  bool found[4] = {};
+  for (const text_member& m : files.all)
+    for (std::size_t folder = 0; folder < 4; ++folder) {
+      if (!m.name.starts_with(folders[folder])) continue;
+      found[folder] = true;
+      m.check_utf8();
+      if (m.bytes.empty()) m.fail(0, "expected a review, found an empty member");
+      for_each_word(plain(m.bytes), [&](std::string_view word) { counts.add(word); });
+    }
+  for (std::size_t folder = 0; folder < 4; ++folder)
+    if (!found[folder])
+      throw format_error(files.path, 0,
+                         lamina::text("expected members '")
+                             << folders[folder] << "*.txt', found none");
+  return frequent_words(counts, how.cutoff, files.path);
+}
+
+std::string source::data::plain(std::string_view text) {
+  std::string all;
+  all.reserve(text.size());
+  for (const char c : text) {
+    const bool is_punctuation =
+        c > ' ' && c < 127 && !(c >= '0' && c <= '9') && !is_between(c, 'A') && !is_between(c, 'a');
+    if (!is_punctuation) all += is_between(c, 'A') ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return all;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::imdb

@@ -70,14 +70,8 @@ class ngrams {
 class sequences {
  public:
   /// Those of at most `longest` words, "<s>" counted, or all of them for 0.
-  LAMINA_COLD sequences(std::shared_ptr<const detail::sentences> from, std::size_t longest)
-      : from_(std::move(from)) {
-    auto chosen = std::make_shared<std::vector<std::size_t>>();
-    for (std::size_t i = 0; i + 1 < from_->begins.size(); ++i)
-      if (longest == 0 || from_->begins[i + 1] - from_->begins[i] <= longest + 1)
-        chosen->push_back(i);
-    chosen_ = std::move(chosen);
-  }
+  LAMINA_API LAMINA_COLD sequences(std::shared_ptr<const detail::sentences> from,
+                                   std::size_t longest);
   sample at(std::size_t row) const {
     const std::int32_t* begin = from_->ids.data() + from_->begins[(*chosen_)[row]];
     const std::int32_t* end = from_->ids.data() + from_->begins[(*chosen_)[row] + 1];
@@ -125,48 +119,15 @@ class source {
   }
 
  private:
-  static vocabulary dictionary_of(const archive_members& files, const options& how) {
-    word_counter counts;
-    for (const std::string_view name : {train_name, test_name}) {
-      const text_member& from = files.at(name);
-      from.check_utf8();
-      for_each_line(from, [&](const text_line& line) {
-        if (trimmed(line.text).empty())
-          line.fail("expected a sentence on every line, found an empty line");
-        for_each_word(line.text, [&](std::string_view word) { counts.add(word); });
-        counts.add("<s>");
-        counts.add("<e>");
-      });
-    }
-    return frequent_words(counts, how.min_word_freq, files.path);
-  }
-  std::shared_ptr<const detail::sentences> ids_of(const text_member& from) const {
-    auto made = std::make_shared<detail::sentences>();
-    const auto add = [&](std::string_view word) {
-      made->ids.push_back(static_cast<std::int32_t>(words_->id(word)));
-    };
-    for_each_line(from, [&](const text_line& line) {
-      add("<s>");
-      for_each_word(line.text, add);
-      add("<e>");
-      made->begins.push_back(made->ids.size());
-    });
-    return made;
-  }
+  LAMINA_API static vocabulary dictionary_of(const archive_members& files, const options& how);
+  LAMINA_API std::shared_ptr<const detail::sentences> ids_of(const text_member& from) const;
   template <class Rows>
   static table<Rows> whole(Rows rows) {
     const std::size_t size = rows.size();
     return {std::move(rows), 0, size};
   }
-  table<sequences> marked(const std::shared_ptr<const detail::sentences>& from,
-                          std::size_t longest) const {
-    for (const std::string_view mark : {"<s>", "<e>"})
-      if (!words_->contains(mark))
-        throw error(lamina::text("lamina: dataset::imikolov: expected ")
-                    << in_quotes(mark)
-                    << " in the dictionary, found a min_word_freq that leaves it out");
-    return whole(sequences(from, longest));
-  }
+  LAMINA_API table<sequences> marked(const std::shared_ptr<const detail::sentences>& from,
+                                     std::size_t longest) const;
 
   std::shared_ptr<const vocabulary> words_;
   std::shared_ptr<const detail::sentences> train_, test_;
@@ -175,11 +136,66 @@ class source {
 /// Reads simple-examples.tgz: a sentence per line, words with blanks between them. Throws
 /// format_error for a damaged archive, a missing member, an empty line, another encoding than
 /// UTF-8, of which the original ASCII is a part, and if no word is frequent enough.
-LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
+LAMINA_API_COLD source read(const std::string& path, const options& how = {});
+
+#if LAMINA_DEFINES
+
+sequences::sequences(std::shared_ptr<const detail::sentences> from, std::size_t longest)
+    : from_(std::move(from)) {
+  auto chosen = std::make_shared<std::vector<std::size_t>>();
+  for (std::size_t i = 0; i + 1 < from_->begins.size(); ++i)
+    if (longest == 0 || from_->begins[i + 1] - from_->begins[i] <= longest + 1)
+      chosen->push_back(i);
+  chosen_ = std::move(chosen);
+}
+
+vocabulary source::dictionary_of(const archive_members& files, const options& how) {
+  word_counter counts;
+  for (const std::string_view name : {train_name, test_name}) {
+    const text_member& from = files.at(name);
+    from.check_utf8();
+    for_each_line(from, [&](const text_line& line) {
+      if (trimmed(line.text).empty())
+        line.fail("expected a sentence on every line, found an empty line");
+      for_each_word(line.text, [&](std::string_view word) { counts.add(word); });
+      counts.add("<s>");
+      counts.add("<e>");
+    });
+  }
+  return frequent_words(counts, how.min_word_freq, files.path);
+}
+
+std::shared_ptr<const detail::sentences> source::ids_of(const text_member& from) const {
+  auto made = std::make_shared<detail::sentences>();
+  const auto add = [&](std::string_view word) {
+    made->ids.push_back(static_cast<std::int32_t>(words_->id(word)));
+  };
+  for_each_line(from, [&](const text_line& line) {
+    add("<s>");
+    for_each_word(line.text, add);
+    add("<e>");
+    made->begins.push_back(made->ids.size());
+  });
+  return made;
+}
+
+table<sequences> source::marked(const std::shared_ptr<const detail::sentences>& from,
+                                std::size_t longest) const {
+  for (const std::string_view mark : {"<s>", "<e>"})
+    if (!words_->contains(mark))
+      throw error(lamina::text("lamina: dataset::imikolov: expected ")
+                  << in_quotes(mark)
+                  << " in the dictionary, found a min_word_freq that leaves it out");
+  return whole(sequences(from, longest));
+}
+
+source read(const std::string& path, const options& how) {
   const auto wanted = [](std::string_view name) {
     return name == source::train_name || name == source::test_name;
   };
   return source(read_tar_members(path, wanted), how);
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::imikolov

@@ -33,14 +33,7 @@ class source {
       : data_(std::make_shared<const data>(data{std::move(pixels), std::move(labels)})) {}
 
   /// The sample of a row, with Fluid's scale: pixel / 255 * 2 - 1.
-  sample at(std::size_t row) const {
-    sample s;
-    const std::uint8_t* pixels = data_->pixels.data() + row * s.image.size();
-    for (std::size_t i = 0; i < s.image.size(); ++i)
-      s.image[i] = static_cast<float>(pixels[i]) / 255.f * 2.f - 1.f;
-    s.label = data_->labels[row];
-    return s;
-  }
+  LAMINA_API sample at(std::size_t row) const;
 
  private:
   struct data {
@@ -52,34 +45,20 @@ class source {
 /// Reads a pair of IDX files, images of 28 x 28 unsigned bytes and labels 0 to 9. Errors:
 /// format_error for another shape or element type, for different numbers of images and labels, and
 /// for a label above 9.
-inline table<source> read(const std::string& images_path, const std::string& labels_path) {
-  idx_array images = read_idx(images_path), labels = read_idx(labels_path);
-  auto* pixels = std::get_if<std::vector<std::uint8_t>>(&images.values);
-  if (!pixels || images.shape.size() != 3 || images.shape[1] != 28 || images.shape[2] != 28)
-    throw format_error(images_path, 0,
-                       "MNIST: expected images of 28 x 28 unsigned bytes, found "
-                       "another shape or element type");
-  auto* digits = std::get_if<std::vector<std::uint8_t>>(&labels.values);
-  if (!digits || labels.shape.size() != 1)
-    throw format_error(labels_path, 0,
-                       "MNIST: expected one dimension of unsigned bytes, found "
-                       "another shape or element type");
-  if (images.shape[0] != labels.shape[0])
-    throw format_error(labels_path, 4,
-                       "MNIST: expected one label for each of " + std::to_string(images.shape[0]) +
-                           " images, found " + std::to_string(labels.shape[0]));
-  for (std::size_t i = 0; i < digits->size(); ++i)
-    if ((*digits)[i] > 9)
-      throw format_error(
-          labels_path, 8 + i,
-          "MNIST: expected a label of 0 to 9, found " + std::to_string((*digits)[i]));
-  const std::size_t rows = digits->size();
-  return {source(std::move(*pixels), std::move(*digits)), 0, rows};
-}
+LAMINA_API table<source> read(const std::string& images_path, const std::string& labels_path);
 
 namespace detail {
 
-inline std::string find(const std::string& directory, const std::string& name) {
+LAMINA_API std::string find(const std::string& directory, const std::string& name);
+
+inline table<source> read_pair(const std::string& directory, const std::string& prefix) {
+  const std::string images = find(directory, prefix + "-images-idx3-ubyte");
+  return read(images, find(directory, prefix + "-labels-idx1-ubyte"));
+}
+
+#if LAMINA_DEFINES
+
+std::string find(const std::string& directory, const std::string& name) {
   for (const char* suffix : {".gz", ""}) {
     std::string path = (std::filesystem::path(directory) / (name + suffix)).string();
     if (std::error_code ignored; std::filesystem::exists(path, ignored)) return path;
@@ -88,10 +67,7 @@ inline std::string find(const std::string& directory, const std::string& name) {
               directory + "\", found neither");
 }
 
-inline table<source> read_pair(const std::string& directory, const std::string& prefix) {
-  const std::string images = find(directory, prefix + "-images-idx3-ubyte");
-  return read(images, find(directory, prefix + "-labels-idx1-ubyte"));
-}
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -117,5 +93,43 @@ inline halves split_test(const std::string& directory, std::size_t train_rows = 
   const auto all = test(directory);
   return {all.slice(0, train_rows), all.slice(train_rows, all.size())};
 }
+
+#if LAMINA_DEFINES
+
+sample source::at(std::size_t row) const {
+  sample s;
+  const std::uint8_t* pixels = data_->pixels.data() + row * s.image.size();
+  for (std::size_t i = 0; i < s.image.size(); ++i)
+    s.image[i] = static_cast<float>(pixels[i]) / 255.f * 2.f - 1.f;
+  s.label = data_->labels[row];
+  return s;
+}
+
+table<source> read(const std::string& images_path, const std::string& labels_path) {
+  idx_array images = read_idx(images_path), labels = read_idx(labels_path);
+  auto* pixels = std::get_if<std::vector<std::uint8_t>>(&images.values);
+  if (!pixels || images.shape.size() != 3 || images.shape[1] != 28 || images.shape[2] != 28)
+    throw format_error(images_path, 0,
+                       "MNIST: expected images of 28 x 28 unsigned bytes, found "
+                       "another shape or element type");
+  auto* digits = std::get_if<std::vector<std::uint8_t>>(&labels.values);
+  if (!digits || labels.shape.size() != 1)
+    throw format_error(labels_path, 0,
+                       "MNIST: expected one dimension of unsigned bytes, found "
+                       "another shape or element type");
+  if (images.shape[0] != labels.shape[0])
+    throw format_error(labels_path, 4,
+                       "MNIST: expected one label for each of " + std::to_string(images.shape[0]) +
+                           " images, found " + std::to_string(labels.shape[0]));
+  for (std::size_t i = 0; i < digits->size(); ++i)
+    if ((*digits)[i] > 9)
+      throw format_error(
+          labels_path, 8 + i,
+          "MNIST: expected a label of 0 to 9, found " + std::to_string((*digits)[i]));
+  const std::size_t rows = digits->size();
+  return {source(std::move(*pixels), std::move(*digits)), 0, rows};
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::mnist

@@ -43,12 +43,7 @@ struct sentences {
   std::size_t train_count() const { return all.size() * 9 / 10; }
 
   // Fisher-Yates shuffle with a separate Philox stream.
-  void shuffle() {
-    for (std::size_t left = all.size(); left > 1; --left) {
-      const random_words drawn = philox(2005, 1, left);
-      std::swap(all[left - 1], all[(std::uint64_t{drawn.word[0]} << 32 | drawn.word[1]) % left]);
-    }
-  }
+  LAMINA_API void shuffle();
 };
 
 /// Calls `visit(word)` for each word of a line.
@@ -62,8 +57,20 @@ void for_each_word(std::string_view line, Visit visit) {
   }
 }
 
-LAMINA_COLD inline void check_line(const std::string& path, std::size_t offset,
-                                   std::string_view line) {
+LAMINA_API_COLD void check_line(const std::string& path, std::size_t offset, std::string_view line);
+
+LAMINA_API_COLD void read_lines(const std::string& path, std::int64_t label, sentences& to);
+
+#if LAMINA_DEFINES
+
+void sentences::shuffle() {
+  for (std::size_t left = all.size(); left > 1; --left) {
+    const random_words drawn = philox(2005, 1, left);
+    std::swap(all[left - 1], all[(std::uint64_t{drawn.word[0]} << 32 | drawn.word[1]) % left]);
+  }
+}
+
+void check_line(const std::string& path, std::size_t offset, std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     const unsigned byte = static_cast<unsigned char>(line[i]);
     if ((byte < 32 && byte != '\t' && byte != '\r') || byte == 127)
@@ -76,7 +83,7 @@ LAMINA_COLD inline void check_line(const std::string& path, std::size_t offset,
                        "movie reviews: expected a sentence on every line, found an empty line");
 }
 
-LAMINA_COLD inline void read_lines(const std::string& path, std::int64_t label, sentences& to) {
+void read_lines(const std::string& path, std::int64_t label, sentences& to) {
   const std::string bytes = dataset::read_bytes(path);
   if (bytes.empty())
     throw format_error(path, 0, "movie reviews: expected at least one sentence, found none");
@@ -89,6 +96,8 @@ LAMINA_COLD inline void read_lines(const std::string& path, std::int64_t label, 
     at = end == all.npos ? all.size() : end + 1;
   }
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -113,23 +122,8 @@ class source {
 
  private:
   struct data {
-    data(const detail::sentences& from, std::int64_t size)
-        : words(counts(from), size), train_count(from.train_count()), begins{0} {
-      for (const auto& sentence : from.all) {
-        detail::for_each_word(sentence.text, [&](std::string_view word) {
-          ids.push_back(static_cast<std::int32_t>(words.id(word)));
-        });
-        begins.push_back(static_cast<std::ptrdiff_t>(ids.size()));
-        labels.push_back(static_cast<std::uint8_t>(sentence.label));
-      }
-    }
-    static word_counts counts(const detail::sentences& from) {
-      word_counts seen;
-      for (std::size_t i = 0; i < from.train_count(); ++i)
-        detail::for_each_word(from.all[i].text,
-                              [&](std::string_view word) { count_word(seen, word); });
-      return seen;
-    }
+    LAMINA_API data(const detail::sentences& from, std::int64_t size);
+    LAMINA_API static word_counts counts(const detail::sentences& from);
 
     dictionary words;
     std::size_t train_count;
@@ -144,13 +138,7 @@ class source {
 /// separated by blanks and taken as the bytes they are (latin-1 in the original files). They are
 /// shuffled with a fixed seed, the same on every machine; 90 % are for training. Errors: a missing
 /// file; format_error for a file without sentences, an empty line, and bytes that are not text.
-LAMINA_COLD inline source read(const std::string& directory, std::int64_t dictionary_size) {
-  detail::sentences all;
-  detail::read_lines(directory + "/rt-polarity.pos", 1, all);
-  detail::read_lines(directory + "/rt-polarity.neg", 0, all);
-  all.shuffle();
-  return source(all, dictionary_size);
-}
+LAMINA_API_COLD source read(const std::string& directory, std::int64_t dictionary_size);
 
 /// The number of sentences of the synthetic data.
 inline constexpr std::size_t twin_size = 2000;
@@ -160,7 +148,37 @@ inline constexpr std::size_t twin_size = 2000;
 /// "never" precedes it and reverses its meaning. In half of the others the negation precedes
 /// another word, where it has no effect. So the order of words matters: a model that ignores it can
 /// be right in 75 % of the sentences. The sentences have the same bits on every machine.
-LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
+LAMINA_API_COLD source twin(std::int64_t dictionary_size = 64);
+
+#if LAMINA_DEFINES
+
+source::data::data(const detail::sentences& from, std::int64_t size)
+    : words(counts(from), size), train_count(from.train_count()), begins{0} {
+  for (const auto& sentence : from.all) {
+    detail::for_each_word(sentence.text, [&](std::string_view word) {
+      ids.push_back(static_cast<std::int32_t>(words.id(word)));
+    });
+    begins.push_back(static_cast<std::ptrdiff_t>(ids.size()));
+    labels.push_back(static_cast<std::uint8_t>(sentence.label));
+  }
+}
+
+word_counts source::data::counts(const detail::sentences& from) {
+  word_counts seen;
+  for (std::size_t i = 0; i < from.train_count(); ++i)
+    detail::for_each_word(from.all[i].text, [&](std::string_view word) { count_word(seen, word); });
+  return seen;
+}
+
+source read(const std::string& directory, std::int64_t dictionary_size) {
+  detail::sentences all;
+  detail::read_lines(directory + "/rt-polarity.pos", 1, all);
+  detail::read_lines(directory + "/rt-polarity.neg", 0, all);
+  all.shuffle();
+  return source(all, dictionary_size);
+}
+
+source twin(std::int64_t dictionary_size) {
   constexpr std::array praise{"brilliant", "charming", "clever", "delightful", "funny",
                               "moving",    "smart",    "superb", "touching",   "witty"};
   constexpr std::array blame{"awful",    "boring",  "clumsy", "dreadful", "dull",
@@ -193,5 +211,7 @@ LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
   }
   return source(all, dictionary_size);
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::movie_reviews

@@ -72,70 +72,16 @@ class source {
     std::uint32_t left, right;
   };
   struct data {
-    explicit data(const text_member& file) {
-      for_each_line(file, [&](const text_line& line) { add(line); });
-      end_query();
-      if (queries.empty())
-        file.fail(0, "MQ2007: expected a query with a document that answers it, found none");
-    }
+    LAMINA_API explicit data(const text_member& file);
 
-    void add(const text_line& line) {
-      const std::size_t comment = line.text.find('#');
-      const std::string_view content = trimmed(line.text.substr(0, comment));
-      std::size_t count = 0;
-      document read{};
-      std::int64_t id = 0;
-      for_each_word(content, [&](std::string_view word) {
-        if (count == 0)
-          read.label = static_cast<float>(whole_number(line, word, "a relevance", 0, 1000000));
-        else if (count == 1)
-          id = whole_number(line, behind(line, word, "qid"), "a query", 0, INT64_MAX);
-        else if (count < 48)
-          read.vector[count - 2] = feature(line, word, count - 1);
-        ++count;
-      });
-      if (count != 48)
-        line.fail(lamina::text("MQ2007: expected a relevance, 'qid:' and 46 features, found ")
-                  << count << " words");
-      if (begun && id != open.id) end_query();
-      if (!begun) open = {id, documents.size(), documents.size()};
-      begun = true;
-      documents.push_back(read);
-    }
+    LAMINA_API void add(const text_line& line);
     /// What follows "KEY:" in a word.
-    static std::string_view behind(const text_line& line, std::string_view word,
-                                   std::string_view key) {
-      if (!word.starts_with(key) || word.size() <= key.size() || word[key.size()] != ':')
-        line.fail(word, lamina::text("MQ2007: expected '")
-                            << key << ":', found " << in_quotes(word));
-      return word.substr(key.size() + 1);
-    }
-    static float feature(const text_line& line, std::string_view word, std::size_t number) {
-      const std::string_view digits = behind(line, word, std::to_string(number));
-      float value = 0;
-      const char* const last = digits.data() + digits.size();
-      const auto [end, failure] = std::from_chars(digits.data(), last, value);
-      if (failure != std::errc() || end != last || !std::isfinite(value))
-        line.fail(digits, lamina::text("MQ2007: expected a number, found ") << in_quotes(digits));
-      return value;
-    }
+    LAMINA_API static std::string_view behind(const text_line& line, std::string_view word,
+                                              std::string_view key);
+    LAMINA_API static float feature(const text_line& line, std::string_view word,
+                                    std::size_t number);
     /// Puts the documents of a query in order, and keeps them if one answers.
-    void end_query() {
-      if (!begun) return;
-      begun = false;
-      const auto first = documents.begin() + static_cast<std::ptrdiff_t>(open.first);
-      std::stable_sort(first, documents.end(),
-                       [](const document& a, const document& b) { return a.label > b.label; });
-      if (!(documents[open.first].label > 0)) return documents.resize(open.first);
-      open.last = documents.size();
-      if (open.last > UINT32_MAX)
-        throw error("lamina: dataset::mq2007: expected fewer than 2^32 documents, found more");
-      queries.push_back(open);
-      for (std::size_t i = open.first; i < open.last; ++i)
-        for (std::size_t j = i + 1; j < open.last; ++j)
-          if (documents[i].label > documents[j].label)
-            pairs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
-    }
+    LAMINA_API void end_query();
 
     std::vector<document> documents;
     std::vector<rows> queries;
@@ -157,15 +103,7 @@ class source {
   };
   struct lists {
     std::shared_ptr<const data> of;
-    query at(std::size_t row) const {
-      const rows& which = of->queries[row];
-      query all{which.id, {}, {}};
-      for (std::size_t i = which.first; i < which.last; ++i) {
-        all.labels.push_back(of->documents[i].label);
-        all.vectors.push_back(of->documents[i].vector);
-      }
-      return all;
-    }
+    LAMINA_API query at(std::size_t row) const;
   };
   std::shared_ptr<const data> data_;
 };
@@ -186,5 +124,84 @@ LAMINA_COLD inline source train(const std::string& folder) {
 LAMINA_COLD inline source test(const std::string& folder) {
   return read((std::filesystem::path(folder) / "Fold1" / "test.txt").string());
 }
+
+#if LAMINA_DEFINES
+
+source::data::data(const text_member& file) {
+  for_each_line(file, [&](const text_line& line) { add(line); });
+  end_query();
+  if (queries.empty())
+    file.fail(0, "MQ2007: expected a query with a document that answers it, found none");
+}
+
+void source::data::add(const text_line& line) {
+  const std::size_t comment = line.text.find('#');
+  const std::string_view content = trimmed(line.text.substr(0, comment));
+  std::size_t count = 0;
+  document read{};
+  std::int64_t id = 0;
+  for_each_word(content, [&](std::string_view word) {
+    if (count == 0)
+      read.label = static_cast<float>(whole_number(line, word, "a relevance", 0, 1000000));
+    else if (count == 1)
+      id = whole_number(line, behind(line, word, "qid"), "a query", 0, INT64_MAX);
+    else if (count < 48)
+      read.vector[count - 2] = feature(line, word, count - 1);
+    ++count;
+  });
+  if (count != 48)
+    line.fail(lamina::text("MQ2007: expected a relevance, 'qid:' and 46 features, found ")
+              << count << " words");
+  if (begun && id != open.id) end_query();
+  if (!begun) open = {id, documents.size(), documents.size()};
+  begun = true;
+  documents.push_back(read);
+}
+
+std::string_view source::data::behind(const text_line& line, std::string_view word,
+                                      std::string_view key) {
+  if (!word.starts_with(key) || word.size() <= key.size() || word[key.size()] != ':')
+    line.fail(word, lamina::text("MQ2007: expected '") << key << ":', found " << in_quotes(word));
+  return word.substr(key.size() + 1);
+}
+
+float source::data::feature(const text_line& line, std::string_view word, std::size_t number) {
+  const std::string_view digits = behind(line, word, std::to_string(number));
+  float value = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, failure] = std::from_chars(digits.data(), last, value);
+  if (failure != std::errc() || end != last || !std::isfinite(value))
+    line.fail(digits, lamina::text("MQ2007: expected a number, found ") << in_quotes(digits));
+  return value;
+}
+
+void source::data::end_query() {
+  if (!begun) return;
+  begun = false;
+  const auto first = documents.begin() + static_cast<std::ptrdiff_t>(open.first);
+  std::stable_sort(first, documents.end(),
+                   [](const document& a, const document& b) { return a.label > b.label; });
+  if (!(documents[open.first].label > 0)) return documents.resize(open.first);
+  open.last = documents.size();
+  if (open.last > UINT32_MAX)
+    throw error("lamina: dataset::mq2007: expected fewer than 2^32 documents, found more");
+  queries.push_back(open);
+  for (std::size_t i = open.first; i < open.last; ++i)
+    for (std::size_t j = i + 1; j < open.last; ++j)
+      if (documents[i].label > documents[j].label)
+        pairs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
+}
+
+query source::lists::at(std::size_t row) const {
+  const rows& which = of->queries[row];
+  query all{which.id, {}, {}};
+  for (std::size_t i = which.first; i < which.last; ++i) {
+    all.labels.push_back(of->documents[i].label);
+    all.vectors.push_back(of->documents[i].vector);
+  }
+  return all;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::mq2007

@@ -56,34 +56,9 @@ class pickle {
   const value& root() const { return values_[root_]; }
   const value& at(std::size_t index) const { return values_[index]; }
   /// The value of a key, a text or bytes, in the dictionary that the pickle is; null without one.
-  LAMINA_COLD const value* find(std::string_view key) const {
-    const value* found = nullptr;
-    const value& all = root();
-    for (std::size_t i = 0; i + 1 < all.items.size(); i += 2) {
-      const value& k = at(all.items[i]);
-      const bool has_bytes = k.is == kind::bytes || k.is == kind::text || k.is == kind::latin;
-      if (has_bytes && k.bytes == key) found = &at(all.items[i + 1]);
-    }
-    return found;
-  }
+  LAMINA_API LAMINA_COLD const value* find(std::string_view key) const;
   /// The bytes of an array, rows one after the other, or of a value of bytes.
-  LAMINA_COLD std::string bytes_of(const value& array) const {
-    if (array.is == kind::array ? array.number != 1 : array.is != kind::latin)
-      return std::string(array.bytes);
-    std::string plain;  // Python 3 writes bytes for Python 2 as UTF-8 of the characters 0 to 255
-    for (std::size_t i = 0; i < array.bytes.size(); ++i) {
-      const auto c = static_cast<unsigned char>(array.bytes[i]);
-      const bool is_pair = (c == 0xc2 || c == 0xc3) && i + 1 < array.bytes.size() &&
-                           (static_cast<unsigned char>(array.bytes[i + 1]) & 0xc0) == 0x80;
-      if (c >= 0x80 && !is_pair)
-        of_.fail(position_of(array.bytes) + i,
-                 "pickle: expected bytes as characters below 256, found another character");
-      plain += c < 0x80 ? static_cast<char>(c)
-                        : static_cast<char>((c & 3) << 6 |
-                                            (static_cast<unsigned char>(array.bytes[++i]) & 0x3f));
-    }
-    return plain;
-  }
+  LAMINA_API LAMINA_COLD std::string bytes_of(const value& array) const;
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
     of_.fail(0, "pickle: " + reason);
   }
@@ -96,27 +71,14 @@ class pickle {
     of_.fail(opcode_, "pickle: " + reason);
   }
 
-  std::string_view take(std::uint64_t n) {
-    if (n > all_.size() - at_)
-      fail_here(lamina::text("expected ")
-                << n << " bytes, found the end after " << all_.size() - at_);
-    const std::string_view taken = all_.substr(at_, n);
-    at_ += n;
-    return taken;
-  }
+  LAMINA_API std::string_view take(std::uint64_t n);
   template <class T>
   T number() {
     T n{};
     std::memcpy(&n, take(sizeof n).data(), sizeof n);
     return n;
   }
-  std::string_view line() {
-    const std::size_t end = all_.find('\n', at_);
-    if (end == all_.npos) fail_here("expected a line, found the end");
-    const std::string_view taken = all_.substr(at_, end - at_);
-    at_ = end + 1;
-    return taken;
-  }
+  LAMINA_API std::string_view line();
 
   void push(value v) {
     stack_.push_back(values_.size());
@@ -124,120 +86,30 @@ class pickle {
   }
   void push_number(std::int64_t n) { push({kind::number, n}); }
   void push_bytes(kind is, std::uint64_t n) { push({is, 0, take(n)}); }
-  std::size_t pop() {
-    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()))
-      fail_here("expected a value on the stack, found none");
-    const std::size_t top = stack_.back();
-    stack_.pop_back();
-    return top;
-  }
+  LAMINA_API std::size_t pop();
   /// The values after the last mark.
-  std::vector<std::size_t> pop_marked() {
-    if (marks_.empty()) fail_here("expected a mark on the stack, found none");
-    const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
-    std::vector<std::size_t> all(from, stack_.end());
-    stack_.erase(from, stack_.end());
-    marks_.pop_back();
-    return all;
-  }
+  LAMINA_API std::vector<std::size_t> pop_marked();
   void push_tuple(std::size_t n) {
     std::vector<std::size_t> items(n);
     while (n-- > 0) items[n] = pop();
     push({kind::tuple, 0, {}, std::move(items)});
   }
-  void append(kind to, const std::vector<std::size_t>& items) {
-    const std::size_t target = pop();
-    value& of = values_[target];
-    if (of.is != to || (to == kind::dictionary && items.size() % 2 != 0))
-      fail_here(to == kind::list ? "expected a list to append to, found another value"
-                                 : "expected a dictionary and pairs for it, found other values");
-    of.items.insert(of.items.end(), items.begin(), items.end());
-    stack_.push_back(target);
-  }
+  LAMINA_API void append(kind to, const std::vector<std::size_t>& items);
   void remember(std::uint64_t as) {
     const std::size_t top = pop();
     memory_[as] = top;
     stack_.push_back(top);
   }
-  void recall(std::uint64_t as) {
-    const auto found = memory_.find(as);
-    if (found == memory_.end())
-      fail_here(lamina::text("expected a value that was kept as ") << as << ", found none");
-    stack_.push_back(found->second);
-  }
+  LAMINA_API void recall(std::uint64_t as);
 
   /// A name of Python, of those that arrays of numpy need.
-  void push_name(std::string_view module, std::string_view name) {
-    const bool is_array = module == "numpy.core.multiarray" || module == "numpy._core.multiarray";
-    if (is_array && name == "_reconstruct") return push({kind::name, 0, "array"});
-    if (module == "numpy" && name == "ndarray") return push({kind::name, 0, "ndarray"});
-    if (module == "numpy" && name == "dtype") return push({kind::name, 0, "type"});
-    if (module == "_codecs" && name == "encode") return push({kind::name, 0, "encode"});
-    fail_here(lamina::text("expected numbers, texts and arrays of numpy, found Python's ")
-              << in_quotes(module) << " " << in_quotes(name));
-  }
+  LAMINA_API void push_name(std::string_view module, std::string_view name);
   /// A call of one of these names.
-  void call() {
-    const std::size_t given = pop(), called = pop();
-    const std::vector<std::size_t> items = values_[given].items;
-    const value& function = values_[called];
-    if (function.is != kind::name || values_[given].is != kind::tuple)
-      fail_here("expected the call of a name, found another value");
-    if (function.bytes == "array" && items.size() == 3) return push({kind::array, -1});
-    if (function.bytes == "encode" && items.size() == 2 && values_[items[0]].is == kind::text) {
-      if (values_[items[1]].bytes != "latin1")
-        fail_here("expected a text of latin1, found another one");
-      return push({kind::latin, 0, values_[items[0]].bytes});
-    }
-    if (function.bytes == "type" && !items.empty()) {
-      if (values_[items[0]].bytes != "u1")
-        fail_here(lamina::text("expected an array of 'u1', unsigned bytes, found one of ")
-                  << in_quotes(values_[items[0]].bytes));
-      return push({kind::type});
-    }
-    fail_here("expected the arguments of numpy's arrays, found others");
-  }
+  LAMINA_API void call();
   /// Gives an array its shape and bytes: (version, shape, type, whether columns lie first, bytes).
-  void build() {
-    const std::size_t state = pop(), target = pop();
-    stack_.push_back(target);
-    if (values_[target].is == kind::type) return;  // byte order, which bytes do not have
-    const std::vector<std::size_t> items = values_[state].items;
-    if (values_[target].is != kind::array || values_[state].is != kind::tuple ||
-        items.size() != 5 || values_[items[1]].is != kind::tuple)
-      fail_here("expected the state of an array of numpy, found another value");
-    if (values_[items[2]].is != kind::type) fail_here("expected the type of an array, found none");
-    if (values_[items[3]].number != 0)
-      fail_here("expected an array whose rows lie one after the other, found one of columns");
-    const value& content = values_[items[4]];
-    if (content.is != kind::bytes && content.is != kind::latin)
-      fail_here("expected the bytes of an array, found another value");
-    std::vector<std::int64_t> shape;
-    for (const std::size_t i : values_[items[1]].items) {
-      if (values_[i].is != kind::number || values_[i].number < 0)
-        fail_here("expected the shape of an array, found other values");
-      shape.push_back(values_[i].number);
-    }
-    value& array = values_[target];
-    array.number = content.is == kind::latin;
-    array.bytes = content.bytes;
-    array.shape = std::move(shape);
-  }
+  LAMINA_API void build();
 
-  LAMINA_COLD void run() {
-    if (all_.empty()) fail("expected a pickle, found an empty file");
-    for (;;) {
-      opcode_ = at_;
-      if (at_ == all_.size()) fail_here("expected the end mark of a pickle, found the end");
-      const char code = all_[at_++];
-      if (code == '.') break;
-      step(code);
-    }
-    root_ = pop();
-    if (!stack_.empty() || !marks_.empty())
-      fail_here("expected one value at the end, found several");
-    if (at_ != all_.size()) of_.fail(at_, "pickle: expected the end of the file, found bytes");
-  }
+  LAMINA_API LAMINA_COLD void run();
   void step(char code);
 
   const text_member& of_;
@@ -356,5 +228,160 @@ LAMINA_COLD inline void pickle::step(char code) {
                 << static_cast<unsigned>(static_cast<unsigned char>(code)));
   }
 }
+
+#if LAMINA_DEFINES
+
+const pickle::value* pickle::find(std::string_view key) const {
+  const value* found = nullptr;
+  const value& all = root();
+  for (std::size_t i = 0; i + 1 < all.items.size(); i += 2) {
+    const value& k = at(all.items[i]);
+    const bool has_bytes = k.is == kind::bytes || k.is == kind::text || k.is == kind::latin;
+    if (has_bytes && k.bytes == key) found = &at(all.items[i + 1]);
+  }
+  return found;
+}
+
+std::string pickle::bytes_of(const value& array) const {
+  if (array.is == kind::array ? array.number != 1 : array.is != kind::latin)
+    return std::string(array.bytes);
+  std::string plain;  // Python 3 writes bytes for Python 2 as UTF-8 of the characters 0 to 255
+  for (std::size_t i = 0; i < array.bytes.size(); ++i) {
+    const auto c = static_cast<unsigned char>(array.bytes[i]);
+    const bool is_pair = (c == 0xc2 || c == 0xc3) && i + 1 < array.bytes.size() &&
+                         (static_cast<unsigned char>(array.bytes[i + 1]) & 0xc0) == 0x80;
+    if (c >= 0x80 && !is_pair)
+      of_.fail(position_of(array.bytes) + i,
+               "pickle: expected bytes as characters below 256, found another character");
+    plain += c < 0x80 ? static_cast<char>(c)
+                      : static_cast<char>((c & 3) << 6 |
+                                          (static_cast<unsigned char>(array.bytes[++i]) & 0x3f));
+  }
+  return plain;
+}
+
+std::string_view pickle::take(std::uint64_t n) {
+  if (n > all_.size() - at_)
+    fail_here(lamina::text("expected ")
+              << n << " bytes, found the end after " << all_.size() - at_);
+  const std::string_view taken = all_.substr(at_, n);
+  at_ += n;
+  return taken;
+}
+
+std::string_view pickle::line() {
+  const std::size_t end = all_.find('\n', at_);
+  if (end == all_.npos) fail_here("expected a line, found the end");
+  const std::string_view taken = all_.substr(at_, end - at_);
+  at_ = end + 1;
+  return taken;
+}
+
+std::size_t pickle::pop() {
+  if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()))
+    fail_here("expected a value on the stack, found none");
+  const std::size_t top = stack_.back();
+  stack_.pop_back();
+  return top;
+}
+
+std::vector<std::size_t> pickle::pop_marked() {
+  if (marks_.empty()) fail_here("expected a mark on the stack, found none");
+  const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+  std::vector<std::size_t> all(from, stack_.end());
+  stack_.erase(from, stack_.end());
+  marks_.pop_back();
+  return all;
+}
+
+void pickle::append(kind to, const std::vector<std::size_t>& items) {
+  const std::size_t target = pop();
+  value& of = values_[target];
+  if (of.is != to || (to == kind::dictionary && items.size() % 2 != 0))
+    fail_here(to == kind::list ? "expected a list to append to, found another value"
+                               : "expected a dictionary and pairs for it, found other values");
+  of.items.insert(of.items.end(), items.begin(), items.end());
+  stack_.push_back(target);
+}
+
+void pickle::recall(std::uint64_t as) {
+  const auto found = memory_.find(as);
+  if (found == memory_.end())
+    fail_here(lamina::text("expected a value that was kept as ") << as << ", found none");
+  stack_.push_back(found->second);
+}
+
+void pickle::push_name(std::string_view module, std::string_view name) {
+  const bool is_array = module == "numpy.core.multiarray" || module == "numpy._core.multiarray";
+  if (is_array && name == "_reconstruct") return push({kind::name, 0, "array"});
+  if (module == "numpy" && name == "ndarray") return push({kind::name, 0, "ndarray"});
+  if (module == "numpy" && name == "dtype") return push({kind::name, 0, "type"});
+  if (module == "_codecs" && name == "encode") return push({kind::name, 0, "encode"});
+  fail_here(lamina::text("expected numbers, texts and arrays of numpy, found Python's ")
+            << in_quotes(module) << " " << in_quotes(name));
+}
+
+void pickle::call() {
+  const std::size_t given = pop(), called = pop();
+  const std::vector<std::size_t> items = values_[given].items;
+  const value& function = values_[called];
+  if (function.is != kind::name || values_[given].is != kind::tuple)
+    fail_here("expected the call of a name, found another value");
+  if (function.bytes == "array" && items.size() == 3) return push({kind::array, -1});
+  if (function.bytes == "encode" && items.size() == 2 && values_[items[0]].is == kind::text) {
+    if (values_[items[1]].bytes != "latin1")
+      fail_here("expected a text of latin1, found another one");
+    return push({kind::latin, 0, values_[items[0]].bytes});
+  }
+  if (function.bytes == "type" && !items.empty()) {
+    if (values_[items[0]].bytes != "u1")
+      fail_here(lamina::text("expected an array of 'u1', unsigned bytes, found one of ")
+                << in_quotes(values_[items[0]].bytes));
+    return push({kind::type});
+  }
+  fail_here("expected the arguments of numpy's arrays, found others");
+}
+
+void pickle::build() {
+  const std::size_t state = pop(), target = pop();
+  stack_.push_back(target);
+  if (values_[target].is == kind::type) return;  // byte order, which bytes do not have
+  const std::vector<std::size_t> items = values_[state].items;
+  if (values_[target].is != kind::array || values_[state].is != kind::tuple || items.size() != 5 ||
+      values_[items[1]].is != kind::tuple)
+    fail_here("expected the state of an array of numpy, found another value");
+  if (values_[items[2]].is != kind::type) fail_here("expected the type of an array, found none");
+  if (values_[items[3]].number != 0)
+    fail_here("expected an array whose rows lie one after the other, found one of columns");
+  const value& content = values_[items[4]];
+  if (content.is != kind::bytes && content.is != kind::latin)
+    fail_here("expected the bytes of an array, found another value");
+  std::vector<std::int64_t> shape;
+  for (const std::size_t i : values_[items[1]].items) {
+    if (values_[i].is != kind::number || values_[i].number < 0)
+      fail_here("expected the shape of an array, found other values");
+    shape.push_back(values_[i].number);
+  }
+  value& array = values_[target];
+  array.number = content.is == kind::latin;
+  array.bytes = content.bytes;
+  array.shape = std::move(shape);
+}
+
+void pickle::run() {
+  if (all_.empty()) fail("expected a pickle, found an empty file");
+  for (;;) {
+    opcode_ = at_;
+    if (at_ == all_.size()) fail_here("expected the end mark of a pickle, found the end");
+    const char code = all_[at_++];
+    if (code == '.') break;
+    step(code);
+  }
+  root_ = pop();
+  if (!stack_.empty() || !marks_.empty()) fail_here("expected one value at the end, found several");
+  if (at_ != all_.size()) of_.fail(at_, "pickle: expected the end of the file, found bytes");
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

@@ -36,32 +36,38 @@ class python_random {
       for (std::size_t i = 0; first != last && i < size; ++i) *first++ = state[i];
     }
   };
-  static std::mt19937 begin(std::uint64_t seed) {
-    const std::uint32_t key[2] = {static_cast<std::uint32_t>(seed),
-                                  static_cast<std::uint32_t>(seed >> 32)};
-    const std::uint32_t length = key[1] != 0 ? 2 : 1;
-    first_state first;
-    auto& s = first.state;
-    s[0] = 19650218u;
-    for (std::uint32_t i = 1; i < size; ++i) s[i] = 1812433253u * (s[i - 1] ^ s[i - 1] >> 30) + i;
-    std::size_t i = 1;
-    const auto mixed = [&](std::uint32_t factor) {
-      return s[i] ^ (s[i - 1] ^ s[i - 1] >> 30) * factor;
-    };
-    const auto advance = [&] {
-      if (++i < size) return;
-      s[0] = s[size - 1];
-      i = 1;
-    };
-    for (std::uint32_t k = 0; k < size; ++k, advance())
-      s[i] = mixed(1664525u) + key[k % length] + k % length;
-    for (std::uint32_t k = 0; k + 1 < size; ++k, advance())
-      s[i] = mixed(1566083941u) - static_cast<std::uint32_t>(i);
-    s[0] = 0x80000000u;
-    return std::mt19937(first);
-  }
+  LAMINA_API static std::mt19937 begin(std::uint64_t seed);
 
   std::mt19937 words_;
 };
+
+#if LAMINA_DEFINES
+
+std::mt19937 python_random::begin(std::uint64_t seed) {
+  const std::uint32_t key[2] = {static_cast<std::uint32_t>(seed),
+                                static_cast<std::uint32_t>(seed >> 32)};
+  const std::uint32_t length = key[1] != 0 ? 2 : 1;
+  first_state first;
+  auto& s = first.state;
+  s[0] = 19650218u;
+  for (std::uint32_t i = 1; i < size; ++i) s[i] = 1812433253u * (s[i - 1] ^ s[i - 1] >> 30) + i;
+  std::size_t i = 1;
+  const auto mixed = [&](std::uint32_t factor) {
+    return s[i] ^ (s[i - 1] ^ s[i - 1] >> 30) * factor;
+  };
+  const auto advance = [&] {
+    if (++i < size) return;
+    s[0] = s[size - 1];
+    i = 1;
+  };
+  for (std::uint32_t k = 0; k < size; ++k, advance())
+    s[i] = mixed(1664525u) + key[k % length] + k % length;
+  for (std::uint32_t k = 0; k + 1 < size; ++k, advance())
+    s[i] = mixed(1566083941u) - static_cast<std::uint32_t>(i);
+  s[0] = 0x80000000u;
+  return std::mt19937(first);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

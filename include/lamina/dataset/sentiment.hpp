@@ -64,12 +64,18 @@ void for_each_token(std::string_view text, Visit visit) {
 }
 
 /// A word as the dictionary looks it up.
-inline std::string in_lower_case(std::string_view word) {
+LAMINA_API std::string in_lower_case(std::string_view word);
+
+#if LAMINA_DEFINES
+
+std::string in_lower_case(std::string_view word) {
   std::string all(word);
   for (char& c : all)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return all;
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -100,57 +106,11 @@ class source {
   struct data {
     data(const archive_members& files, const options& how)
         : data(reviews_of(files, 0), reviews_of(files, 1), files.path, how) {}
-    data(const members& blame, const members& praise, const std::string& path, const options& how)
-        : words(dictionary_of(blame, praise)), train_samples(how.train_samples), begins{0} {
-      if (blame.size() != praise.size())
-        throw format_error(
-            path, 0,
-            lamina::text("expected as many reviews that blame as reviews that praise, found ")
-                << blame.size() << " and " << praise.size());
-      if (train_samples > 2 * blame.size())
-        throw format_error(path, 0,
-                           lamina::text("expected at least ")
-                               << train_samples << " reviews, found " << 2 * blame.size());
-      for (std::size_t i = 0; i < blame.size(); ++i)
-        for (const text_member* m : {blame[i], praise[i]}) {
-          detail::for_each_token(m->bytes, [&](std::string_view word) {
-            const std::string known = detail::in_lower_case(word);
-            if (!words.contains(known))
-              m->fail(static_cast<std::size_t>(word.data() - m->bytes.data()),
-                      "expected words in small letters, found " + in_quotes(word));
-            ids.push_back(static_cast<std::int32_t>(words.id(known)));
-          });
-          begins.push_back(ids.size());
-        }
-    }
+    LAMINA_API data(const members& blame, const members& praise, const std::string& path,
+                    const options& how);
     /// The reviews of a folder in the order of their names.
-    static members reviews_of(const archive_members& files, std::size_t folder) {
-      members all;
-      for (const text_member& m : files.all)
-        if (m.name.starts_with(detail::folders[folder])) all.push_back(&m);
-      if (all.empty())
-        throw format_error(files.path, 0,
-                           lamina::text("expected members '")
-                               << detail::folders[folder] << "*.txt', found none");
-      std::sort(all.begin(), all.end(),
-                [](const text_member* a, const text_member* b) { return a->name < b->name; });
-      return all;
-    }
-    static vocabulary dictionary_of(const members& blame, const members& praise) {
-      word_counter counts;
-      for (const members* both : {&blame, &praise})
-        for (const text_member* m : *both) {
-          if (m->bytes.empty()) m->fail(0, "expected a review, found an empty member");
-          for (std::size_t i = 0; i < m->bytes.size(); ++i)
-            if (static_cast<unsigned char>(m->bytes[i]) >= 128)
-              m->fail(i, lamina::text("expected ASCII, found the byte ")
-                             << static_cast<unsigned>(static_cast<unsigned char>(m->bytes[i])));
-          detail::for_each_token(m->bytes, [&](std::string_view word) { counts.add(word); });
-        }
-      std::vector<std::string> ordered = counts.by_first_occurrence();
-      if (ordered.empty()) blame.front()->fail(0, "expected a word, found none in all reviews");
-      return {std::move(ordered), 0};
-    }
+    LAMINA_API static members reviews_of(const archive_members& files, std::size_t folder);
+    LAMINA_API static vocabulary dictionary_of(const members& blame, const members& praise);
 
     vocabulary words;
     std::size_t train_samples;
@@ -167,5 +127,63 @@ class source {
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_zip_members(path, detail::is_review), how);
 }
+
+#if LAMINA_DEFINES
+
+source::data::data(const members& blame, const members& praise, const std::string& path,
+                   const options& how)
+    : words(dictionary_of(blame, praise)), train_samples(how.train_samples), begins{0} {
+  if (blame.size() != praise.size())
+    throw format_error(
+        path, 0,
+        lamina::text("expected as many reviews that blame as reviews that praise, found ")
+            << blame.size() << " and " << praise.size());
+  if (train_samples > 2 * blame.size())
+    throw format_error(path, 0,
+                       lamina::text("expected at least ")
+                           << train_samples << " reviews, found " << 2 * blame.size());
+  for (std::size_t i = 0; i < blame.size(); ++i)
+    for (const text_member* m : {blame[i], praise[i]}) {
+      detail::for_each_token(m->bytes, [&](std::string_view word) {
+        const std::string known = detail::in_lower_case(word);
+        if (!words.contains(known))
+          m->fail(static_cast<std::size_t>(word.data() - m->bytes.data()),
+                  "expected words in small letters, found " + in_quotes(word));
+        ids.push_back(static_cast<std::int32_t>(words.id(known)));
+      });
+      begins.push_back(ids.size());
+    }
+}
+
+source::members source::data::reviews_of(const archive_members& files, std::size_t folder) {
+  members all;
+  for (const text_member& m : files.all)
+    if (m.name.starts_with(detail::folders[folder])) all.push_back(&m);
+  if (all.empty())
+    throw format_error(files.path, 0,
+                       lamina::text("expected members '")
+                           << detail::folders[folder] << "*.txt', found none");
+  std::sort(all.begin(), all.end(),
+            [](const text_member* a, const text_member* b) { return a->name < b->name; });
+  return all;
+}
+
+vocabulary source::data::dictionary_of(const members& blame, const members& praise) {
+  word_counter counts;
+  for (const members* both : {&blame, &praise})
+    for (const text_member* m : *both) {
+      if (m->bytes.empty()) m->fail(0, "expected a review, found an empty member");
+      for (std::size_t i = 0; i < m->bytes.size(); ++i)
+        if (static_cast<unsigned char>(m->bytes[i]) >= 128)
+          m->fail(i, lamina::text("expected ASCII, found the byte ")
+                         << static_cast<unsigned>(static_cast<unsigned char>(m->bytes[i])));
+      detail::for_each_token(m->bytes, [&](std::string_view word) { counts.add(word); });
+    }
+  std::vector<std::string> ordered = counts.by_first_occurrence();
+  if (ordered.empty()) blame.front()->fail(0, "expected a word, found none in all reviews");
+  return {std::move(ordered), 0};
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::sentiment

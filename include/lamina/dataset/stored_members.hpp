@@ -51,50 +51,18 @@ class stored_members {
 
   /// The number of the member of a name; of several, the last one, as Python's tarfile. Throws
   /// format_error without one.
-  LAMINA_COLD std::size_t index_of(std::string_view wanted) const {
-    const auto found = all_->numbers.find(std::string(wanted));
-    if (found == all_->numbers.end())
-      throw format_error(path(), 0,
-                         lamina::text("expected the member '") << wanted << "', found none");
-    return found->second;
-  }
+  LAMINA_API LAMINA_COLD std::size_t index_of(std::string_view wanted) const;
   bool contains(std::string_view wanted) const {
     return all_->numbers.find(std::string(wanted)) != all_->numbers.end();
   }
 
   /// The bytes of a member. Throws lamina::error if the file cannot be read, format_error if it has
   /// become shorter.
-  LAMINA_COLD std::string bytes(std::size_t index) const {
-    const tar_member& m = all_->members[index];
-    if (all_->is_packed) return all_->unpacked.substr(m.begin, m.size);
-    std::string read(m.size, '\0');
-    for (std::size_t had = 0; had < read.size();) {
-      const ::ssize_t got = lamina::detail::uninterrupted([&] {
-        return ::pread(all_->file.number(), &read[had], read.size() - had,
-                       static_cast<::off_t>(m.begin + had));
-      });
-      if (got < 0)
-        throw error(lamina::text("lamina: ") << path() << ": cannot be read: " << reason_of(errno));
-      if (got == 0)
-        throw format_error(path(), m.begin + had,
-                           lamina::text("expected ")
-                               << m.size << " bytes of '" << m.name
-                               << "', found the end: the file has become shorter");
-      had += static_cast<std::size_t>(got);
-    }
-    return read;
-  }
+  LAMINA_API LAMINA_COLD std::string bytes(std::size_t index) const;
 
  private:
   struct content {
-    explicit content(const std::string& from) : path(from), file(from) {
-      if (!file.is_open())
-        throw error(lamina::text("lamina: ") << path << ": cannot be opened: " << reason_of(errno));
-      char first[3] = {};
-      is_packed =
-          ::pread(file.number(), first, 3, 0) == 3 && std::string_view(first, 3) == "\x1f\x8b\x08";
-      if (is_packed) unpacked = lamina::detail::unpack_gzip(read_file(path), path);
-    }
+    LAMINA_API explicit content(const std::string& from);
     std::string path;
     open_file file;
     bool is_packed = false;
@@ -116,5 +84,47 @@ class stored_members {
 
   std::shared_ptr<content> all_;
 };
+
+#if LAMINA_DEFINES
+
+std::size_t stored_members::index_of(std::string_view wanted) const {
+  const auto found = all_->numbers.find(std::string(wanted));
+  if (found == all_->numbers.end())
+    throw format_error(path(), 0,
+                       lamina::text("expected the member '") << wanted << "', found none");
+  return found->second;
+}
+
+std::string stored_members::bytes(std::size_t index) const {
+  const tar_member& m = all_->members[index];
+  if (all_->is_packed) return all_->unpacked.substr(m.begin, m.size);
+  std::string read(m.size, '\0');
+  for (std::size_t had = 0; had < read.size();) {
+    const ::ssize_t got = lamina::detail::uninterrupted([&] {
+      return ::pread(all_->file.number(), &read[had], read.size() - had,
+                     static_cast<::off_t>(m.begin + had));
+    });
+    if (got < 0)
+      throw error(lamina::text("lamina: ") << path() << ": cannot be read: " << reason_of(errno));
+    if (got == 0)
+      throw format_error(path(), m.begin + had,
+                         lamina::text("expected ")
+                             << m.size << " bytes of '" << m.name
+                             << "', found the end: the file has become shorter");
+    had += static_cast<std::size_t>(got);
+  }
+  return read;
+}
+
+stored_members::content::content(const std::string& from) : path(from), file(from) {
+  if (!file.is_open())
+    throw error(lamina::text("lamina: ") << path << ": cannot be opened: " << reason_of(errno));
+  char first[3] = {};
+  is_packed =
+      ::pread(file.number(), first, 3, 0) == 3 && std::string_view(first, 3) == "\x1f\x8b\x08";
+  if (is_packed) unpacked = lamina::detail::unpack_gzip(read_file(path), path);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

@@ -60,8 +60,12 @@ constexpr sign sign_of(std::string_view character) {
 }
 
 /// The words and signs of consecutive characters, which lie one behind the other in memory.
-LAMINA_COLD inline std::vector<std::string_view> words_of(
-    const std::vector<std::string_view>& characters) {
+LAMINA_API_COLD std::vector<std::string_view> words_of(
+    const std::vector<std::string_view>& characters);
+
+#if LAMINA_DEFINES
+
+std::vector<std::string_view> words_of(const std::vector<std::string_view>& characters) {
   const auto is_letter = [&](std::size_t i) {
     return i < characters.size() && sign_of(characters[i]) == sign::letter;
   };
@@ -80,6 +84,8 @@ LAMINA_COLD inline std::vector<std::string_view> words_of(
   return words;
 }
 
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Ids [first, last) of a text, in pieces of `length` elements.
@@ -92,13 +98,7 @@ class pieces {
   std::size_t count() const {
     return last_ - first_ < 2 ? 0 : (last_ - first_ - 1 + length_ - 1) / length_;
   }
-  sample at(std::size_t row) const {
-    const std::size_t from = first_ + row * length_;
-    const std::size_t to = (std::min)(from + length_, last_ - 1);
-    const auto begin = ids_->begin();
-    const auto id = [&](std::size_t i) { return begin + static_cast<std::ptrdiff_t>(i); };
-    return {{id(from), id(to)}, {id(from + 1), id(to + 1)}};
-  }
+  LAMINA_API sample at(std::size_t row) const;
 
  private:
   std::shared_ptr<const std::vector<std::int32_t>> ids_;
@@ -126,12 +126,8 @@ class source {
   table<pieces> test(std::size_t length) const { return cut(train_size_, ids_->size(), length); }
 
  private:
-  LAMINA_COLD table<pieces> cut(std::size_t first, std::size_t last, std::size_t length) const {
-    if (length == 0)
-      throw error("lamina: dataset::text: expected pieces of at least 1 element, found 0");
-    const pieces all(ids_, first, last, length);
-    return {all, 0, all.count()};
-  }
+  LAMINA_API LAMINA_COLD table<pieces> cut(std::size_t first, std::size_t last,
+                                           std::size_t length) const;
 
   std::shared_ptr<const std::vector<std::int32_t>> ids_;
   std::size_t train_size_;
@@ -140,8 +136,12 @@ class source {
 
 namespace detail {
 
-LAMINA_COLD inline source source_of(std::string_view bytes, const std::string& name,
-                                    const options& how) {
+LAMINA_API_COLD source source_of(std::string_view bytes, const std::string& name,
+                                 const options& how);
+
+#if LAMINA_DEFINES
+
+source source_of(std::string_view bytes, const std::string& name, const options& how) {
   if (!(how.held_out >= 0 && how.held_out < 1))
     throw error((lamina::text() << "lamina: dataset::text: expected a held-out part from 0 to "
                                    "below 1, found ")
@@ -174,6 +174,8 @@ LAMINA_COLD inline source source_of(std::string_view bytes, const std::string& n
   return source(std::move(ids), train_size, std::move(known));
 }
 
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Reads a file of UTF-8 text. The alphabet has the most frequent elements of the part to train
@@ -186,5 +188,24 @@ LAMINA_COLD inline source read(const std::string& path, const options& how = {})
 LAMINA_COLD inline source parse(std::string_view bytes, const options& how = {}) {
   return detail::source_of(bytes, "text", how);
 }
+
+#if LAMINA_DEFINES
+
+sample pieces::at(std::size_t row) const {
+  const std::size_t from = first_ + row * length_;
+  const std::size_t to = (std::min)(from + length_, last_ - 1);
+  const auto begin = ids_->begin();
+  const auto id = [&](std::size_t i) { return begin + static_cast<std::ptrdiff_t>(i); };
+  return {{id(from), id(to)}, {id(from + 1), id(to + 1)}};
+}
+
+table<pieces> source::cut(std::size_t first, std::size_t last, std::size_t length) const {
+  if (length == 0)
+    throw error("lamina: dataset::text: expected pieces of at least 1 element, found 0");
+  const pieces all(ids_, first, last, length);
+  return {all, 0, all.count()};
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::text

@@ -35,15 +35,7 @@ struct text_member {
   }
   /// Throws format_error unless the text is UTF-8 without zeros, which UTF-16 has, and without a
   /// byte order mark, which would be a part of the first word.
-  LAMINA_COLD void check_utf8() const {
-    if (bytes.starts_with("\xef\xbb\xbf"))
-      fail(0, "expected UTF-8 without a byte order mark, found one");
-    const std::size_t zero = bytes.find('\0'), end = utf8_end(bytes);
-    if (end < bytes.size() && end < zero)
-      fail(end, lamina::text() << "expected UTF-8, found the byte "
-                               << static_cast<unsigned>(static_cast<unsigned char>(bytes[end])));
-    if (zero != bytes.npos) fail(zero, "expected UTF-8, found a byte of 0, as UTF-16 has");
-  }
+  LAMINA_API LAMINA_COLD void check_utf8() const;
 };
 
 /// A line of a text, without its end.
@@ -120,9 +112,24 @@ std::array<std::string_view, N> fields_of(const text_line& line, std::string_vie
 }
 
 /// The whole number from `least` to `most` that a field is; `what` says of what it is the number.
-LAMINA_COLD inline std::int64_t whole_number(const text_line& line, std::string_view field,
-                                             std::string_view what, std::int64_t least,
-                                             std::int64_t most) {
+LAMINA_API_COLD std::int64_t whole_number(const text_line& line, std::string_view field,
+                                          std::string_view what, std::int64_t least,
+                                          std::int64_t most);
+
+#if LAMINA_DEFINES
+
+void text_member::check_utf8() const {
+  if (bytes.starts_with("\xef\xbb\xbf"))
+    fail(0, "expected UTF-8 without a byte order mark, found one");
+  const std::size_t zero = bytes.find('\0'), end = utf8_end(bytes);
+  if (end < bytes.size() && end < zero)
+    fail(end, lamina::text() << "expected UTF-8, found the byte "
+                             << static_cast<unsigned>(static_cast<unsigned char>(bytes[end])));
+  if (zero != bytes.npos) fail(zero, "expected UTF-8, found a byte of 0, as UTF-16 has");
+}
+
+std::int64_t whole_number(const text_line& line, std::string_view field, std::string_view what,
+                          std::int64_t least, std::int64_t most) {
   std::int64_t value = 0;
   const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
   if (failure != std::errc() || end != field.data() + field.size() || value < least || value > most)
@@ -130,5 +137,7 @@ LAMINA_COLD inline std::int64_t whole_number(const text_line& line, std::string_
                                                << ", found " << in_quotes(field));
   return value;
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

@@ -42,19 +42,7 @@ struct line_rules {
 /// Pairs of sentences, shared by all tables made from them.
 class pairs {
  public:
-  sample at(std::size_t row) const {
-    const std::size_t source = 2 * row, target = source + 1;
-    sample s;
-    s.source.reserve(length(source) + 2);
-    s.source.push_back(start_id);
-    append(source, s.source);
-    s.source.push_back(end_id);
-    s.target.push_back(start_id);
-    append(target, s.target);
-    append(target, s.next);
-    s.next.push_back(end_id);
-    return s;
-  }
+  LAMINA_API sample at(std::size_t row) const;
   std::size_t size() const { return data_->begins.size() / 2; }
   /// How many lines were too long, and how many had not two sentences.
   std::size_t too_long() const { return data_->too_long; }
@@ -84,8 +72,32 @@ class pairs {
 
 /// The two sentences of a line, which a tab divides, the one in the source language first. False
 /// if the line is to be skipped.
-LAMINA_COLD inline bool sentences_of(const text_line& line, const line_rules& rules,
-                                     std::array<std::string_view, 2>& sentences) {
+LAMINA_API_COLD bool sentences_of(const text_line& line, const line_rules& rules,
+                                  std::array<std::string_view, 2>& sentences);
+
+/// Reads a text of UTF-8 with a sentence, a tab and its translation per line. Throws format_error
+/// for other encodings and, unless they are skipped, for lines without exactly one tab.
+LAMINA_API_COLD pairs read_pairs(const text_member& from, const vocabulary& source_words,
+                                 const vocabulary& target_words, const line_rules& rules);
+
+#if LAMINA_DEFINES
+
+sample pairs::at(std::size_t row) const {
+  const std::size_t source = 2 * row, target = source + 1;
+  sample s;
+  s.source.reserve(length(source) + 2);
+  s.source.push_back(start_id);
+  append(source, s.source);
+  s.source.push_back(end_id);
+  s.target.push_back(start_id);
+  append(target, s.target);
+  append(target, s.next);
+  s.next.push_back(end_id);
+  return s;
+}
+
+bool sentences_of(const text_line& line, const line_rules& rules,
+                  std::array<std::string_view, 2>& sentences) {
   if (rules.skip_malformed) {
     const std::string_view all = trimmed(line.text);
     const std::size_t tab = all.find('\t');
@@ -96,10 +108,8 @@ LAMINA_COLD inline bool sentences_of(const text_line& line, const line_rules& ru
   return true;
 }
 
-/// Reads a text of UTF-8 with a sentence, a tab and its translation per line. Throws format_error
-/// for other encodings and, unless they are skipped, for lines without exactly one tab.
-LAMINA_COLD inline pairs read_pairs(const text_member& from, const vocabulary& source_words,
-                                    const vocabulary& target_words, const line_rules& rules) {
+pairs read_pairs(const text_member& from, const vocabulary& source_words,
+                 const vocabulary& target_words, const line_rules& rules) {
   from.check_utf8();
   pairs::data made;
   for_each_line(from, [&](const text_line& line) {
@@ -127,5 +137,7 @@ LAMINA_COLD inline pairs read_pairs(const text_member& from, const vocabulary& s
   });
   return pairs(std::make_shared<const pairs::data>(std::move(made)));
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::translation

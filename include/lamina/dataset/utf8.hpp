@@ -43,7 +43,11 @@ constexpr std::size_t utf8_end(std::string_view bytes) {
 }
 
 /// Latin-1 (ISO 8859-1) as UTF-8: each byte is the character of its number.
-LAMINA_COLD inline std::string utf8_of_latin1(std::string_view bytes) {
+LAMINA_API_COLD std::string utf8_of_latin1(std::string_view bytes);
+
+#if LAMINA_DEFINES
+
+std::string utf8_of_latin1(std::string_view bytes) {
   std::string all;
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -52,5 +56,7 @@ LAMINA_COLD inline std::string utf8_of_latin1(std::string_view bytes) {
   }
   return all;
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

@@ -64,30 +64,8 @@ class data {
  private:
   static constexpr std::string_view folder = "VOCdevkit/VOC2012/";
 
-  static bool is_part(std::string_view name) {
-    if (!name.starts_with(folder)) return false;
-    name.remove_prefix(folder.size());
-    return name.starts_with("ImageSets/Segmentation/") || name.starts_with("JPEGImages/") ||
-           name.starts_with("SegmentationClass/");
-  }
-  LAMINA_COLD table<source> part(const char* name) const {
-    const std::string list = lamina::text(folder) << "ImageSets/Segmentation/" << name << ".txt";
-    const std::size_t member = files_.index_of(list);
-    const text_member names{files_.path(), list, files_.bytes(member), 0, false};
-    std::vector<source::entry> entries;
-    for_each_line(names, [&](const text_line& line) {
-      const std::string_view photograph = trimmed(line.text);
-      const std::string image = lamina::text(folder) << "JPEGImages/" << photograph << ".jpg";
-      const std::string mask = lamina::text(folder) << "SegmentationClass/" << photograph << ".png";
-      for (const std::string& file : {image, mask})
-        if (!files_.contains(file))
-          line.fail(lamina::text("expected the member '") << file << "', found none");
-      entries.push_back({files_.index_of(image), files_.index_of(mask)});
-    });
-    if (entries.empty()) names.fail(0, "expected the name of a photograph, found none");
-    const std::size_t rows = entries.size();
-    return {source(files_, std::move(entries)), 0, rows};
-  }
+  LAMINA_API static bool is_part(std::string_view name);
+  LAMINA_API LAMINA_COLD table<source> part(const char* name) const;
 
   stored_members files_;
 };
@@ -96,5 +74,35 @@ class data {
 /// format_error for a damaged archive; train() and its like throw format_error for a list or a
 /// photograph that the archive does not have.
 LAMINA_COLD inline data read(const std::string& path) { return data(path); }
+
+#if LAMINA_DEFINES
+
+bool data::is_part(std::string_view name) {
+  if (!name.starts_with(folder)) return false;
+  name.remove_prefix(folder.size());
+  return name.starts_with("ImageSets/Segmentation/") || name.starts_with("JPEGImages/") ||
+         name.starts_with("SegmentationClass/");
+}
+
+table<source> data::part(const char* name) const {
+  const std::string list = lamina::text(folder) << "ImageSets/Segmentation/" << name << ".txt";
+  const std::size_t member = files_.index_of(list);
+  const text_member names{files_.path(), list, files_.bytes(member), 0, false};
+  std::vector<source::entry> entries;
+  for_each_line(names, [&](const text_line& line) {
+    const std::string_view photograph = trimmed(line.text);
+    const std::string image = lamina::text(folder) << "JPEGImages/" << photograph << ".jpg";
+    const std::string mask = lamina::text(folder) << "SegmentationClass/" << photograph << ".png";
+    for (const std::string& file : {image, mask})
+      if (!files_.contains(file))
+        line.fail(lamina::text("expected the member '") << file << "', found none");
+    entries.push_back({files_.index_of(image), files_.index_of(mask)});
+  });
+  if (entries.empty()) names.fail(0, "expected the name of a photograph, found none");
+  const std::size_t rows = entries.size();
+  return {source(files_, std::move(entries)), 0, rows};
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::voc2012

@@ -38,14 +38,7 @@ class vocabulary {
  public:
   /// A word that occurs twice has the later id, as in a dictionary that Python reads line by line.
   /// Error: an `unknown` id that no word has.
-  LAMINA_COLD vocabulary(std::vector<std::string> words, std::int64_t unknown)
-      : words_(std::move(words)), unknown_(unknown) {
-    if (unknown < 0 || unknown >= size())
-      throw error(lamina::text() << "lamina: dataset::vocabulary: expected an unknown word among "
-                                 << size() << " words, found the id " << unknown);
-    for (std::size_t i = 0; i < words_.size(); ++i)
-      ids_.insert_or_assign(words_[i], static_cast<std::int64_t>(i));
-  }
+  LAMINA_API LAMINA_COLD vocabulary(std::vector<std::string> words, std::int64_t unknown);
 
   /// The number of ids.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
@@ -60,12 +53,7 @@ class vocabulary {
   }
 
   /// The word of an id. Error: there is no such id.
-  const std::string& word(std::int64_t id) const {
-    if (id < 0 || id >= size())
-      throw error(lamina::text() << "lamina: dataset::vocabulary: expected an id from 0 to "
-                                 << size() - 1 << ", found " << id);
-    return words_[static_cast<std::size_t>(id)];
-  }
+  LAMINA_API const std::string& word(std::int64_t id) const;
   /// All words, in the order of their ids.
   const std::vector<std::string>& words() const { return words_; }
 
@@ -74,5 +62,25 @@ class vocabulary {
   word_map<std::int64_t> ids_;
   std::int64_t unknown_;
 };
+
+#if LAMINA_DEFINES
+
+vocabulary::vocabulary(std::vector<std::string> words, std::int64_t unknown)
+    : words_(std::move(words)), unknown_(unknown) {
+  if (unknown < 0 || unknown >= size())
+    throw error(lamina::text() << "lamina: dataset::vocabulary: expected an unknown word among "
+                               << size() << " words, found the id " << unknown);
+  for (std::size_t i = 0; i < words_.size(); ++i)
+    ids_.insert_or_assign(words_[i], static_cast<std::int64_t>(i));
+}
+
+const std::string& vocabulary::word(std::int64_t id) const {
+  if (id < 0 || id >= size())
+    throw error(lamina::text() << "lamina: dataset::vocabulary: expected an id from 0 to "
+                               << size() - 1 << ", found " << id);
+  return words_[static_cast<std::size_t>(id)];
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

@@ -72,62 +72,19 @@ class source {
                          lamina::text("expected a member whose name ends in '")
                              << ending << "', found none");
     }
-    static const text_member* last(const archive_members& files, std::string_view ending) {
-      const text_member* found = nullptr;
-      for (const text_member& m : files.all) {
-        if (!m.name.ends_with(ending)) continue;
-        if (found != nullptr)
-          m.fail(0, lamina::text("expected one member whose name ends in '")
-                        << ending << "', found '" << found->name << "' too");
-        if (m.bytes.empty()) m.fail(0, "expected a text, found an empty member");
-        found = &m;
-      }
-      return found;
-    }
+    LAMINA_API static const text_member* last(const archive_members& files,
+                                              std::string_view ending);
     static const text_member& only(const archive_members& files, std::string_view ending) {
       const text_member* found = last(files, ending);
       if (found == nullptr) missing(files.path, ending);
       return *found;
     }
-    static vocabulary dictionary_of(const text_member& from, std::int64_t size) {
-      if (size < 3)
-        throw error(
-            lamina::text("lamina: dataset::wmt14: expected a dictionary size of at least 3, "
-                         "the marks, found ")
-            << size);
-      from.check_utf8();
-      std::vector<std::string> words;
-      for_each_line(from, [&](const text_line& line) {
-        if (static_cast<std::int64_t>(words.size()) == size) return;
-        const std::string_view word = trimmed(line.text);
-        const bool is_mark = words.size() < 3;
-        if (is_mark ? word != translation::marks[words.size()] : word.empty())
-          line.fail(word, lamina::text("expected ")
-                              << (is_mark ? in_quotes(translation::marks[words.size()])
-                                          : std::string("a word of the dictionary"))
-                              << ", found " << (word.empty() ? "an empty line" : in_quotes(word)));
-        words.emplace_back(word);
-      });
-      if (words.size() < 3)
-        from.fail(from.bytes.size(), lamina::text("expected '<s>', '<e>' and '<unk>' as the first "
-                                                  "words of the dictionary, found ")
-                                         << words.size() << " words");
-      return {std::move(words), translation::unknown_id};
-    }
-    std::optional<translation::pairs> part(const archive_members& files, std::string_view ending,
-                                           const options& how) const {
-      const text_member* from = last(files, ending);
-      if (from == nullptr) return std::nullopt;
-      return translation::read_pairs(*from, source_words, target_words,
-                                     {.longest = 80, .skip_malformed = how.skip_malformed});
-    }
+    LAMINA_API static vocabulary dictionary_of(const text_member& from, std::int64_t size);
+    LAMINA_API std::optional<translation::pairs> part(const archive_members& files,
+                                                      std::string_view ending,
+                                                      const options& how) const;
 
-    std::size_t sum(std::size_t (translation::pairs::*number)() const) const {
-      std::size_t all = 0;
-      for (const auto* part : {&train, &test, &gen})
-        if (*part) all += ((**part).*number)();
-      return all;
-    }
+    LAMINA_API std::size_t sum(std::size_t (translation::pairs::*number)() const) const;
 
     std::string path;
     vocabulary source_words, target_words;
@@ -144,12 +101,18 @@ class source {
 };
 
 namespace detail {
-inline bool is_part(std::string_view name) {
+LAMINA_API bool is_part(std::string_view name);
+#if LAMINA_DEFINES
+
+bool is_part(std::string_view name) {
   for (const std::string_view ending :
        {"src.dict", "trg.dict", "train/train", "test/test", "gen/gen"})
     if (name.ends_with(ending)) return true;
   return false;
 }
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Reads wmt14.tgz: lines of a French sentence, a tab and an English one, and the dictionaries, a
@@ -160,5 +123,63 @@ inline bool is_part(std::string_view name) {
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_part), how);
 }
+
+#if LAMINA_DEFINES
+
+const text_member* source::data::last(const archive_members& files, std::string_view ending) {
+  const text_member* found = nullptr;
+  for (const text_member& m : files.all) {
+    if (!m.name.ends_with(ending)) continue;
+    if (found != nullptr)
+      m.fail(0, lamina::text("expected one member whose name ends in '")
+                    << ending << "', found '" << found->name << "' too");
+    if (m.bytes.empty()) m.fail(0, "expected a text, found an empty member");
+    found = &m;
+  }
+  return found;
+}
+
+vocabulary source::data::dictionary_of(const text_member& from, std::int64_t size) {
+  if (size < 3)
+    throw error(lamina::text("lamina: dataset::wmt14: expected a dictionary size of at least 3, "
+                             "the marks, found ")
+                << size);
+  from.check_utf8();
+  std::vector<std::string> words;
+  for_each_line(from, [&](const text_line& line) {
+    if (static_cast<std::int64_t>(words.size()) == size) return;
+    const std::string_view word = trimmed(line.text);
+    const bool is_mark = words.size() < 3;
+    if (is_mark ? word != translation::marks[words.size()] : word.empty())
+      line.fail(word, lamina::text("expected ")
+                          << (is_mark ? in_quotes(translation::marks[words.size()])
+                                      : std::string("a word of the dictionary"))
+                          << ", found " << (word.empty() ? "an empty line" : in_quotes(word)));
+    words.emplace_back(word);
+  });
+  if (words.size() < 3)
+    from.fail(from.bytes.size(), lamina::text("expected '<s>', '<e>' and '<unk>' as the first "
+                                              "words of the dictionary, found ")
+                                     << words.size() << " words");
+  return {std::move(words), translation::unknown_id};
+}
+
+std::optional<translation::pairs> source::data::part(const archive_members& files,
+                                                     std::string_view ending,
+                                                     const options& how) const {
+  const text_member* from = last(files, ending);
+  if (from == nullptr) return std::nullopt;
+  return translation::read_pairs(*from, source_words, target_words,
+                                 {.longest = 80, .skip_malformed = how.skip_malformed});
+}
+
+std::size_t source::data::sum(std::size_t (translation::pairs::*number)() const) const {
+  std::size_t all = 0;
+  for (const auto* part : {&train, &test, &gen})
+    if (*part) all += ((**part).*number)();
+  return all;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::wmt14

@@ -76,33 +76,8 @@ class source {
               .source_column = how.src_lang == language::de ? 1 : 0};
     }
     /// The frequent words of the source (0) or the target (1) in the training text.
-    static vocabulary dictionary_of(const archive_members& files, const options& how,
-                                    std::size_t side) {
-      const std::int64_t wanted = side == 0 ? how.src_dict_size : how.trg_dict_size;
-      if (wanted < 3)
-        throw error(
-            lamina::text("lamina: dataset::wmt16: expected a dictionary size of at least 3, "
-                         "the marks, found ")
-            << wanted);
-      const bool english = (how.src_lang == language::en) == (side == 0);
-      const auto size =
-          static_cast<std::size_t>((std::min)(wanted, english ? total_en_words : total_de_words));
-      const text_member& from = files.at("wmt16/train");
-      from.check_utf8();
-      word_counter counts;
-      for_each_line(from, [&](const text_line& line) {
-        std::array<std::string_view, 2> sentences;
-        if (!translation::sentences_of(line, rules(how), sentences)) return;
-        for_each_word(sentences[side], [&](std::string_view word) { counts.add(word); });
-      });
-      std::vector<std::string> words(std::begin(translation::marks), std::end(translation::marks));
-      for (std::string& word : counts.by_first_occurrence()) {
-        if (std::find(words.begin(), words.begin() + 3, word) != words.begin() + 3) continue;
-        if (words.size() == size) break;
-        words.push_back(std::move(word));
-      }
-      return {std::move(words), translation::unknown_id};
-    }
+    LAMINA_API static vocabulary dictionary_of(const archive_members& files, const options& how,
+                                               std::size_t side);
     translation::pairs part(const archive_members& files, std::string_view name,
                             const options& how) const {
       return translation::read_pairs(files.at(name), source_words, target_words, rules(how));
@@ -132,5 +107,36 @@ inline bool is_part(std::string_view name) {
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_part), how);
 }
+
+#if LAMINA_DEFINES
+
+vocabulary source::data::dictionary_of(const archive_members& files, const options& how,
+                                       std::size_t side) {
+  const std::int64_t wanted = side == 0 ? how.src_dict_size : how.trg_dict_size;
+  if (wanted < 3)
+    throw error(lamina::text("lamina: dataset::wmt16: expected a dictionary size of at least 3, "
+                             "the marks, found ")
+                << wanted);
+  const bool english = (how.src_lang == language::en) == (side == 0);
+  const auto size =
+      static_cast<std::size_t>((std::min)(wanted, english ? total_en_words : total_de_words));
+  const text_member& from = files.at("wmt16/train");
+  from.check_utf8();
+  word_counter counts;
+  for_each_line(from, [&](const text_line& line) {
+    std::array<std::string_view, 2> sentences;
+    if (!translation::sentences_of(line, rules(how), sentences)) return;
+    for_each_word(sentences[side], [&](std::string_view word) { counts.add(word); });
+  });
+  std::vector<std::string> words(std::begin(translation::marks), std::end(translation::marks));
+  for (std::string& word : counts.by_first_occurrence()) {
+    if (std::find(words.begin(), words.begin() + 3, word) != words.begin() + 3) continue;
+    if (words.size() == size) break;
+    words.push_back(std::move(word));
+  }
+  return {std::move(words), translation::unknown_id};
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::wmt16

@@ -21,12 +21,7 @@ namespace lamina::inline LAMINA_ABI::dataset {
 /// bytes, or of their first occurrence.
 class word_counter {
  public:
-  void add(std::string_view word, std::int64_t times = 1) {
-    auto found = counts_.find(word);
-    if (found == counts_.end())
-      found = counts_.emplace(word, entry{0, static_cast<std::int64_t>(counts_.size())}).first;
-    found->second.count += times;
-  }
+  LAMINA_API void add(std::string_view word, std::int64_t times = 1);
   /// The number of occurrences.
   std::int64_t count(std::string_view word) const {
     const auto found = counts_.find(word);
@@ -41,12 +36,7 @@ class word_counter {
     });
   }
   /// All words; of two with one frequency, the one that was added first comes first.
-  LAMINA_COLD std::vector<std::string> by_first_occurrence() const {
-    return ordered(0, {}, [](const item& a, const item& b) {
-      return a.second.count != b.second.count ? a.second.count > b.second.count
-                                              : a.second.first < b.second.first;
-    });
-  }
+  LAMINA_API LAMINA_COLD std::vector<std::string> by_first_occurrence() const;
 
  private:
   struct entry {
@@ -74,8 +64,27 @@ class word_counter {
 /// The words of a file that occur more often than `cutoff`, the most frequent first, words of one
 /// frequency in the order of their bytes, and "<unk>" behind them. Throws format_error, with the
 /// path of the file, if no word is frequent enough.
-LAMINA_COLD inline vocabulary frequent_words(const word_counter& counts, std::int64_t cutoff,
-                                             const std::string& path) {
+LAMINA_API_COLD vocabulary frequent_words(const word_counter& counts, std::int64_t cutoff,
+                                          const std::string& path);
+
+#if LAMINA_DEFINES
+
+void word_counter::add(std::string_view word, std::int64_t times) {
+  auto found = counts_.find(word);
+  if (found == counts_.end())
+    found = counts_.emplace(word, entry{0, static_cast<std::int64_t>(counts_.size())}).first;
+  found->second.count += times;
+}
+
+std::vector<std::string> word_counter::by_first_occurrence() const {
+  return ordered(0, {}, [](const item& a, const item& b) {
+    return a.second.count != b.second.count ? a.second.count > b.second.count
+                                            : a.second.first < b.second.first;
+  });
+}
+
+vocabulary frequent_words(const word_counter& counts, std::int64_t cutoff,
+                          const std::string& path) {
   std::vector<std::string> words = counts.by_bytes(cutoff, "<unk>");
   if (words.empty())
     throw format_error(path, 0,
@@ -85,5 +94,7 @@ LAMINA_COLD inline vocabulary frequent_words(const word_counter& counts, std::in
   const auto unknown = static_cast<std::int64_t>(words.size()) - 1;
   return {std::move(words), unknown};
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

@@ -5,8 +5,8 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/distributed/session_options.hpp>
-#if defined(LAMINA_HAS_MPI) && defined(LAMINA_MPI_COMPILED)
-#include <lamina/distributed/compiled/compiled_session.hpp>
+#if defined(LAMINA_HAS_MPI) && defined(LAMINA_COMPILED)
+#include <lamina/distributed/compiled_session.hpp>
 #elif defined(LAMINA_HAS_MPI)
 #include <lamina/distributed/mpi_session.hpp>
 #else
@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The processes of this program: an mpi_session; a compiled_session where its code is compiled
 /// apart; a single_session where the program is compiled without LAMINA_HAS_MPI.
-#if defined(LAMINA_HAS_MPI) && defined(LAMINA_MPI_COMPILED)
+#if defined(LAMINA_HAS_MPI) && defined(LAMINA_COMPILED)
 using session = compiled_session;
 #elif defined(LAMINA_HAS_MPI)
 using session = mpi_session;

@@ -12,11 +12,10 @@
 #include <vector>
 
 #include <lamina/core/file.hpp>
-#include <lamina/io/compiled/compiled_io.hpp>
-#include <lamina/io/compiled/onnx_writer.hpp>
 #include <lamina/io/model_values.hpp>
+#include <lamina/io/onnx_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI::inline LAMINA_IO_ABI {
+namespace lamina::inline LAMINA_ABI {
 
 /// Writes the part of a model that computes `targets`, layers or variables by name, to an ONNX
 /// file. Without targets the targets are the variables that its program returns. An existing file
@@ -39,8 +38,4 @@ void export_onnx(const file_path& file, const Model& from, const onnx_options& o
                      from.program.fetch_names(), options);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::inline LAMINA_IO_ABI
-
-#if !defined(LAMINA_IO_COMPILED)
-#include <lamina/io/compiled/onnx_writer_body.hpp>
-#endif
+}  // namespace lamina::inline LAMINA_ABI

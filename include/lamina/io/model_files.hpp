@@ -9,12 +9,11 @@
 #include <vector>
 
 #include <lamina/core/file.hpp>
-#include <lamina/io/compiled/compiled_io.hpp>
-#include <lamina/io/compiled/model_writer.hpp>
 #include <lamina/io/inference_files.hpp>
 #include <lamina/io/model_values.hpp>
+#include <lamina/io/model_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI::inline LAMINA_IO_ABI {
+namespace lamina::inline LAMINA_ABI {
 
 /// Writes the part of a model that computes `targets`, layers or variables by name, to a directory
 /// that PaddlePaddle reads: `__model__` and the parameters. Fluid: save_inference_model.
@@ -51,8 +50,4 @@ template <program_type P>
 void load_persistables(const file_path&, const P&,  // expects lamina::model{program}
                        const std::string& = "") = delete;
 
-}  // namespace lamina::inline LAMINA_ABI::inline LAMINA_IO_ABI
-
-#if !defined(LAMINA_IO_COMPILED)
-#include <lamina/io/compiled/model_writer_body.hpp>
-#endif
+}  // namespace lamina::inline LAMINA_ABI

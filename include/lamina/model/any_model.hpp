@@ -59,50 +59,12 @@ class any_model_base {
   virtual stored_arrays arrays() const = 0;
 };
 
-LAMINA_COLD inline any_variable describe_variable(const program_view& p, int v,
-                                                  std::string_view name) {
-  const variable_desc& d = p.variables[v];
-  any_variable made{std::string(name), d.type, {}, d.rows == 0 ? 0 : lod_level_of(p, d.rows)};
-  for (int i = 0; i < d.rank; ++i)
-    made.shape.push_back(d.rows != 0 && i == 0 ? -1 : p.dims[d.dims + i]);
-  return made;
-}
-LAMINA_COLD inline std::string layer_name(const program_view& p, int name) {
-  name_writer count{nullptr};
-  write_base(p, p.names, name, count);
-  std::string made(static_cast<std::size_t>(count.length), ' ');
-  name_writer w{made.data()};
-  write_base(p, p.names, name, w);
-  return made;
-}
-LAMINA_COLD inline std::string names_of(const std::vector<any_variable>& all) {
-  text made;
-  for (const any_variable& v : all) made << (&v == all.data() ? "" : ", ") << v.name;
-  return all.empty() ? std::string("none") : std::string(made);
-}
-LAMINA_COLD inline std::vector<any_variable> inputs_of(const program_view& p) {
-  std::vector<any_variable> all;
-  for (int i = 0; i < p.count.data; ++i)
-    all.push_back(describe_variable(p, p.data[i], variable_name(p, p.data[i])));
-  return all;
-}
+LAMINA_API_COLD any_variable describe_variable(const program_view& p, int v, std::string_view name);
+LAMINA_API_COLD std::string layer_name(const program_view& p, int name);
+LAMINA_API_COLD std::string names_of(const std::vector<any_variable>& all);
+LAMINA_API_COLD std::vector<any_variable> inputs_of(const program_view& p);
 /// The layers that the user named, and the variables that the program returns.
-LAMINA_COLD inline std::vector<any_variable> outputs_of(const program_view& p) {
-  std::vector<any_variable> all;
-  std::vector<bool> told(static_cast<std::size_t>(p.count.variables));
-  for (int i = 0; i < p.count.names; ++i) {
-    const int v = p.names[i].output;
-    if (p.names[i].key != nullptr || v < 0 || p.variables[v].kind != variable_kind::temporary ||
-        p.variables[v].block != 0)
-      continue;
-    told[static_cast<std::size_t>(v)] = true;
-    all.push_back(describe_variable(p, v, layer_name(p, i)));
-  }
-  for (int i = 0; i < p.count.outputs; ++i)
-    if (!told[static_cast<std::size_t>(p.outputs[i])])
-      all.push_back(describe_variable(p, p.outputs[i], variable_name(p, p.outputs[i])));
-  return all;
-}
+LAMINA_API_COLD std::vector<any_variable> outputs_of(const program_view& p);
 
 /// By variable in variable_table: the data layers that it depends on, as a bit mask.
 template <class Program>
@@ -288,6 +250,57 @@ class any_model_of final : public any_model_base {
   model<P> model_;
 };
 
+#if LAMINA_DEFINES
+
+any_variable describe_variable(const program_view& p, int v, std::string_view name) {
+  const variable_desc& d = p.variables[v];
+  any_variable made{std::string(name), d.type, {}, d.rows == 0 ? 0 : lod_level_of(p, d.rows)};
+  for (int i = 0; i < d.rank; ++i)
+    made.shape.push_back(d.rows != 0 && i == 0 ? -1 : p.dims[d.dims + i]);
+  return made;
+}
+
+std::string layer_name(const program_view& p, int name) {
+  name_writer count{nullptr};
+  write_base(p, p.names, name, count);
+  std::string made(static_cast<std::size_t>(count.length), ' ');
+  name_writer w{made.data()};
+  write_base(p, p.names, name, w);
+  return made;
+}
+
+std::string names_of(const std::vector<any_variable>& all) {
+  text made;
+  for (const any_variable& v : all) made << (&v == all.data() ? "" : ", ") << v.name;
+  return all.empty() ? std::string("none") : std::string(made);
+}
+
+std::vector<any_variable> inputs_of(const program_view& p) {
+  std::vector<any_variable> all;
+  for (int i = 0; i < p.count.data; ++i)
+    all.push_back(describe_variable(p, p.data[i], variable_name(p, p.data[i])));
+  return all;
+}
+
+std::vector<any_variable> outputs_of(const program_view& p) {
+  std::vector<any_variable> all;
+  std::vector<bool> told(static_cast<std::size_t>(p.count.variables));
+  for (int i = 0; i < p.count.names; ++i) {
+    const int v = p.names[i].output;
+    if (p.names[i].key != nullptr || v < 0 || p.variables[v].kind != variable_kind::temporary ||
+        p.variables[v].block != 0)
+      continue;
+    told[static_cast<std::size_t>(v)] = true;
+    all.push_back(describe_variable(p, v, layer_name(p, i)));
+  }
+  for (int i = 0; i < p.count.outputs; ++i)
+    if (!told[static_cast<std::size_t>(p.outputs[i])])
+      all.push_back(describe_variable(p, p.outputs[i], variable_name(p, p.outputs[i])));
+  return all;
+}
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Computes activations of an any_model by name. One thread at a time may use it; it keeps the
@@ -352,23 +365,11 @@ class any_model {
   any_model& operator=(const any_model&) = default;
 
   /// The data layers, in their order.
-  LAMINA_COLD std::vector<any_variable> inputs() const {
-    return detail::inputs_of(model_->program());
-  }
+  LAMINA_API LAMINA_COLD std::vector<any_variable> inputs() const;
   /// The layers with a name, and the variables that the program returns.
-  LAMINA_COLD std::vector<any_variable> outputs() const {
-    return detail::outputs_of(model_->program());
-  }
+  LAMINA_API LAMINA_COLD std::vector<any_variable> outputs() const;
   /// The parameters, in the order of creation.
-  LAMINA_COLD std::vector<any_variable> parameters() const {
-    const program_view p = model_->program();
-    std::vector<any_variable> all;
-    for (int i = 0; i < p.count.parameters; ++i) {
-      const int v = p.parameters[i].variable;
-      all.push_back(detail::describe_variable(p, v, variable_name(p, v)));
-    }
-    return all;
-  }
+  LAMINA_API LAMINA_COLD std::vector<any_variable> parameters() const;
 
   /// Computes with this model; one evaluator per thread, without a lock.
   any_evaluator evaluator() const { return any_evaluator(model_); }
@@ -393,5 +394,25 @@ class any_model {
  private:
   std::shared_ptr<detail::any_model_base> model_;
 };
+
+#if LAMINA_DEFINES
+
+std::vector<any_variable> any_model::inputs() const { return detail::inputs_of(model_->program()); }
+
+std::vector<any_variable> any_model::outputs() const {
+  return detail::outputs_of(model_->program());
+}
+
+std::vector<any_variable> any_model::parameters() const {
+  const program_view p = model_->program();
+  std::vector<any_variable> all;
+  for (int i = 0; i < p.count.parameters; ++i) {
+    const int v = p.parameters[i].variable;
+    all.push_back(detail::describe_variable(p, v, variable_name(p, v)));
+  }
+  return all;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -26,16 +26,40 @@ struct parameter_memory {
 namespace detail {
 
 /// The index of the parameter with this name, or -1.
-LAMINA_COLD inline int find_parameter(const parameter_list_view& in, std::string_view name) {
+LAMINA_API_COLD int find_parameter(const parameter_list_view& in, std::string_view name);
+
+/// By parameter of `to`: the index of the parameter of `from` with the same name. Throws
+/// lamina::error if any of them is missing or has another shape or type.
+LAMINA_API_COLD std::vector<int> counterparts(const parameter_list_view& to,
+                                              const parameter_list_view& from);
+
+/// to = (1 - tau) to + tau from, in doubles.
+template <class Real>
+LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t count, double tau) {
+  const Real* const from = engine::numbers_at<Real>(from_memory);
+  Real* const to = engine::numbers_at<Real>(to_memory);
+  for (std::size_t i = 0; i < count; ++i)
+    to[i] = static_cast<Real>((1 - tau) * static_cast<double>(to[i]) +
+                              tau * static_cast<double>(from[i]));
+}
+
+/// Moves parameters towards those of another model: to = (1 - tau) to + tau from. `from_of` holds
+/// the counterparts, or is null if both models have the same program. Parameters in the list
+/// `copied`, in ascending order, are copied instead. Parameters that both models share in one
+/// memory stay.
+LAMINA_API_COLD void copy_arrays(const parameter_memory& to, const parameter_memory& from,
+                                 const int* from_of, double tau, const int* copied,
+                                 int copied_count);
+
+#if LAMINA_DEFINES
+
+int find_parameter(const parameter_list_view& in, std::string_view name) {
   for (int i = 0; i < in.size(); ++i)
     if (has_name(*in.program, in.program->parameters[i].variable, name)) return i;
   return -1;
 }
 
-/// By parameter of `to`: the index of the parameter of `from` with the same name. Throws
-/// lamina::error if any of them is missing or has another shape or type.
-LAMINA_COLD inline std::vector<int> counterparts(const parameter_list_view& to,
-                                                 const parameter_list_view& from) {
+std::vector<int> counterparts(const parameter_list_view& to, const parameter_list_view& from) {
   std::vector<int> of;
   for (int i = 0; i < to.size(); ++i) {
     const parameter_info mine = to.describe(i);
@@ -53,23 +77,8 @@ LAMINA_COLD inline std::vector<int> counterparts(const parameter_list_view& to,
   return of;
 }
 
-/// to = (1 - tau) to + tau from, in doubles.
-template <class Real>
-LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t count, double tau) {
-  const Real* const from = engine::numbers_at<Real>(from_memory);
-  Real* const to = engine::numbers_at<Real>(to_memory);
-  for (std::size_t i = 0; i < count; ++i)
-    to[i] = static_cast<Real>((1 - tau) * static_cast<double>(to[i]) +
-                              tau * static_cast<double>(from[i]));
-}
-
-/// Moves parameters towards those of another model: to = (1 - tau) to + tau from. `from_of` holds
-/// the counterparts, or is null if both models have the same program. Parameters in the list
-/// `copied`, in ascending order, are copied instead. Parameters that both models share in one
-/// memory stay.
-LAMINA_COLD inline void copy_arrays(const parameter_memory& to, const parameter_memory& from,
-                                    const int* from_of, double tau, const int* copied,
-                                    int copied_count) {
+void copy_arrays(const parameter_memory& to, const parameter_memory& from, const int* from_of,
+                 double tau, const int* copied, int copied_count) {
   if (!(tau >= 0 && tau <= 1))
     throw error(text() << "lamina: copy_parameters: expected a tau between 0 and 1, found "
                        << text().print("%g", tau));
@@ -88,6 +97,8 @@ LAMINA_COLD inline void copy_arrays(const parameter_memory& to, const parameter_
       blend<float>(source, to.array[i], to.list.numbers(i), tau);
   }
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 }  // namespace lamina::inline LAMINA_ABI

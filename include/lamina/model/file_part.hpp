@@ -33,29 +33,13 @@ namespace detail {
 
 /// The name of a part's entry. Entries of parameters have other element types, so that a parameter
 /// may have any name.
-LAMINA_COLD inline std::string part_entry_name(std::string_view part) {
-  return text() << "@" << part << "@";
-}
-LAMINA_COLD inline const tensor_entry* find_part(const std::vector<tensor_entry>& entries,
-                                                 std::string_view part) {
-  const std::string name = part_entry_name(part);
-  for (const tensor_entry& e : entries)
-    if (e.name == name && e.type == dtype::uint8 && e.dims.size() == 1) return &e;
-  return nullptr;
-}
-LAMINA_COLD inline void add_part(std::vector<tensor_entry>& entries, std::string_view part,
-                                 const std::string& content) {
-  if (find_part(entries, part) != nullptr)
-    throw error(text() << "lamina: save: expected one " << part << ", found two");
-  entries.push_back(tensor_entry::letters(part_entry_name(part), content));
-}
-LAMINA_COLD inline std::string_view text_of_part(const std::vector<tensor_entry>& entries,
-                                                 std::string_view part, const std::string& path) {
-  if (const tensor_entry* const found = find_part(entries, part)) return found->bytes.view();
-  throw error(text() << "lamina: " << path << ": expected a " << part
-                     << " beside the parameters, as save(path, " << part
-                     << ") writes it, found none");
-}
+LAMINA_API_COLD std::string part_entry_name(std::string_view part);
+LAMINA_API_COLD const tensor_entry* find_part(const std::vector<tensor_entry>& entries,
+                                              std::string_view part);
+LAMINA_API_COLD void add_part(std::vector<tensor_entry>& entries, std::string_view part,
+                              const std::string& content);
+LAMINA_API_COLD std::string_view text_of_part(const std::vector<tensor_entry>& entries,
+                                              std::string_view part, const std::string& path);
 
 /// Adds the contents of the parts to the entries of a file.
 template <file_part... Parts>
@@ -78,6 +62,34 @@ void read_parts(const std::vector<tensor_entry>& entries, const std::string& pat
   read_parts(entries, path, then, parts...);
   part = std::move(fresh);
 }
+
+#if LAMINA_DEFINES
+
+std::string part_entry_name(std::string_view part) { return text() << "@" << part << "@"; }
+
+const tensor_entry* find_part(const std::vector<tensor_entry>& entries, std::string_view part) {
+  const std::string name = part_entry_name(part);
+  for (const tensor_entry& e : entries)
+    if (e.name == name && e.type == dtype::uint8 && e.dims.size() == 1) return &e;
+  return nullptr;
+}
+
+void add_part(std::vector<tensor_entry>& entries, std::string_view part,
+              const std::string& content) {
+  if (find_part(entries, part) != nullptr)
+    throw error(text() << "lamina: save: expected one " << part << ", found two");
+  entries.push_back(tensor_entry::letters(part_entry_name(part), content));
+}
+
+std::string_view text_of_part(const std::vector<tensor_entry>& entries, std::string_view part,
+                              const std::string& path) {
+  if (const tensor_entry* const found = find_part(entries, part)) return found->bytes.view();
+  throw error(text() << "lamina: " << path << ": expected a " << part
+                     << " beside the parameters, as save(path, " << part
+                     << ") writes it, found none");
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

@@ -19,7 +19,18 @@ namespace lamina::inline LAMINA_ABI {
 template <class Real>
 LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
                                              std::uint64_t program_seed, std::uint64_t stream,
-                                             std::size_t first, std::size_t count) {
+                                             std::size_t first, std::size_t count);
+/// All elements of the variable.
+template <class Real>
+LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
+                                             std::uint64_t program_seed, std::uint64_t stream);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
+                                 std::uint64_t program_seed, std::uint64_t stream,
+                                 std::size_t first, std::size_t count) {
   std::vector<Real> values(count);
   const std::string_view type = op.schema->type;
   const auto number = [&](int attribute) {
@@ -49,14 +60,27 @@ LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operat
   }
   return values;
 }
-/// All elements of the variable.
+LAMINA_INSTANCE(std::vector<float> initial_values<float>(const program_view&, const operator_desc&,
+                                                         std::uint64_t, std::uint64_t, std::size_t,
+                                                         std::size_t))
+LAMINA_INSTANCE(std::vector<double> initial_values<double>(const program_view&,
+                                                           const operator_desc&, std::uint64_t,
+                                                           std::uint64_t, std::size_t, std::size_t))
+
 template <class Real>
-LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
-                                             std::uint64_t program_seed, std::uint64_t stream) {
+std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
+                                 std::uint64_t program_seed, std::uint64_t stream) {
   const variable_desc& v = p.variables[p.arguments[op.outputs]];
   std::size_t count = 1;
   for (int i = 0; i < v.rank; ++i) count *= static_cast<std::size_t>(p.dims[v.dims + i]);
   return initial_values<Real>(p, op, program_seed, stream, 0, count);
 }
+LAMINA_INSTANCE(std::vector<float> initial_values<float>(const program_view&, const operator_desc&,
+                                                         std::uint64_t, std::uint64_t))
+LAMINA_INSTANCE(std::vector<double> initial_values<double>(const program_view&,
+                                                           const operator_desc&, std::uint64_t,
+                                                           std::uint64_t))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -29,20 +29,7 @@ struct load_report {
   /// Whether every parameter got a value from the file.
   bool complete() const { return missing.empty() && other_shapes.empty(); }
   /// One line per list that is not empty.
-  LAMINA_COLD std::string text() const {
-    lamina::text all;
-    const auto add = [&](const char* what, const std::vector<std::string>& names) {
-      if (names.empty()) return;
-      all << names.size() << " " << what << ":";
-      for (const std::string& n : names) all << (&n == names.data() ? " " : ", ") << n;
-      all << "\n";
-    };
-    add("loaded", loaded);
-    add("missing in the file", missing);
-    add("not in the model", surplus);
-    add("of another shape", other_shapes);
-    return all;
-  }
+  LAMINA_API LAMINA_COLD std::string text() const;
 };
 
 /// Options of load_by_name.
@@ -56,9 +43,19 @@ struct load_by_name_options {
 namespace detail {
 
 /// Throws lamina::error: no array of the file has the name of a parameter.
-[[noreturn]] LAMINA_COLD inline void fail_without_names(const std::vector<tensor_entry>& from,
-                                                        const std::string& source,
-                                                        const load_report& report) {
+[[noreturn]] LAMINA_API_COLD void fail_without_names(const std::vector<tensor_entry>& from,
+                                                     const std::string& source,
+                                                     const load_report& report);
+
+/// Assigns arrays to the parameters with their names.
+LAMINA_API_COLD load_report load_by_name(const std::vector<tensor_entry>& from,
+                                         const std::string& source, const stored_arrays& to,
+                                         const load_by_name_options& options);
+
+#if LAMINA_DEFINES
+
+void fail_without_names(const std::vector<tensor_entry>& from, const std::string& source,
+                        const load_report& report) {
   text arrays, parameters;
   for (std::size_t i = 0; i < from.size() && i < 3; ++i)
     arrays << (i == 0 ? " (" : ", ") << from[i].name << (i + 1 == from.size() ? ")" : "");
@@ -69,10 +66,8 @@ namespace detail {
                      << from.size() << " others" << arrays << (from.size() > 3 ? ", ...)" : ""));
 }
 
-/// Assigns arrays to the parameters with their names.
-LAMINA_COLD inline load_report load_by_name(const std::vector<tensor_entry>& from,
-                                            const std::string& source, const stored_arrays& to,
-                                            const load_by_name_options& options) {
+load_report load_by_name(const std::vector<tensor_entry>& from, const std::string& source,
+                         const stored_arrays& to, const load_by_name_options& options) {
   load_report report;
   std::vector<stored_arrays::assignment> all;
   std::vector<bool> used(from.size());
@@ -113,6 +108,8 @@ LAMINA_COLD inline load_report load_by_name(const std::vector<tensor_entry>& fro
   return report;
 }
 
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Sets the parameters of a model for which `from` has an array of the same name. Reports the
@@ -142,5 +139,24 @@ template <program_type Q, program_type P>
                                        const load_by_name_options& options = {}) {
   return detail::load_by_name(from.entries(), "the other model", to.arrays(), options);
 }
+
+#if LAMINA_DEFINES
+
+std::string load_report::text() const {
+  lamina::text all;
+  const auto add = [&](const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    all << names.size() << " " << what << ":";
+    for (const std::string& n : names) all << (&n == names.data() ? " " : ", ") << n;
+    all << "\n";
+  };
+  add("loaded", loaded);
+  add("missing in the file", missing);
+  add("not in the model", surplus);
+  add("of another shape", other_shapes);
+  return all;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -20,13 +20,7 @@ struct minibatch_position {
 
   /// Throws lamina::error with the message of `e` and the position. `sample` is the number in the
   /// mini-batch, -1: not known.
-  [[noreturn]] LAMINA_COLD void fail(const error& e, std::int64_t sample) const {
-    text message(e.what());
-    message << " (mini-batch " << batch;
-    if (pass >= 0) message << " of pass " << pass;
-    if (sample >= 0) message << ", sample " << first_sample + sample;
-    throw error(message << ")");
-  }
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(const error& e, std::int64_t sample) const;
 };
 
 namespace detail {
@@ -45,4 +39,16 @@ auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, cons
 }
 
 }  // namespace detail
+#if LAMINA_DEFINES
+
+void minibatch_position::fail(const error& e, std::int64_t sample) const {
+  text message(e.what());
+  message << " (mini-batch " << batch;
+  if (pass >= 0) message << " of pass " << pass;
+  if (sample >= 0) message << ", sample " << first_sample + sample;
+  throw error(message << ")");
+}
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -81,14 +81,20 @@ struct test_result {
   std::vector<metric_value> metrics;
 
   /// The metric of that name; throws lamina::error for an unknown one.
-  LAMINA_COLD double metric(std::string_view name) const {
-    for (const metric_value& m : metrics)
-      if (m.name == name) return m.value;
-    text known;
-    for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
-    throw error(text() << "lamina: test: expected the name of a metric, found '" << name
-                       << "'; the program has: " << (metrics.empty() ? text() << "none" : known));
-  }
+  LAMINA_API LAMINA_COLD double metric(std::string_view name) const;
 };
+
+#if LAMINA_DEFINES
+
+double test_result::metric(std::string_view name) const {
+  for (const metric_value& m : metrics)
+    if (m.name == name) return m.value;
+  text known;
+  for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
+  throw error(text() << "lamina: test: expected the name of a metric, found '" << name
+                     << "'; the program has: " << (metrics.empty() ? text() << "none" : known));
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -59,25 +59,8 @@ namespace detail {
 /// A pattern of names with the number of a file, "train-%05d.recordio".
 class numbered_path {
  public:
-  LAMINA_COLD explicit numbered_path(const std::string& pattern) {
-    const std::size_t begin = pattern.find('%');
-    std::size_t end = begin == pattern.npos ? begin : begin + 1;
-    while (end < pattern.size() && pattern[end] >= '0' && pattern[end] <= '9')
-      width_ = 10 * width_ + static_cast<std::size_t>(pattern[end++] - '0');
-    if (end >= pattern.size() || pattern[end] != 'd' || pattern.find('%', end) != pattern.npos ||
-        width_ > 20)
-      throw error(text("lamina: split_files: expected one number such as %05d in the name of the "
-                       "files, found '")
-                  << pattern << "'");
-    fill_ = pattern[begin + 1] == '0' ? '0' : ' ';
-    before_ = pattern.substr(0, begin);
-    behind_ = pattern.substr(end + 1);
-  }
-  LAMINA_COLD std::string of(std::size_t number) const {
-    const std::string digits = std::to_string(number);
-    const std::size_t filled = digits.size() < width_ ? width_ - digits.size() : 0;
-    return before_ + std::string(filled, fill_) + digits + behind_;
-  }
+  LAMINA_API LAMINA_COLD explicit numbered_path(const std::string& pattern);
+  LAMINA_API LAMINA_COLD std::string of(std::size_t number) const;
 
  private:
   std::string before_, behind_;
@@ -85,15 +68,42 @@ class numbered_path {
   char fill_ = ' ';
 };
 
-LAMINA_COLD inline void require_no_file(const std::string& path) {
+LAMINA_API_COLD void require_no_file(const std::string& path);
+
+/// The files that a pattern of the shell matches, by their names.
+LAMINA_API_COLD std::vector<std::string> files_of(const std::string& pattern);
+
+#if LAMINA_DEFINES
+
+numbered_path::numbered_path(const std::string& pattern) {
+  const std::size_t begin = pattern.find('%');
+  std::size_t end = begin == pattern.npos ? begin : begin + 1;
+  while (end < pattern.size() && pattern[end] >= '0' && pattern[end] <= '9')
+    width_ = 10 * width_ + static_cast<std::size_t>(pattern[end++] - '0');
+  if (end >= pattern.size() || pattern[end] != 'd' || pattern.find('%', end) != pattern.npos ||
+      width_ > 20)
+    throw error(text("lamina: split_files: expected one number such as %05d in the name of the "
+                     "files, found '")
+                << pattern << "'");
+  fill_ = pattern[begin + 1] == '0' ? '0' : ' ';
+  before_ = pattern.substr(0, begin);
+  behind_ = pattern.substr(end + 1);
+}
+
+std::string numbered_path::of(std::size_t number) const {
+  const std::string digits = std::to_string(number);
+  const std::size_t filled = digits.size() < width_ ? width_ - digits.size() : 0;
+  return before_ + std::string(filled, fill_) + digits + behind_;
+}
+
+void require_no_file(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0)
     throw error(text("lamina: split_files: expected no file beyond the last one written, found '")
                 << path << "', of an earlier and longer reader: remove it");
 }
 
-/// The files that a pattern of the shell matches, by their names.
-LAMINA_COLD inline std::vector<std::string> files_of(const std::string& pattern) {
+std::vector<std::string> files_of(const std::string& pattern) {
   struct matches {
     ::glob_t all{};
     ~matches() { ::globfree(&all); }
@@ -109,6 +119,8 @@ LAMINA_COLD inline std::vector<std::string> files_of(const std::string& pattern)
   std::sort(paths.begin(), paths.end());  // by bytes, in every locale
   return paths;
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

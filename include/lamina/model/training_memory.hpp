@@ -31,6 +31,7 @@ class training_memory {
   bool is_part = false;
 
   training_memory() = default;
+  LAMINA_API LAMINA_COLD ~training_memory();
   training_memory(training_memory&& other) noexcept
       : optimizer(std::exchange(other.optimizer, nullptr)),
         accumulators(std::move(other.accumulators)),
@@ -49,7 +50,7 @@ class training_memory {
   }
 
   /// Drops the state, so that the next call of `train` begins anew.
-  void forget() { *this = training_memory(); }
+  LAMINA_API LAMINA_COLD void forget();
 };
 
 namespace detail {
@@ -62,5 +63,13 @@ bool goes_on(const training_memory* kept) {
   return kept != nullptr && kept->optimizer == &optimizer_identity<Opt>;
 }
 }  // namespace detail
+
+#if LAMINA_DEFINES
+
+training_memory::~training_memory() {}
+
+void training_memory::forget() { *this = training_memory(); }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -54,4 +54,6 @@ struct adadelta final : rule<adadelta> {
   }
 };
 
+LAMINA_EXTERN(void require_options<adadelta>(const adadelta&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -52,4 +52,6 @@ struct adagrad final : rule<adagrad> {
   }
 };
 
+LAMINA_EXTERN(void require_options<adagrad>(const adagrad&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

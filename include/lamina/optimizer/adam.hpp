@@ -58,4 +58,6 @@ struct adam final : rule<adam> {
   }
 };
 
+LAMINA_EXTERN(void require_options<adam>(const adam&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

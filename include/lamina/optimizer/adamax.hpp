@@ -53,4 +53,6 @@ struct adamax final : rule<adamax> {
   }
 };
 
+LAMINA_EXTERN(void require_options<adamax>(const adamax&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -35,8 +35,13 @@ LAMINA_FN inline float shared_scale(double squares, float limit) {
 /// `norms[i]`. The gradients under clip_by_global_norm form one group: only they count in its norm,
 /// and they must have the same limit, otherwise throws lamina::error. Gradients under clip_by_norm
 /// are scaled one by one. All other gradients get 1; their norms are ignored.
-LAMINA_COLD inline void clip_scales(std::span<const gradient_clip> clips,
-                                    std::span<const float> norms, std::span<float> scales) {
+LAMINA_API_COLD void clip_scales(std::span<const gradient_clip> clips, std::span<const float> norms,
+                                 std::span<float> scales);
+
+#if LAMINA_DEFINES
+
+void clip_scales(std::span<const gradient_clip> clips, std::span<const float> norms,
+                 std::span<float> scales) {
   if (clips.size() != norms.size() || clips.size() != scales.size())
     throw error(text() << "lamina: clip_scales: expected " << clips.size()
                        << " norms and scales, found " << norms.size() << " and " << scales.size());
@@ -58,5 +63,7 @@ LAMINA_COLD inline void clip_scales(std::span<const gradient_clip> clips,
                 : clips[i].kind == clip_kind::norm      ? norm_scale(norms[i], clips[i].high)
                                                         : 1.f;
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -47,4 +47,6 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   }
 };
 
+LAMINA_EXTERN(void require_options<decayed_adagrad>(const decayed_adagrad&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -87,16 +87,21 @@ struct event {
   }
 
   /// The metric with that name; throws lamina::error that lists the known names.
-  LAMINA_COLD double metric(std::string_view name) const {
-    for (const metric_value& m : metrics)
-      if (m.name == name) return m.value;
-    text known;
-    for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
-    throw error(text() << "lamina: event: expected the name of a metric, found '" << name << "'; "
-                       << name_of(kind)
-                       << " has: " << (metrics.empty() ? text() << "none" : known));
-  }
+  LAMINA_API LAMINA_COLD double metric(std::string_view name) const;
 };
+
+#if LAMINA_DEFINES
+
+double event::metric(std::string_view name) const {
+  for (const metric_value& m : metrics)
+    if (m.name == name) return m.value;
+  text known;
+  for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
+  throw error(text() << "lamina: event: expected the name of a metric, found '" << name << "'; "
+                     << name_of(kind) << " has: " << (metrics.empty() ? text() << "none" : known));
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::optimizer
 

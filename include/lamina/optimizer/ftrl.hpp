@@ -65,4 +65,6 @@ struct ftrl final : rule<ftrl> {
   }
 };
 
+LAMINA_EXTERN(void require_options<ftrl>(const ftrl&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

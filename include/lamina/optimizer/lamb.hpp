@@ -70,4 +70,6 @@ struct lamb final : rule<lamb> {
   }
 };
 
+LAMINA_EXTERN(void require_options<lamb>(const lamb&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -62,4 +62,6 @@ struct lars_momentum final : rule<lars_momentum> {
   }
 };
 
+LAMINA_EXTERN(void require_options<lars_momentum>(const lars_momentum&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -129,7 +129,8 @@ struct learning_rate {
              static_cast<float>(warmup_start + (static_cast<double>(warmup_end) - warmup_start) *
                                                    static_cast<double>(step) /
                                                    static_cast<double>(warmup_steps));
-    return factor * static_cast<float>(scheduled(step));
+    return factor *
+           static_cast<float>(std::is_constant_evaluated() ? scheduled(step) : scheduled_now(step));
   }
 
  private:
@@ -139,7 +140,9 @@ struct learning_rate {
     schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
   }
 
-  LAMINA_COLD constexpr double scheduled(std::int64_t step) const {
+  /// scheduled(), for code that runs.
+  LAMINA_API LAMINA_COLD double scheduled_now(std::int64_t step) const;
+  constexpr double scheduled(std::int64_t step) const {
     const float fa = static_cast<float>(a), fb = static_cast<float>(b);
     switch (kind) {
       case schedule_kind::noam:
@@ -215,5 +218,11 @@ constexpr learning_rate::learning_rate(const schedule::linear_lr_warmup& s)
   warmup_start = s.start_lr;
   warmup_end = s.end_lr;
 }
+
+#if LAMINA_DEFINES
+
+double learning_rate::scheduled_now(std::int64_t step) const { return scheduled(step); }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::optimizer

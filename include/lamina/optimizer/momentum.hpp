@@ -48,4 +48,6 @@ struct momentum final : rule<momentum> {
   }
 };
 
+LAMINA_EXTERN(void require_options<momentum>(const momentum&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <type_traits>
+
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
@@ -20,7 +22,7 @@ struct option_fault {
 
   constexpr bool is_some() const { return name != nullptr; }
   /// This fault if there is one, otherwise the next.
-  constexpr option_fault or_else(const option_fault& next) const {
+  LAMINA_COLD constexpr option_fault or_else(const option_fault& next) const {
     return is_some() ? *this : next;
   }
 };
@@ -29,25 +31,25 @@ inline constexpr double largest_option = 3.4028234663852886e38;
 
 /// Checks the decay of a moving average. It must be below 1, because with 1 the average would never
 /// change.
-constexpr option_fault decay_fault(const char* name, double value) {
+LAMINA_COLD constexpr option_fault decay_fault(const char* name, double value) {
   if (value >= 0 && value < 1) return {};
   return {name, "at least 0 and below 1", value};
 }
-constexpr option_fault share_fault(const char* name, double value) {
+LAMINA_COLD constexpr option_fault share_fault(const char* name, double value) {
   if (value >= 0 && value <= 1) return {};
   return {name, "from 0 to 1", value};
 }
-constexpr option_fault size_fault(const char* name, double value) {
+LAMINA_COLD constexpr option_fault size_fault(const char* name, double value) {
   if (value >= 0 && value <= largest_option) return {};
   return {name, "a finite number of at least 0", value};
 }
-constexpr option_fault finite_fault(const char* name, double value) {
+LAMINA_COLD constexpr option_fault finite_fault(const char* name, double value) {
   if (value >= -largest_option && value <= largest_option) return {};
   return {name, "a finite number", value};
 }
 
 /// The first fault of a schedule: one of its rates, its decay_rate or its power.
-constexpr option_fault fault_of(const learning_rate& rate) {
+LAMINA_COLD constexpr option_fault fault_of_schedule(const learning_rate& rate) {
   option_fault fault =
       size_fault("learning_rate", static_cast<double>(rate.base))
           .or_else(size_fault("learning_rate.factor", static_cast<double>(rate.factor)));
@@ -64,11 +66,19 @@ constexpr option_fault fault_of(const learning_rate& rate) {
   return fault.or_else(size_fault("start_lr", static_cast<double>(rate.warmup_start)))
       .or_else(size_fault("end_lr", static_cast<double>(rate.warmup_end)));
 }
+/// The same, for code that runs.
+LAMINA_API_COLD option_fault fault_now(const learning_rate& rate);
+
+/// The same, in constant expressions too.
+constexpr option_fault fault_of(const learning_rate& rate) {
+  if (!std::is_constant_evaluated()) return fault_now(rate);
+  return fault_of_schedule(rate);
+}
 constexpr option_fault fault_of(const regularizer& decay) {
   return size_fault("regularization", static_cast<double>(decay.coefficient));
 }
 /// The fault of a clip. Limits of -infinity and infinity are allowed and do not limit.
-constexpr option_fault fault_of(const gradient_clip& clip) {
+LAMINA_COLD constexpr option_fault fault_of(const gradient_clip& clip) {
   const double low = static_cast<double>(clip.low), high = static_cast<double>(clip.high);
   if (clip.kind == clip_kind::value && !(low <= high))
     return {"clip", "a lower limit that is not above the upper one", low};
@@ -91,14 +101,23 @@ constexpr option_fault fault_of_options(const Opt& opt) {
   return fault;
 }
 
+/// Throws lamina::error: an option of an optimizer of this type is outside of its range.
+[[noreturn]] LAMINA_COLD inline void fail_option(const char* type, const option_fault& fault) {
+  throw error((text() << "lamina: " << type << ": " << fault.name << ": expected " << fault.range
+                      << ", found ")
+                  .print("%g", fault.found));
+}
 /// Throws lamina::error if an option of an optimizer is outside of its range.
 template <class Opt>
 LAMINA_COLD void require_options(const Opt& opt) {
   const option_fault fault = fault_of_options(opt);
-  if (fault.is_some())
-    throw error((text() << "lamina: " << Opt::type << ": " << fault.name << ": expected "
-                        << fault.range << ", found ")
-                    .print("%g", fault.found));
+  if (fault.is_some()) fail_option(Opt::type, fault);
 }
+
+#if LAMINA_DEFINES
+
+option_fault fault_now(const learning_rate& rate) { return fault_of_schedule(rate); }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::optimizer

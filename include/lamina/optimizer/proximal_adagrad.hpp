@@ -50,4 +50,6 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   }
 };
 
+LAMINA_EXTERN(void require_options<proximal_adagrad>(const proximal_adagrad&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -49,4 +49,6 @@ struct proximal_gd final : rule<proximal_gd> {
   }
 };
 
+LAMINA_EXTERN(void require_options<proximal_gd>(const proximal_gd&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -59,4 +59,6 @@ struct rmsprop final : rule<rmsprop> {
   }
 };
 
+LAMINA_EXTERN(void require_options<rmsprop>(const rmsprop&))
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer

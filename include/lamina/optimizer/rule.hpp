@@ -52,6 +52,17 @@ enum class rows_rule : std::uint8_t {
 /// The type of a missing reader argument.
 struct no_reader {};
 
+namespace detail {
+/// Whether an optimizer can update. If it cannot, a compile-time error says why.
+template <class Opt>
+constexpr bool is_complete() {
+  static_assert(traits<Opt>::complete,
+                "lamina: an optimizer needs a static update(T& param, T grad, T& state..., T "
+                "scalar...) and a member learning_rate or scalars(step)");
+  return traits<Opt>::complete;
+}
+}  // namespace detail
+
 /// The base of an optimizer; empty, so that designated initialisers still work. Derive an optimizer
 /// from this class and not from a finished optimizer, because `train` knows only `Derived`.
 template <class Derived>
@@ -82,24 +93,40 @@ struct rule {
     return minimize_with(static_cast<const Derived&>(*this), cost, line, choice);
   }
 
-  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A device with its
-  /// own type is given after the options and overrides their device: `adam.train(model, reader,
-  /// {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
-  template <class Model, class Reader = no_reader, class... Place>
-  decltype(auto) train(Model& model, Reader&& reader = Reader{},
-                       const dependent<train_options, Model>& options = {},
-                       const Place&... at) const {
-    static_assert(traits<Derived>::complete,
-                  "lamina: an optimizer needs a static update(T& param, T grad, T& state..., T "
-                  "scalar...) and a member learning_rate or scalars(step)");
-    constexpr bool places = sizeof...(Place) < 2 && (typed_place<Place> && ...);
-    static_assert(check<places, gets_type<Place...>>,
+  // The parameters of `train` stand in one line each, because clang shows those of all three.
+  // clang-format off
+  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. This overload is
+  /// for one thread of one process with one update per mini-batch: braces that name only members of
+  /// serial_options, or none, come here, because it is the more specialised one.
+  template <class M, class R> decltype(auto)
+  train(M& model, R&& reader, const dependent<serial_options, M>& options = {}) const {
+    if constexpr (detail::is_complete<Derived>())
+      return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader),
+                        options);
+  }
+  /// The same with all options. A device with its own type is given after the options and overrides
+  /// their device: `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0,
+  /// lamina::cuda::tf32})`.
+  template <class M, class R, class... At> decltype(auto)
+  train(M& model, R&& reader, const dependent<train_options, M>& options, const At&... at) const {
+    constexpr bool places = sizeof...(At) < 2 && (typed_place<At> && ...);
+    static_assert(check<places, gets_type<At...>>,
                   "lamina: train: expected a place after the options, as lamina::cuda::place{0, "
                   "lamina::cuda::tf32}");
-    if constexpr (traits<Derived>::complete && places)
-      return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
-                        options, at...);
+    if constexpr (detail::is_complete<Derived>() && places)
+      return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader), options,
+                        at...);
   }
+  /// Refuses a call without a reader.
+  template <class M>
+  decltype(auto) train(M& model) const {
+    if constexpr (detail::is_complete<Derived>())
+      return train_with(static_cast<const Derived&>(*this), model, no_reader{}, serial_options{});
+  }
+#ifdef LAMINA_NAMES_OPTIONS
+  no_match<train_options> train(anything, anything, ...) const = delete;  // {.passes = 20}
+#endif
+  // clang-format on
 };
 
 namespace detail {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::inline LAMINA_ABI::optimizer {
@@ -34,5 +35,7 @@ struct sgd final : rule<sgd> {
 
 /// The optimizer of `lamina::train(model, reader)`.
 inline constexpr sgd default_sgd{};
+
+LAMINA_EXTERN(void require_options<sgd>(const sgd&))
 
 }  // namespace lamina::inline LAMINA_ABI::optimizer

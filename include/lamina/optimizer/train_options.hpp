@@ -64,9 +64,33 @@ struct train_options {
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
+/// Those options of a training loop that one thread of one process needs, for one update per
+/// mini-batch. `adam.train(model, reader, {.passes = 20})` takes these where its braces name no
+/// others: so a program that names none of the others has none of their code, and compiles faster.
+/// The meaning of each is that of train_options.
+struct serial_options {
+  int passes = 1;
+  event_handler on_event{};
+  std::uint64_t seed = 0;
+  checkpoint_options checkpoint{};
+  lamina::place place{};
+
+  /// The same options, with the defaults of all others.
+  LAMINA_COLD train_options with_defaults() const {
+    train_options all;
+    all.passes = passes;
+    all.on_event = on_event;
+    all.seed = seed;
+    all.checkpoint = checkpoint;
+    all.place = place;
+    return all;
+  }
+};
+
 }  // namespace lamina::inline LAMINA_ABI::optimizer
 
 namespace lamina::inline LAMINA_ABI {
 using optimizer::checkpoint_options;
+using optimizer::serial_options;
 using optimizer::train_options;
 }  // namespace lamina::inline LAMINA_ABI

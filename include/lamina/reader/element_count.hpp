@@ -39,12 +39,18 @@ class element_count {
 
  private:
   static constexpr std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
-  [[noreturn]] LAMINA_COLD void fail(std::int64_t least, const char* decorator) const {
-    throw error(text() << "lamina: reader::" << decorator << ": expected at least " << least
-                       << (least == 1 ? " element" : " elements") << ", found " << value_);
-  }
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(std::int64_t least, const char* decorator) const;
 
   std::int64_t value_;
 };
+
+#if LAMINA_DEFINES
+
+void element_count::fail(std::int64_t least, const char* decorator) const {
+  throw error(text() << "lamina: reader::" << decorator << ": expected at least " << least
+                     << (least == 1 ? " element" : " elements") << ", found " << value_);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::reader

@@ -120,27 +120,8 @@ class lod {
   bool operator==(const lod&) const = default;
 
  private:
-  LAMINA_COLD void require_level(std::size_t l) const {
-    if (l >= levels())
-      throw error(text() << "lamina: lod: expected a level below " << levels() << ", found "
-                         << static_cast<std::ptrdiff_t>(l));
-  }
-  LAMINA_COLD void check_levels() const {
-    for (std::size_t l = 0; l < levels(); ++l) {
-      const level& offset = levels_[l];
-      if (offset.empty() || offset[0] != 0)
-        throw error(text() << "lamina: lod: expected level " << l << " to begin with offset 0, "
-                           << (offset.empty() ? "found no offset" : "found another"));
-      for (std::size_t i = 1; i < offset.size(); ++i)
-        if (offset[i] < offset[i - 1])
-          throw error(text() << "lamina: lod: expected ascending offsets in level " << l
-                             << ", found " << offset[i - 1] << " before " << offset[i]);
-      if (l + 1 < levels() && offset.back() + 1 != levels_[l + 1].size())
-        throw error(text() << "lamina: lod: expected " << offset.back() << " sequences in level "
-                           << l + 1 << " as level " << l << " says, found "
-                           << static_cast<std::ptrdiff_t>(levels_[l + 1].size()) - 1);
-    }
-  }
+  LAMINA_API LAMINA_COLD void require_level(std::size_t l) const;
+  LAMINA_API LAMINA_COLD void check_levels() const;
 
   std::vector<level> levels_;
 };
@@ -159,5 +140,32 @@ inline std::string to_string(const lod& l) {
   out << "]";
   return out;
 }
+
+#if LAMINA_DEFINES
+
+void lod::require_level(std::size_t l) const {
+  if (l >= levels())
+    throw error(text() << "lamina: lod: expected a level below " << levels() << ", found "
+                       << static_cast<std::ptrdiff_t>(l));
+}
+
+void lod::check_levels() const {
+  for (std::size_t l = 0; l < levels(); ++l) {
+    const level& offset = levels_[l];
+    if (offset.empty() || offset[0] != 0)
+      throw error(text() << "lamina: lod: expected level " << l << " to begin with offset 0, "
+                         << (offset.empty() ? "found no offset" : "found another"));
+    for (std::size_t i = 1; i < offset.size(); ++i)
+      if (offset[i] < offset[i - 1])
+        throw error(text() << "lamina: lod: expected ascending offsets in level " << l << ", found "
+                           << offset[i - 1] << " before " << offset[i]);
+    if (l + 1 < levels() && offset.back() + 1 != levels_[l + 1].size())
+      throw error(text() << "lamina: lod: expected " << offset.back() << " sequences in level "
+                         << l + 1 << " as level " << l << " says, found "
+                         << static_cast<std::ptrdiff_t>(levels_[l + 1].size()) - 1);
+  }
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -99,14 +99,7 @@ class lod_tensor : public tensor {
   }
 
  private:
-  LAMINA_COLD static void require_same_rows(const lod_tensor& a, const lod_tensor& b) {
-    tensor_shape x = a.shape(), y = b.shape();
-    if (!x.empty() && !y.empty()) x[0] = y[0] = 0;
-    if (x != y || x.empty() || a.type() != b.type())
-      throw error(text() << "lamina: lod_tensor: expected parts of " << lamina::name_of(a.type())
-                         << " rows as in " << lamina::to_string(a.shape()) << ", found "
-                         << lamina::name_of(b.type()) << " " << lamina::to_string(b.shape()));
-  }
+  LAMINA_API LAMINA_COLD static void require_same_rows(const lod_tensor& a, const lod_tensor& b);
 
   lamina::lod lod_;
 };
@@ -193,5 +186,18 @@ inline lod_tensor create_random_int_lod_tensor(const std::vector<lod::level>& le
   }
   return lod_tensor(tensor(shape, values), l);
 }
+
+#if LAMINA_DEFINES
+
+void lod_tensor::require_same_rows(const lod_tensor& a, const lod_tensor& b) {
+  tensor_shape x = a.shape(), y = b.shape();
+  if (!x.empty() && !y.empty()) x[0] = y[0] = 0;
+  if (x != y || x.empty() || a.type() != b.type())
+    throw error(text() << "lamina: lod_tensor: expected parts of " << lamina::name_of(a.type())
+                       << " rows as in " << lamina::to_string(a.shape()) << ", found "
+                       << lamina::name_of(b.type()) << " " << lamina::to_string(b.shape()));
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -19,9 +19,9 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
-#include <lamina/train/host_trainer.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -42,14 +42,7 @@ struct training_position {
 /// The checksum covers all samples in their order and the ends of mini-batches.
 class samples_of_pass {
  public:
-  LAMINA_COLD void add(int rows, checksum sum) {
-    ++batches_;
-    samples_ += rows;
-    const std::uint64_t both[2] = {sum_, sum.value()};
-    checksum joined;
-    joined.add(both, sizeof both);
-    sum_ = joined.value();
-  }
+  LAMINA_API LAMINA_COLD void add(int rows, checksum sum);
   /// Adds a mini-batch without a checksum.
   void add(int rows) {
     ++batches_;
@@ -59,29 +52,10 @@ class samples_of_pass {
   /// The position in pass `pass` after the mini-batches that were read.
   training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
   /// Continues from a position without the samples before it.
-  LAMINA_COLD void go_on(const training_position& at) {
-    batches_ = at.batch;
-    samples_ = at.samples;
-    sum_ = at.checksum;
-  }
+  LAMINA_API LAMINA_COLD void go_on(const training_position& at);
   /// Throws lamina::error unless the stopped run had read the same samples.
-  LAMINA_COLD void require(const training_position& stopped, const std::string& place) const {
-    const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
-      throw error(text() << "lamina: train: the checkpoint in " << place
-                         << " was made after mini-batch " << stopped.batch << " of pass "
-                         << stopped.pass << ": expected the same reader, which had read "
-                         << expected << " " << what << " by then, found " << read);
-    };
-    if (batches_ != stopped.batch) found("mini-batches", stopped.batch, batches_);
-    if (stopped.samples < 0) return;
-    if (samples_ != stopped.samples)
-      found("samples (is the batch size another one?)", stopped.samples, samples_);
-    if (stopped.checksum != 0 && sum_ != stopped.checksum)
-      throw error(text() << "lamina: train: the checkpoint in " << place
-                         << " was made after mini-batch " << stopped.batch << " of pass "
-                         << stopped.pass << ": expected the same " << samples_
-                         << " samples in the same order and mini-batches, found others");
-  }
+  LAMINA_API LAMINA_COLD void require(const training_position& stopped,
+                                      const std::string& place) const;
 
  private:
   std::int64_t batches_ = 0, samples_ = 0;
@@ -91,35 +65,12 @@ class samples_of_pass {
 namespace detail {
 
 /// The number in the name of a checkpoint ("checkpoint_12": 12); -1 for other names.
-LAMINA_COLD inline std::int64_t checkpoint_serial(std::string_view name) {
-  const std::string_view prefix = "checkpoint_";
-  if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return -1;
-  name.remove_prefix(prefix.size());
-  if (name[0] == '0' && name.size() > 1) return -1;
-  std::int64_t n = 0;
-  for (const char c : name) {
-    if (c < '0' || c > '9' || n > 1'000'000'000'000) return -1;
-    n = n * 10 + (c - '0');
-  }
-  return n;
-}
+LAMINA_API_COLD std::int64_t checkpoint_serial(std::string_view name);
 
-LAMINA_COLD inline std::string checkpoint_path(const std::string& directory, std::int64_t serial) {
-  return text() << directory << "/checkpoint_" << serial;
-}
+LAMINA_API_COLD std::string checkpoint_path(const std::string& directory, std::int64_t serial);
 
 /// The serials of the checkpoints in a directory, the newest last.
-LAMINA_COLD inline std::vector<std::int64_t> checkpoints_in(const std::string& directory) {
-  std::vector<std::int64_t> found;
-  for_each_name(directory, [&](std::string_view name) {
-    const std::int64_t serial = checkpoint_serial(name);
-    if (serial < 0) return;
-    found.push_back(serial);
-    for (std::size_t i = found.size() - 1; i > 0 && found[i - 1] > found[i]; --i)
-      std::swap(found[i - 1], found[i]);
-  });
-  return found;
-}
+LAMINA_API_COLD std::vector<std::int64_t> checkpoints_in(const std::string& directory);
 
 /// The contents of a checkpoint besides parameters and accumulators.
 struct checkpoint_facts {
@@ -141,68 +92,19 @@ float rate_factor_of(const Opt& opt) {
 }
 
 /// All entries of a checkpoint, in the order of its file.
-LAMINA_COLD inline std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
-                                                                const stored_arrays& accumulators,
-                                                                const checkpoint_facts& facts) {
-  std::vector<tensor_entry> entries;
-  values.append_to(entries);
-  accumulators.append_to(entries);
-  entries.push_back(tensor_entry::letters("@optimizer@", facts.optimizer));
-  const auto number = [&](const char* name, std::uint64_t value) {
-    entries.push_back(tensor_entry::number(name, value));
-  };
-  number("@step@", static_cast<std::uint64_t>(facts.steps));
-  number("@pass@", static_cast<std::uint64_t>(facts.at.pass));
-  number("@batch@", static_cast<std::uint64_t>(facts.at.batch));
-  number("@seed@", facts.seed);
-  if (facts.at.samples >= 0) {
-    number("@samples@", static_cast<std::uint64_t>(facts.at.samples));
-    if (facts.at.checksum != 0) number("@checksum@", facts.at.checksum);
-  }
-  if (!facts.at.finished.empty()) {
-    number("@tasks@", facts.at.tasks);
-    entries.push_back(tensor_entry::letters("@finished@", facts.at.finished));
-  }
-  if (facts.rate_factor != 1)
-    number("@learning_rate_factor@", std::bit_cast<std::uint32_t>(facts.rate_factor));
-  return entries;
-}
+LAMINA_API_COLD std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
+                                                             const stored_arrays& accumulators,
+                                                             const checkpoint_facts& facts);
 
 /// Removes all but the newest `keep` checkpoints; 0: removes none.
-LAMINA_COLD inline void remove_old_checkpoints(const std::string& directory, int keep) {
-  const std::vector<std::int64_t> all = checkpoints_in(directory);
-  // An old checkpoint that cannot be removed, or that is already removed, must not end a run.
-  for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
-    const std::string old = checkpoint_path(directory, all[i]);
-    if (std::remove(old.c_str()) != 0 && errno != ENOENT)
-      std::fprintf(stderr, "lamina: %s cannot be removed: %s\n", old.c_str(),
-                   reason_of(errno).c_str());
-  }
-}
+LAMINA_API_COLD void remove_old_checkpoints(const std::string& directory, int keep);
 
-LAMINA_COLD inline void write_checkpoint(const std::string& directory, const stored_arrays& values,
-                                         const stored_arrays& accumulators,
-                                         const checkpoint_facts& facts, int keep) {
-  make_directories(directory);
-  write_tensor_file(checkpoint_path(directory, facts.steps),
-                    checkpoint_entries(values, accumulators, facts));
-  remove_old_checkpoints(directory, keep);
-}
+LAMINA_API_COLD void write_checkpoint(const std::string& directory, const stored_arrays& values,
+                                      const stored_arrays& accumulators,
+                                      const checkpoint_facts& facts, int keep);
 
 /// Throws lamina::error unless all processes go on from the same checkpoint; -1: from none.
-LAMINA_COLD inline void require_same_checkpoint(world& all, std::int64_t serial) {
-  std::vector<std::int64_t> found(static_cast<std::size_t>(all.size()));
-  all.gather(&serial, sizeof serial, found.data());
-  const auto name = [&](std::size_t rank) {
-    return found[rank] < 0 ? std::string("none")
-                           : std::string(text() << "checkpoint_" << found[rank]);
-  };
-  for (std::size_t r = 1; r < found.size(); ++r)
-    if (found[r] != found[0])
-      throw error(text() << "lamina: train: expected the same newest checkpoint in each process, "
-                            "found "
-                         << name(0) << " in rank 0 and " << name(r) << " in rank " << r);
-}
+LAMINA_API_COLD void require_same_checkpoint(world& all, std::int64_t serial);
 
 /// The entries of the newest intact checkpoint, and its path; empty if the directory has no
 /// checkpoint. `read(path)` reads a file. Reports damaged checkpoints on standard error and renames
@@ -241,10 +143,114 @@ LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string&
 
 /// Reads a checkpoint from its entries. `facts` holds the expected optimizer and seed, and receives
 /// the step and the position. If an error occurs, nothing is changed.
-LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entries,
-                                          const std::string& path, const stored_arrays& values,
-                                          const stored_arrays& accumulators,
-                                          checkpoint_facts& facts) {
+LAMINA_API_COLD void assign_checkpoint(const std::vector<tensor_entry>& entries,
+                                       const std::string& path, const stored_arrays& values,
+                                       const stored_arrays& accumulators, checkpoint_facts& facts);
+
+/// The same from the newest intact checkpoint of a directory; returns false when there is none.
+LAMINA_API_COLD bool read_checkpoint(const std::string& directory, const stored_arrays& values,
+                                     const stored_arrays& accumulators, checkpoint_facts& facts,
+                                     world* all);
+
+/// Throws lamina::error if a run from the beginning is given a directory with checkpoints. Such a
+/// run would remove its own checkpoints, which have smaller numbers than those of a longer earlier
+/// run. A later run would then resume from the earlier run.
+LAMINA_API_COLD void require_no_checkpoint(const std::string& directory);
+
+#if LAMINA_DEFINES
+
+std::int64_t checkpoint_serial(std::string_view name) {
+  const std::string_view prefix = "checkpoint_";
+  if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return -1;
+  name.remove_prefix(prefix.size());
+  if (name[0] == '0' && name.size() > 1) return -1;
+  std::int64_t n = 0;
+  for (const char c : name) {
+    if (c < '0' || c > '9' || n > 1'000'000'000'000) return -1;
+    n = n * 10 + (c - '0');
+  }
+  return n;
+}
+
+std::string checkpoint_path(const std::string& directory, std::int64_t serial) {
+  return text() << directory << "/checkpoint_" << serial;
+}
+
+std::vector<std::int64_t> checkpoints_in(const std::string& directory) {
+  std::vector<std::int64_t> found;
+  for_each_name(directory, [&](std::string_view name) {
+    const std::int64_t serial = checkpoint_serial(name);
+    if (serial < 0) return;
+    found.push_back(serial);
+    for (std::size_t i = found.size() - 1; i > 0 && found[i - 1] > found[i]; --i)
+      std::swap(found[i - 1], found[i]);
+  });
+  return found;
+}
+
+std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
+                                             const stored_arrays& accumulators,
+                                             const checkpoint_facts& facts) {
+  std::vector<tensor_entry> entries;
+  values.append_to(entries);
+  accumulators.append_to(entries);
+  entries.push_back(tensor_entry::letters("@optimizer@", facts.optimizer));
+  const auto number = [&](const char* name, std::uint64_t value) {
+    entries.push_back(tensor_entry::number(name, value));
+  };
+  number("@step@", static_cast<std::uint64_t>(facts.steps));
+  number("@pass@", static_cast<std::uint64_t>(facts.at.pass));
+  number("@batch@", static_cast<std::uint64_t>(facts.at.batch));
+  number("@seed@", facts.seed);
+  if (facts.at.samples >= 0) {
+    number("@samples@", static_cast<std::uint64_t>(facts.at.samples));
+    if (facts.at.checksum != 0) number("@checksum@", facts.at.checksum);
+  }
+  if (!facts.at.finished.empty()) {
+    number("@tasks@", facts.at.tasks);
+    entries.push_back(tensor_entry::letters("@finished@", facts.at.finished));
+  }
+  if (facts.rate_factor != 1)
+    number("@learning_rate_factor@", std::bit_cast<std::uint32_t>(facts.rate_factor));
+  return entries;
+}
+
+void remove_old_checkpoints(const std::string& directory, int keep) {
+  const std::vector<std::int64_t> all = checkpoints_in(directory);
+  // An old checkpoint that cannot be removed, or that is already removed, must not end a run.
+  for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
+    const std::string old = checkpoint_path(directory, all[i]);
+    if (std::remove(old.c_str()) != 0 && errno != ENOENT)
+      std::fprintf(stderr, "lamina: %s cannot be removed: %s\n", old.c_str(),
+                   reason_of(errno).c_str());
+  }
+}
+
+void write_checkpoint(const std::string& directory, const stored_arrays& values,
+                      const stored_arrays& accumulators, const checkpoint_facts& facts, int keep) {
+  make_directories(directory);
+  write_tensor_file(checkpoint_path(directory, facts.steps),
+                    checkpoint_entries(values, accumulators, facts));
+  remove_old_checkpoints(directory, keep);
+}
+
+void require_same_checkpoint(world& all, std::int64_t serial) {
+  std::vector<std::int64_t> found(static_cast<std::size_t>(all.size()));
+  all.gather(&serial, sizeof serial, found.data());
+  const auto name = [&](std::size_t rank) {
+    return found[rank] < 0 ? std::string("none")
+                           : std::string(text() << "checkpoint_" << found[rank]);
+  };
+  for (std::size_t r = 1; r < found.size(); ++r)
+    if (found[r] != found[0])
+      throw error(text() << "lamina: train: expected the same newest checkpoint in each process, "
+                            "found "
+                         << name(0) << " in rank 0 and " << name(r) << " in rank " << r);
+}
+
+void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::string& path,
+                       const stored_arrays& values, const stored_arrays& accumulators,
+                       checkpoint_facts& facts) {
   const auto find = [&](std::string_view name) -> const tensor_entry& {
     for (std::size_t i = entries.size(); i-- > 0;)  // from the end, because a parameter may have
                                                     // any name
@@ -291,10 +297,8 @@ LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entri
   stored_arrays::assign(states);
 }
 
-/// The same from the newest intact checkpoint of a directory; returns false when there is none.
-LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
-                                        const stored_arrays& accumulators, checkpoint_facts& facts,
-                                        world* all) {
+bool read_checkpoint(const std::string& directory, const stored_arrays& values,
+                     const stored_arrays& accumulators, checkpoint_facts& facts, world* all) {
   std::string path;
   const std::vector<tensor_entry> entries = newest_whole_checkpoint(
       directory, path, [](const std::string& p) { return read_tensor_file(p); }, all);
@@ -303,10 +307,7 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   return true;
 }
 
-/// Throws lamina::error if a run from the beginning is given a directory with checkpoints. Such a
-/// run would remove its own checkpoints, which have smaller numbers than those of a longer earlier
-/// run. A later run would then resume from the earlier run.
-LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
+void require_no_checkpoint(const std::string& directory) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   if (!all.empty())
     throw error(text() << "lamina: train: expected a directory without checkpoints, or "
@@ -314,22 +315,7 @@ LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
                        << checkpoint_path(directory, all.back()));
 }
 
-/// Writes a checkpoint whose tables processes divide, with further entries; all must call it.
-template <class P, class Opt>
-LAMINA_COLD void write_divided(host_trainer<P, Opt>& t, const std::string& path,
-                               const checkpoint_facts& facts, std::vector<tensor_entry> more) {
-  std::vector<tensor_entry> entries =
-      checkpoint_entries(t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
-  for (tensor_entry& e : more) entries.push_back(std::move(e));
-  t.trained().divided()->write(path, entries, t.divided_arrays());
-}
-/// assign_checkpoint() for entries that divided_tables::read() has read.
-template <class P, class Opt>
-LAMINA_COLD void assign_divided(host_trainer<P, Opt>& t, const std::vector<tensor_entry>& entries,
-                                const std::string& path, checkpoint_facts& facts) {
-  assign_checkpoint(entries, path, t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
-  t.trained().divided()->read_rows(path, t.divided_arrays());
-}
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -346,52 +332,41 @@ inline const checkpoint_files& checkpoint_functions() {
   return all;
 }
 
-/// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
-/// the directory. Then removes all but the newest `keep` checkpoints (0: removes none). The file is
-/// complete or does not exist.
-template <class P, class Opt>
-LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
-                                 training_position at, std::uint64_t seed, int keep,
-                                 const checkpoint_files& files = checkpoint_functions()) {
-  const detail::checkpoint_facts facts{Opt::type, t.steps(), at, seed,
-                                       detail::rate_factor_of(t.optimizer())};
-  if constexpr (has_distributed_tables<P>)
-    if (divided_tables* const tables = t.trained().divided()) {
-      if (tables->rank() == 0) make_directories(directory.string());
-      detail::write_divided(t, detail::checkpoint_path(directory.string(), t.steps()), facts, {});
-      if (tables->rank() == 0) detail::remove_old_checkpoints(directory.string(), keep);
-      return;
-    }
-  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
+#if LAMINA_DEFINES
+
+void samples_of_pass::add(int rows, checksum sum) {
+  ++batches_;
+  samples_ += rows;
+  const std::uint64_t both[2] = {sum_, sum.value()};
+  checksum joined;
+  joined.add(both, sizeof both);
+  sum_ = joined.value();
 }
 
-/// Restores a training run from the newest intact checkpoint of the directory; returns false if
-/// there is none. Reports a damaged checkpoint on standard error and renames it; throws
-/// format_error if all are damaged. Throws lamina::error for a checkpoint of another program,
-/// optimizer or seed, and then changes nothing. With several processes, `all`, each must call it,
-/// and they must find the same checkpoint.
-template <class P, class Opt>
-LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
-                                 training_position& at, std::uint64_t seed,
-                                 const checkpoint_files& files = checkpoint_functions(),
-                                 world* all = nullptr) {
-  detail::checkpoint_facts facts{Opt::type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
-  bool divided = false;
-  if constexpr (has_distributed_tables<P>)
-    if ((divided = t.trained().divided() != nullptr)) {
-      std::string path;
-      const std::vector<divided_array> arrays = t.divided_arrays();
-      const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(
-          directory.string(), path,
-          [&](const std::string& p) { return t.trained().divided()->read(p, arrays); }, all);
-      if (entries.empty()) return false;
-      detail::assign_divided(t, entries, path, facts);
-    }
-  if (!divided && !files.read(directory.string(), t.trained().arrays(), t.arrays(), facts, all))
-    return false;
-  t.set_steps(facts.steps);
-  at = facts.at;
-  return true;
+void samples_of_pass::go_on(const training_position& at) {
+  batches_ = at.batch;
+  samples_ = at.samples;
+  sum_ = at.checksum;
 }
+
+void samples_of_pass::require(const training_position& stopped, const std::string& place) const {
+  const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
+    throw error(text() << "lamina: train: the checkpoint in " << place
+                       << " was made after mini-batch " << stopped.batch << " of pass "
+                       << stopped.pass << ": expected the same reader, which had read " << expected
+                       << " " << what << " by then, found " << read);
+  };
+  if (batches_ != stopped.batch) found("mini-batches", stopped.batch, batches_);
+  if (stopped.samples < 0) return;
+  if (samples_ != stopped.samples)
+    found("samples (is the batch size another one?)", stopped.samples, samples_);
+  if (stopped.checksum != 0 && sum_ != stopped.checksum)
+    throw error(text() << "lamina: train: the checkpoint in " << place
+                       << " was made after mini-batch " << stopped.batch << " of pass "
+                       << stopped.pass << ": expected the same " << samples_
+                       << " samples in the same order and mini-batches, found others");
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

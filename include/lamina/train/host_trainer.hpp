@@ -41,11 +41,9 @@ class host_trainer : served_updates<P, Opt> {
 
  public:
   using base::collect_state, base::end_pass, base::joins_shares, base::join_pass, base::parameters,
-      base::serve, base::states;
+      base::arrays, base::follow, base::optimizer, base::serve, base::states, base::steps,
+      base::trained;
   using typename base::fused, typename base::parts_type, typename base::real, typename base::traits;
-  static_assert(
-      check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
-      "lamina: train: gradients do not flow through a handle whose rows a loop changes");
   static_assert(check<detail::accepts_program<engine::cpu::machine<fused>>,
                       typename detail::refused_operator<engine::cpu::machine<fused>>::type>,
                 "lamina: a program in double: this computes in float alone");
@@ -66,15 +64,8 @@ class host_trainer : served_updates<P, Opt> {
       return;
     }
     parts_.emplace(m, threads);
-    if (!limited) return;
-    clips_ = owned_array<gradient_clip>(capacity);
-    norms_ = owned_array<float>(capacity);
-    scales_ = owned_array<float>(capacity);
+    if (limited) make_clips();
   }
-
-  /// Makes each step read the options of `opt` again, because an event handler may change them. A
-  /// clip by norm must be present from the start.
-  void follow(const Opt& opt) { used_ = &opt; }
 
   /// Makes each step stop at the first NaN, before the model changes.
   LAMINA_COLD void stop_at_nan(const number_check& what) {
@@ -141,7 +132,7 @@ class host_trainer : served_updates<P, Opt> {
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     ran_parts_ = !fused_;
-    const real cost = fused_ ? fused_step(batch) : split_step(batch);
+    const real cost = fused_ ? fused_step(*fused_, batch) : split_step(batch);
     return check_.require(model_), cost;
   }
 
@@ -230,20 +221,12 @@ class host_trainer : served_updates<P, Opt> {
   /// A metric of the last step: the mean over the rows that it is computed from.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
-  /// The number of steps so far, on which schedules and bias corrections of moments depend.
-  std::int64_t steps() const { return steps_; }
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
     drop_gradients();
     steps_ = n;
     torn_ = begun_ = is_part_ = false;
     collected_ = true;
-  }
-
-  /// The accumulators in the form for files, named "fc_0.w_0_moment1_0".
-  stored_arrays arrays() const {
-    return {parameters_in<P>(), accumulator_pointers_.get(), states, Opt::states.data(), "_", "_0",
-            "an accumulator"};
   }
 
   /// Parameters (false) or accumulators (true) in the form for files, null for those of tables that
@@ -256,7 +239,8 @@ class host_trainer : served_updates<P, Opt> {
     all.array = kept.get();
     return all;
   }
-  LAMINA_COLD std::vector<divided_array> divided_arrays() const {
+  LAMINA_COLD std::vector<divided_array> divided_arrays() const
+      requires(has_distributed_tables<P>) {
     std::vector<divided_array> all;
     const stored_arrays values = parameters_for_files<P>(model_.memory_of_all());
     model_.tables().append_to(all, values, values.array);
@@ -269,56 +253,17 @@ class host_trainer : served_updates<P, Opt> {
   LAMINA_COLD void leave(training_memory& to, int passes) {
     to.forget();
     if (torn_ || !collected_) return;
-    to.optimizer = &detail::optimizer_identity<Opt>;
-    to.accumulators = std::move(accumulators_);
-    to.divided = std::move(divided_);
-    to.steps = steps_;
-    to.passes = passes;
-    to.is_part = is_part_;
+    base::leave_state(to, passes);
   }
-
-  model<P>& trained() { return model_; }
-  const Opt& optimizer() const { return *used_; }
 
  private:
   using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
       base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
       base::divided_, base::finish_gradients, base::is_part_, base::joins_statistics_,
-      base::limits_norms, base::model_, base::norms_, base::own_part, base::parts_, base::pool_,
-      base::reads_shard_, base::require_fitting_cost, base::run_share, base::scalar_, base::scales_,
-      base::seed_, base::set_numbers, base::shared_, base::shared_step, base::steps_, base::torn_,
-      base::update_parameters, base::update_shared_joined, base::updates, base::used_;
-
-  external_buffers external() {
-    return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
-  }
-  LAMINA_NOINLINE real fused_step(const batch_view<P>& batch) {
-    engine::cpu::machine<fused>& m = *fused_;
-    if (torn_) detail::fail_torn();
-    batch.feed_to(m);
-    constexpr auto& where = detail::update_constants_of<fused>;
-    scalar_ = traits::scalars(*used_, steps_);
-    for (int i = 0; i < parameters; ++i)
-      if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
-    if constexpr (engine::cpu::machine<fused>::has_blocks) {
-      const torn_step guard{this};
-      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-      ++steps_;
-    } else {
-      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-      ++steps_;
-    }
-    return detail::number_in<P, P::desc.cost>(m);
-  }
-
-  /// Guards a step: a program with loops may run out of memory after it has updated a parameter.
-  struct torn_step {
-    host_trainer* of;
-    std::int64_t before = of->steps_;
-    ~torn_step() {
-      if (of->steps_ == before) of->torn_ = of->fused_->may_have_updated();
-    }
-  };
+      base::external, base::fused_step, base::limits_norms, base::make_clips, base::model_,
+      base::own_part, base::parts_, base::pool_, base::reads_shard_, base::require_fitting_cost,
+      base::run_share, base::scalar_, base::seed_, base::shared_, base::shared_step, base::steps_,
+      base::torn_, base::update_parameters, base::update_shared_joined, base::updates, base::used_;
 
   /// Throws lamina::error if processes divide the tables of the model, but do not train together.
   void require_joined() const {
@@ -392,7 +337,6 @@ class host_trainer : served_updates<P, Opt> {
   owned_array<float*> but_tables_[has_distributed_tables<P> ? 2 : 1];  // of arrays_but_tables()
   number_check check_;
   bool ran_parts_ = false;  // the last mini-batch ran in parts
-  owned_array<float*> no_gradients_{capacity};
   std::optional<engine::cpu::machine<fused>> fused_;
 };
 

@@ -30,8 +30,12 @@ LAMINA_COLD void require_numbers_in(const parameter_info& info, const float* mem
   }
 }
 /// Throws lamina::error for the first parameter with NaN or, with `infinity`, with infinity.
-LAMINA_COLD inline void require_numbers(const parameter_list_view& all, float* const* memory,
-                                        bool infinity) {
+LAMINA_API_COLD void require_numbers(const parameter_list_view& all, float* const* memory,
+                                     bool infinity);
+
+#if LAMINA_DEFINES
+
+void require_numbers(const parameter_list_view& all, float* const* memory, bool infinity) {
   for (int i = 0; i < all.size(); ++i) {
     const parameter_info info = all.describe(i);
     if (info.type == dtype::float64)
@@ -40,6 +44,8 @@ LAMINA_COLD inline void require_numbers(const parameter_list_view& all, float* c
       require_numbers_in<float>(info, memory[i], infinity);
   }
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

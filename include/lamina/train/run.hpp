@@ -159,11 +159,7 @@ struct no_reader {
   no_reader(const X&);  // NOLINT: it converts
 };
 
-[[noreturn]] LAMINA_COLD inline void fail_undivided() {
-  throw error(
-      "lamina: run: expected a program with c_allreduce_sum for several processes, found none: "
-      "lamina::model m{lamina::transform::grad_all_reduce(program)} (docs: distributed)");
-}
+[[noreturn]] LAMINA_API_COLD void fail_undivided();
 
 /// Runs the program of a machine once, with the processes of options.world.
 template <program_type P, class Machine, class Reader>
@@ -228,6 +224,16 @@ run_summary run_machine(Machine& machine, [[maybe_unused]] model<P>& trained, Re
     summary.cost = number_in<P, P::desc.cost>(machine);
   return summary;
 }
+
+#if LAMINA_DEFINES
+
+void fail_undivided() {
+  throw error(
+      "lamina: run: expected a program with c_allreduce_sum for several processes, found none: "
+      "lamina::model m{lamina::transform::grad_all_reduce(program)} (docs: distributed)");
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

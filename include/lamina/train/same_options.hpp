@@ -21,7 +21,11 @@ namespace lamina::inline LAMINA_ABI::detail {
 /// would wait for another exchange if they differed. All processes must call it. Throws
 /// lamina::error that names the option and the first rank that differs. Parameter servers train
 /// nothing, so theirs may differ.
-LAMINA_COLD inline void require_same_options(world& all, const train_options& mine) {
+LAMINA_API_COLD void require_same_options(world& all, const train_options& mine);
+
+#if LAMINA_DEFINES
+
+void require_same_options(world& all, const train_options& mine) {
   const checkpoint_options& saving = mine.checkpoint;
   const bool saves = !saving.directory.empty();
   static constexpr const char* names[] = {"accumulate",
@@ -48,5 +52,7 @@ LAMINA_COLD inline void require_same_options(world& all, const train_options& mi
                            << " in each process, found " << found[k] << " in rank 0 and "
                            << found[r * count + k] << " in rank " << r);
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::detail

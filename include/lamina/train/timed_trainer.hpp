@@ -61,16 +61,12 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
     base::create_accumulators(nullptr);
     const bool limited = base::limits_norms();
     if (options.threads == 1 && !limited) {
-      fused_.emplace(
-          external_buffers{m.memory(), no_gradients_.get(), base::accumulator_pointers_.get()});
+      fused_.emplace(base::external());
       detail::initialise_state<P>(*fused_);
       return;
     }
     base::parts_.emplace(m, options.threads);
-    if (!limited) return;
-    base::clips_ = owned_array<gradient_clip>(base::capacity);
-    base::norms_ = owned_array<float>(base::capacity);
-    base::scales_ = owned_array<float>(base::capacity);
+    if (limited) base::make_clips();
   }
 
   /// Trains on one mini-batch, a range of samples. Returns its cost before the update.
@@ -180,7 +176,6 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   }
 
   feeder<P> feeder_;
-  owned_array<float*> no_gradients_{base::capacity};
   std::vector<engine::cpu::group_clock> clocks_;  // by thread: what is no group of a machine
   std::vector<engine::cpu::group_time> runs_;
   std::optional<machine_type> fused_;

@@ -14,6 +14,7 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/host_trainer.hpp>
 #include <lamina/train/reads_minibatches.hpp>
+#include <lamina/train/serial_trainer.hpp>
 #include <lamina/train/training_run.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -23,20 +24,19 @@ namespace detail {
 /// Trains a model that keeps its training state, pass by pass; `given` are the arguments of the
 /// machine's constructor. Reads the options in each pass, because a handler may change the number
 /// of passes.
-template <class P, class Machine, class Opt, class Reader, class... Given>
+template <class P, class Machine, class Opt, class Reader, class Options, class... Given>
 LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches,
-                                    const train_options& options, Given&&... given) {
-  if (options.passes < 0)
-    throw error("lamina: train: expected 0 passes or more, found " +
-                std::to_string(options.passes));
+                                    const Options& options, Given&&... given) {
+  if (options.passes < 0) fail_passes(options.passes);
   // A run with checkpoints starts from them, not from the training state of the model.
   const bool has_directory = !options.checkpoint.directory.empty();
   if (has_directory) m.forget_training();
-  const world* const all = options.world;
-  if (m.training().is_part && goes_on<Opt>(&m.training()) &&
-      (all == nullptr || all->size() == 1 || all->rank() == 0))
-    fail_part_of_state();
-  training_run<P, Opt, Machine> run(opt, options, &m.training(), given...);
+  if (m.training().is_part && goes_on<Opt>(&m.training())) {
+    const world* all = nullptr;
+    if constexpr (requires { options.world; }) all = options.world;
+    if (all == nullptr || all->size() == 1 || all->rank() == 0) fail_part_of_state();
+  }
+  training_run<P, Opt, Machine, Options> run(opt, options, &m.training(), given...);
   train_result result;
   for (const int first = has_directory ? 0 : run.passes();
        run.passes() < first + options.passes && !run.stopped();) {
@@ -59,15 +59,22 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
 template <class Opt, class P, class Reader>
 train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                       const train_options& options) {
-  if (options.place.kind != place_kind::cpu)
-    throw error(
-        "lamina: train: expected the CPU as place, found a device: include "
-        "<lamina/lamina.cuh> where train is called");
-  if (options.threads < 1 || options.threads > 256)
-    throw error("lamina: train: expected 1 to 256 threads, found " +
-                std::to_string(options.threads));
+  if (options.place.kind != place_kind::cpu) detail::fail_host_place();
+  if (options.threads < 1 || options.threads > 256) detail::fail_threads(options.threads);
   return detail::train_loop<P, host_trainer<P, Opt>>(opt, m, batches, options, opt, m,
                                                      options.threads, options.seed);
+}
+
+/// The same with serial_options. Tables that processes divide need all options.
+template <class Opt, class P, class Reader>
+train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
+                      const serial_options& options) {
+  if (options.place.kind != place_kind::cpu) detail::fail_host_place();
+  if constexpr (has_distributed_tables<P>)
+    return train_at(host_places{}, opt, m, batches, options.with_defaults());
+  else
+    return detail::train_loop<P, serial_trainer<P, Opt>>(opt, m, batches, options, opt, m,
+                                                         options.seed);
 }
 
 /// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). Called as
@@ -79,10 +86,11 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
 /// passes, bit for bit. The training begins anew with another type of optimizer, after
 /// model::load() or forget_training(), and with a directory for checkpoints, which store their own
 /// state. Skips mini-batches without samples. Throws lamina::error for data that do not fit.
-/// Returns a train_result; the declared type is `auto`, because only then does clang show the
-/// user's line in an error.
-template <optimizer::optimizer_type Opt, program_type P, class Reader, class Places = places>
-auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},
+/// `options` are serial_options or train_options. Returns a train_result; the declared type is
+/// `auto`, because only then does clang show the user's line in an error.
+template <optimizer::optimizer_type Opt, program_type P, class Reader,
+          class Options = serial_options, class Places = places>
+auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const Options& options = {},
                 const Places& at = {}) {
   constexpr cost_kind cost = cost_kind_of<P>();
   constexpr bool reads = reads_minibatches<P>();
@@ -136,8 +144,9 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
 }
 
 /// Refuses a program, or anything else that is not a model, with a one-line error.
-template <optimizer::optimizer_type Opt, class Other, class Reader, class... Place>
-auto train_with(const Opt&, const Other&, Reader&&, const train_options& = {}, const Place&...) {
+template <optimizer::optimizer_type Opt, class Other, class Reader, class Options = serial_options,
+          class... Place>
+auto train_with(const Opt&, const Other&, Reader&&, const Options& = {}, const Place&...) {
   static_assert(!program_type<Other>,
                 "lamina: train: expected a model, train(model, reader), found a program; put "
                 "lamina::model m{program} before it");
@@ -146,14 +155,16 @@ auto train_with(const Opt&, const Other&, Reader&&, const train_options& = {}, c
   return train_result{};
 }
 
-/// Trains with the default optimizer.
-template <program_type P, class Reader, class Places = places>
-train_result train(model<P>& m, Reader&& batches, const train_options& options = {}) {
+/// Trains with the default optimizer. As with `adam.train`, braces choose between serial_options
+/// and train_options by the members that they name.
+template <program_type P, class Reader>
+auto train(model<P>& m, Reader&& batches, const dependent<serial_options, P>& options = {}) {
   return train_with(optimizer::default_sgd, m, std::forward<Reader>(batches), options);
 }
-template <program_type P, class Reader, class Place>
-auto train(model<P>& m, Reader&& batches, const train_options& options, const Place& at) {
-  return train_with(optimizer::default_sgd, m, std::forward<Reader>(batches), options, at);
+template <program_type P, class Reader, class... Place>
+auto train(model<P>& m, Reader&& batches, const dependent<train_options, P>& options,
+           const Place&... at) {
+  return train_with(optimizer::default_sgd, m, std::forward<Reader>(batches), options, at...);
 }
 template <program_type P, class Reader>
 auto train(const P& program, Reader&& batches, const train_options& options = {}) {

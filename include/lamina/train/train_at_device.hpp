@@ -49,5 +49,12 @@ train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
     return train_at(host_places{}, opt, m, batches, options);
   return train_at(cuda::place{options.place.number}, opt, m, batches, options);
 }
+template <class Opt, class P, class Reader>
+train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
+                      const serial_options& options) {
+  if (options.place.kind == place_kind::cpu)
+    return train_at(host_places{}, opt, m, batches, options);
+  return train_at(cuda::place{options.place.number}, opt, m, batches, options.with_defaults());
+}
 
 }  // namespace lamina::inline LAMINA_ABI

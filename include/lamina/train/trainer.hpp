@@ -24,6 +24,7 @@
 #include <lamina/train/host_trainer.hpp>
 #include <lamina/train/minibatch_check.hpp>
 #include <lamina/train/refused_trainer.hpp>
+#include <lamina/train/trainer_checkpoint.hpp>
 #include <lamina/train/training_run.hpp>
 
 namespace lamina::inline LAMINA_ABI {

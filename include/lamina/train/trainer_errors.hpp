@@ -9,102 +9,148 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
+/// Throws lamina::error for options of `train` outside of their range.
+[[noreturn]] LAMINA_COLD inline void fail_passes(int found) {
+  throw error(text() << "lamina: train: expected 0 passes or more, found " << found);
+}
+[[noreturn]] LAMINA_COLD inline void fail_threads(int found) {
+  throw error(text() << "lamina: train: expected 1 to 256 threads, found " << found);
+}
+[[noreturn]] LAMINA_COLD inline void fail_host_place() {
+  throw error(
+      "lamina: train: expected the CPU as place, found a device: include <lamina/lamina.cuh> where "
+      "train is called");
+}
 /// Throws lamina::error: the mini-batches of this cost cannot be joined one by one.
-[[noreturn]] LAMINA_COLD inline void fail_second_backward() {
+[[noreturn]] LAMINA_API_COLD void fail_second_backward();
+/// Throws lamina::error: the gradients of this cost cannot be joined.
+[[noreturn]] LAMINA_API_COLD void fail_several_minibatches();
+/// Throws lamina::error: gradients wait for an update.
+[[noreturn]] LAMINA_API_COLD void fail_pending(const char* what, int minibatches);
+/// Throws lamina::error: `accumulate` has no meaning. `joins`: the machine joins gradients.
+[[noreturn]] LAMINA_API_COLD void fail_accumulate(bool joins, int found);
+/// Throws lamina::error: there are no gradients for an update.
+[[noreturn]] LAMINA_API_COLD void fail_no_backward();
+
+/// Throws lamina::error: the cost cannot be computed in parts.
+[[noreturn]] LAMINA_API_COLD void fail_parts_of_cost(int parts);
+
+[[noreturn]] LAMINA_API_COLD void fail_torn();
+
+/// Throws lamina::error: this process has the accumulators of its shard alone.
+[[noreturn]] LAMINA_API_COLD void fail_part_of_state();
+
+/// Throws lamina::error because a pass has no samples. `was_read`: an earlier pass had some.
+[[noreturn]] LAMINA_API_COLD void fail_empty_pass(int pass, bool was_read);
+
+/// Throws lamina::error: trainers with parameter servers make their own steps.
+[[noreturn]] LAMINA_API_COLD void fail_apart_in_world();
+/// Throws lamina::error: gradient machines know nothing of other processes.
+[[noreturn]] LAMINA_API_COLD void fail_machines_in_world();
+/// Throws lamina::error: no process knows the rows of all shares in advance.
+[[noreturn]] LAMINA_API_COLD void fail_shares_ahead();
+
+/// Throws lamina::error: parts of a mini-batch may run the block unequally often.
+[[noreturn]] LAMINA_API_COLD void fail_statistics_of_block();
+/// Throws lamina::error: the weights of parts in the cost are not known in its backward pass.
+[[noreturn]] LAMINA_API_COLD void fail_statistics_of_cost();
+/// Throws lamina::error: parameter servers compute no part of a mini-batch.
+[[noreturn]] LAMINA_API_COLD void fail_statistics_with_servers(int servers);
+
+#if LAMINA_DEFINES
+
+void fail_second_backward() {
   throw error(
       "lamina: trainer: a cost that adds means over rows of several kinds needs all "
       "mini-batches of an update at once: expected the option accumulate and pass(), found a "
       "second backward() before update()");
 }
-/// Throws lamina::error: the gradients of this cost cannot be joined.
-[[noreturn]] LAMINA_COLD inline void fail_several_minibatches() {
+
+void fail_several_minibatches() {
   throw error(
       "lamina: trainer: expected one mini-batch per update for a cost that is neither a mean "
       "nor a sum over rows, nor a quotient of two such sums whose denominator depends on the "
       "data alone, found several");
 }
-/// Throws lamina::error: gradients wait for an update.
-[[noreturn]] LAMINA_COLD inline void fail_pending(const char* what, int minibatches) {
+
+void fail_pending(const char* what, int minibatches) {
   throw error(text() << "lamina: trainer: expected update() before " << what
                      << ", found the gradients of " << minibatches
                      << " mini-batches that are not used yet");
 }
-/// Throws lamina::error: `accumulate` has no meaning. `joins`: the machine joins gradients.
-[[noreturn]] LAMINA_COLD inline void fail_accumulate(bool joins, int found) {
+
+void fail_accumulate(bool joins, int found) {
   throw error(text() << "lamina: train: expected accumulate to be 1"
                      << (joins ? " or more" : " on a device") << ", found " << found);
 }
-/// Throws lamina::error: there are no gradients for an update.
-[[noreturn]] LAMINA_COLD inline void fail_no_backward() {
+
+void fail_no_backward() {
   throw error(
       "lamina: trainer: expected backward() before update(), found none since the last "
       "update");
 }
 
-/// Throws lamina::error: the cost cannot be computed in parts.
-[[noreturn]] LAMINA_COLD inline void fail_parts_of_cost(int parts) {
+void fail_parts_of_cost(int parts) {
   throw error(text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor a "
                         "sum over rows, nor a quotient of two such sums whose denominator depends "
                         "on the data alone, found "
                      << parts);
 }
 
-[[noreturn]] LAMINA_COLD inline void fail_torn() {
+void fail_torn() {
   throw error(
       "lamina: train: an error in the middle of an earlier step left some parameters updated "
       "and others not: expected that a checkpoint is loaded before the next step, found none");
 }
 
-/// Throws lamina::error: this process has the accumulators of its shard alone.
-[[noreturn]] LAMINA_COLD inline void fail_part_of_state() {
+void fail_part_of_state() {
   throw error(
       "lamina: train: expected the .world of the earlier training, of whose state this process has "
       "a part and rank 0 all, found none or another rank; forget_training() begins anew");
 }
 
-/// Throws lamina::error because a pass has no samples. `was_read`: an earlier pass had some.
-[[noreturn]] LAMINA_COLD inline void fail_empty_pass(int pass, bool was_read) {
+void fail_empty_pass(int pass, bool was_read) {
   throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
                      << ", found none"
                      << (was_read ? ": the reader ended for good, but each pass reads it again"
                                   : ": the reader is empty, or drop_last left nothing of it"));
 }
 
-/// Throws lamina::error: trainers with parameter servers make their own steps.
-[[noreturn]] LAMINA_COLD inline void fail_apart_in_world() {
+void fail_apart_in_world() {
   throw error(
       "lamina: train: expected whole steps with a staleness above 0, found gradients apart from "
       "updates (accumulate above 1, backward() or update())");
 }
-/// Throws lamina::error: gradient machines know nothing of other processes.
-[[noreturn]] LAMINA_COLD inline void fail_machines_in_world() {
+
+void fail_machines_in_world() {
   throw error(
       "lamina: trainer: expected one process for an update with gradient machines, found several: "
       "backward() and update() work in several");
 }
-/// Throws lamina::error: no process knows the rows of all shares in advance.
-[[noreturn]] LAMINA_COLD inline void fail_shares_ahead() {
+
+void fail_shares_ahead() {
   throw error(
       "lamina: train: expected accumulate to be 1 with reads_shard for a cost that adds means over "
       "rows of several kinds, found more");
 }
 
-/// Throws lamina::error: parts of a mini-batch may run the block unequally often.
-[[noreturn]] LAMINA_COLD inline void fail_statistics_of_block() {
+void fail_statistics_of_block() {
   throw error(
       "lamina: train: sync_batch_norm: expected batch_norm outside of loops and branches, found it "
       "in one");
 }
-/// Throws lamina::error: the weights of parts in the cost are not known in its backward pass.
-[[noreturn]] LAMINA_COLD inline void fail_statistics_of_cost() {
+
+void fail_statistics_of_cost() {
   throw error(
       "lamina: train: sync_batch_norm: expected a cost that is a mean or a sum over rows of the "
       "data, found a quotient, or one over rows that the program makes");
 }
-/// Throws lamina::error: parameter servers compute no part of a mini-batch.
-[[noreturn]] LAMINA_COLD inline void fail_statistics_with_servers(int servers) {
+
+void fail_statistics_with_servers(int servers) {
   throw error(text() << "lamina: train: sync_batch_norm: expected no parameter servers, found "
                      << servers);
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/minibatch_position.hpp>
@@ -19,12 +19,15 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/checkpoint.hpp>
+#include <lamina/train/minibatch_group.hpp>
 #include <lamina/train/minibatch_walk.hpp>
-#include <lamina/train/number_check.hpp>
 #include <lamina/train/pass_means.hpp>
+#include <lamina/train/prepare_machine.hpp>
+#include <lamina/train/report_event.hpp>
 #include <lamina/train/run_tasks.hpp>
 #include <lamina/train/same_options.hpp>
 #include <lamina/train/train_result.hpp>
+#include <lamina/train/trainer_checkpoint.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 
@@ -32,9 +35,13 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The training of a model by an optimizer, from pass to pass. Both `train` and `trainer` use it.
 /// `Machine` computes the steps. Reads the options and the optimizer in each step, because a
-/// handler may change them; both must outlive the run.
-template <program_type P, class Opt, class Machine>
+/// handler may change them; both must outlive the run. What `Options` cannot ask for, threads,
+/// accumulation and processes where they are serial_options, the run does not contain.
+template <program_type P, class Opt, class Machine, class Options = train_options>
 class training_run {
+  /// Whether the options have more than serial_options.
+  static constexpr bool has_all_options = requires(const Options& o) { o.world; };
+
  public:
   /// Whether the machine joins the gradients of several mini-batches for one update.
   static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
@@ -46,34 +53,20 @@ class training_run {
   /// the machine. If the options ask for it, the run continues from a checkpoint of their
   /// directory.
   template <class... Given>
-  LAMINA_COLD training_run(const Opt& opt, const train_options& options, training_memory* kept,
+  LAMINA_COLD training_run(const Opt& opt, const Options& options, training_memory* kept,
                            Given&&... given)
       : opt_(opt),
         options_(options),
         kept_(kept),
         at_{detail::goes_on<Opt>(kept) ? kept->passes : 0, 0},
         machine_(given..., kept),
-        threads_(options.threads),
         seed_(options.seed),
         tasks_(options) {
-    if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
-      detail::fail_accumulate(accumulates, options.accumulate);
     machine_.follow(opt);
-    if (const number_check stop(options.check_nan, options.check_infinity); stop.nan) {
-      if constexpr (requires { machine_.stop_at_nan(stop); })
-        machine_.stop_at_nan(stop);
-      else
-        throw error("lamina: check_nan: expected the CPU as place, found a device");
+    if constexpr (has_all_options) {
+      threads_ = options.threads;
+      detail::prepare_machine(machine_, accumulates, options);
     }
-    if (options.world != nullptr) {
-      if constexpr (requires { machine_.join_world(*options.world, true); })
-        machine_.join_world(*options.world, options.reads_shard);
-      else
-        throw error(
-            "lamina: train: expected the CPU as place with several processes, found a "
-            "device");
-    }
-    if (options.sync_batch_norm) machine_.join_statistics(options.world);
     tell_world([&] { find_position(); });
   }
   training_run(const training_run&) = delete;
@@ -83,7 +76,6 @@ class training_run {
   }
 
   Machine& machine() { return machine_; }
-  const train_options& options() const { return options_; }
   /// The number of passes so far, which is also the number of the next one.
   int passes() const { return at_.pass; }
   /// Whether a handler stopped the last pass.
@@ -113,9 +105,9 @@ class training_run {
   real_of<P> step(const batch_view<P>& batch) {
     optimizer::require_options(opt_);
     if constexpr (accumulates)
-      if (options_.accumulate > 1 || pending() > 0) {
+      if (minibatches_per_update() > 1 || pending() > 0) {
         const real_of<P> cost = backward(batch);
-        if (pending() >= options_.accumulate) tell_world([&] { update(); });
+        if (pending() >= minibatches_per_update()) tell_world([&] { update(); });
         return cost;
       }
     return noted(tell_world([&] { return machine_.step(batch); }), batch.size());
@@ -148,33 +140,52 @@ class training_run {
   /// Calls f(). If it throws, the other processes of a distributed training stop too.
   template <class F>
   LAMINA_COLD decltype(auto) tell_world(F&& f) {
-    if (options_.world == nullptr) return f();
-    try {
+    if constexpr (has_all_options) {
+      if (options_.world == nullptr) return f();
+      try {
+        return f();
+      } catch (const std::exception& e) {
+        if (kept_ != nullptr) std::exchange(kept_, nullptr)->forget();
+        options_.world->fail(e.what());
+        throw;
+      }
+    } else {
       return f();
-    } catch (const std::exception& e) {
-      if (kept_ != nullptr) std::exchange(kept_, nullptr)->forget();
-      options_.world->fail(e.what());
-      throw;
     }
   }
 
  private:
+  /// The processes that train together; null: this one alone.
+  world* all() const {
+    if constexpr (has_all_options)
+      return options_.world;
+    else
+      return nullptr;
+  }
+  int minibatches_per_update() const {
+    if constexpr (has_all_options)
+      return options_.accumulate;
+    else
+      return 1;
+  }
   /// Continues from a checkpoint, if the options ask for it and there is one.
   LAMINA_COLD void find_position() {
-    if (options_.world != nullptr) detail::require_same_options(*options_.world, options_);
+    if constexpr (has_all_options)
+      if (all() != nullptr) detail::require_same_options(*all(), options_);
     const checkpoint_files* const files = options_.checkpoint.directory.files();
     source_ = options_.checkpoint.directory.string();
     if (files != nullptr && options_.checkpoint.resume) {
-      load_checkpoint(source_, machine_, at_, options_.seed, *files, options_.world);
+      load_checkpoint(source_, machine_, at_, options_.seed, *files, all());
       return;
     }
     if (files != nullptr) files->require_none(source_);
-    if (options_.world != nullptr) detail::require_same_checkpoint(*options_.world, -1);
+    if constexpr (has_all_options)
+      if (all() != nullptr) detail::require_same_checkpoint(*all(), -1);
   }
   /// On a parameter server, serves the trainers and returns true.
   LAMINA_COLD bool serves() {
     if constexpr (requires { machine_.serve(); })
-      if (options_.world != nullptr && machine_.serve()) {
+      if (all() != nullptr && machine_.serve()) {
         at_ = {at_.pass + 1, 0};
         return true;
       }
@@ -188,13 +199,20 @@ class training_run {
   /// Whether each process reads its share of the mini-batches. Then a process that has no more
   /// mini-batches takes part, without samples, until all processes are at their end.
   bool reads_shard() const {
-    if constexpr (requires { machine_.joins_shares(); }) return machine_.joins_shares();
-    return options_.reads_shard && options_.world != nullptr;
+    if constexpr (requires { machine_.joins_shares(); })
+      return machine_.joins_shares();
+    else if constexpr (has_all_options)
+      return options_.reads_shard && options_.world != nullptr;
+    else
+      return false;
   }
   /// Whether this process makes steps of its own on a share of its own, which may be empty.
   bool reads_alone() const {
-    return options_.reads_shard && !reads_shard() && options_.world != nullptr &&
-           options_.world->size() > 1;
+    if constexpr (has_all_options)
+      return options_.reads_shard && !reads_shard() && options_.world != nullptr &&
+             options_.world->size() > 1;
+    else
+      return false;
   }
   template <class Reader>
   LAMINA_COLD void run_pass(Reader& batches) {
@@ -206,7 +224,8 @@ class training_run {
     stopping_ = false;
     in_pass_ = true;
     seen_ = {};
-    report({.kind = event_kind::begin_pass, .pass = pass});
+    event e{.kind = event_kind::begin_pass, .pass = pass};
+    report(e);
     means_.begin(machine_);
     const bool goes_on = tasks_.begin(at_, source_, seen_);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
@@ -224,7 +243,7 @@ class training_run {
         here.first_sample += feeder_.rows();
       }
       // The checksum is that of the share of rank 0.
-      if (!reads_shard() || options_.world->rank() == 0) seen_.require(at_, source_);
+      if (!reads_shard() || all()->rank() == 0) seen_.require(at_, source_);
     }
     minibatch_group group;
     bool is_due = false;  // a checkpoint must be written at the next update
@@ -232,30 +251,30 @@ class training_run {
       const bool found = next(walk, group);
       const feeder<P>& now = group.now(feeder_);
       std::int64_t rows = found ? now.rows() : 0;
-      if (reads_shard()) rows = options_.world->add_up(rows);
+      if (reads_shard()) rows = all()->add_up(rows);
       // A trainer that makes its own steps makes one in each pass, so that the others do not wait.
       if (rows == 0 && (seen_.batches() > 0 || !reads_alone())) break;
       const batch_view<P> view = found ? now.view() : batch_view<P>();
       if (found)
-        note(now, saves || options_.world != nullptr);
+        note(now, saves || all() != nullptr);
       else
         seen_.add(0);
-      if (options_.world != nullptr && seen_.batches() == 1) require_samples(pass);
+      if (all() != nullptr && seen_.batches() == 1) require_samples(pass);
       const std::int64_t batch = seen_.batches() - 1;
-      report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
+      e = {.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows};
+      report(e);
       here.batch = batch;
       const double cost =
           static_cast<double>(detail::at_minibatch(here, view, [&] { return run(view, group); }));
       means_.add(machine_, cost, static_cast<int>(rows));
       has_run_ = true;
-      event e{.kind = event_kind::end_forward_backward,
-              .pass = pass,
-              .batch = batch,
-              .samples = rows,
-              .cost = cost,
-              .metrics = means_.now()};
+      e.kind = event_kind::end_forward_backward;
+      e.cost = cost;
+      e.metrics = means_.now();
       report(e);
-      if (pending() >= options_.accumulate) detail::at_minibatch(here, view, [&] { update(); });
+      if constexpr (accumulates)
+        if (pending() >= minibatches_per_update())
+          detail::at_minibatch(here, view, [&] { update(); });
       here.first_sample += view.size();
       tasks_.use(view.size(), pending() > 0);
       e.kind = event_kind::end_iteration;
@@ -272,18 +291,19 @@ class training_run {
       detail::fail_empty_pass(pass, known_batches_.has_value());
     bool own_data = false;
     if constexpr (requires { machine_.serve(); })
-      if (options_.world != nullptr)
+      if (all() != nullptr)
         own_data = machine_.join_pass(machine_, means_, stopping_, seen_.position(pass).checksum);
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
     if constexpr (requires { machine_.end_pass(); }) machine_.end_pass();
-    report({.kind = event_kind::end_pass,
-            .pass = pass,
-            .batch = seen_.batches(),
-            .samples = means_.samples(),
-            .cost = means_.cost(),
-            .metrics = means_.whole()});
+    e = {.kind = event_kind::end_pass,
+         .pass = pass,
+         .batch = seen_.batches(),
+         .samples = means_.samples(),
+         .cost = means_.cost(),
+         .metrics = means_.whole()};
+    report(e);
     if (!saves) return;
     // Trainers that have stopped in mini-batches of their own begin the pass again.
     if (!whole_pass)
@@ -296,39 +316,19 @@ class training_run {
   static constexpr bool needs_all_rows = requires {
     requires accumulates && !Machine::parts_type::joins_one_by_one;
   };
-  /// The mini-batches of an update. If the cost needs the rows of all of them, they are read before
-  /// the first one runs.
-  struct minibatch_group {
-    std::vector<feeder<P>> ahead;
-    std::size_t at = 0, count = 0;
-    batch_view<P> whole;
-
-    const feeder<P>& now(const feeder<P>& single) const { return count > 0 ? ahead[at] : single; }
-  };
+  using minibatch_group =
+      std::conditional_t<needs_all_rows, detail::minibatch_group<P>, detail::no_minibatch_group<P>>;
   template <class Walk>
   bool next(Walk& walk, [[maybe_unused]] minibatch_group& group) {
     if constexpr (needs_all_rows)
-      if (options_.accumulate > 1) {
-        if (group.count > 0 && ++group.at < group.count) return true;
-        group.at = group.count = 0;
-        group.whole = {};
-        group.ahead.resize(static_cast<std::size_t>(options_.accumulate));
-        while (group.count < group.ahead.size() && walk.next()) {
-          std::swap(feeder_, group.ahead[group.count]);
-          const batch_view<P> batch = group.ahead[group.count++].view();
-          for (int d = 0; d < batch_view<P>::domains; ++d)
-            group.whole.rows.count[d] += batch.rows.count[d];
-        }
-        return group.count > 0;
-      }
+      if (minibatches_per_update() > 1) return group.next(walk, feeder_, minibatches_per_update());
     return walk.next();
   }
   /// Runs a mini-batch of a pass: a whole step or, if an update takes several mini-batches, only
   /// the gradients.
   real_of<P> run(const batch_view<P>& batch, [[maybe_unused]] const minibatch_group& group) {
     if constexpr (accumulates)
-      if (options_.accumulate > 1)
-        return machine_.backward(batch, group.count > 0 ? &group.whole : nullptr);
+      if (minibatches_per_update() > 1) return machine_.backward(batch, group.whole());
     return machine_.step(batch);
   }
   void update() {
@@ -349,17 +349,19 @@ class training_run {
     }
   };
 
-  void report(event e) {
-    e.stopping = &stopping_;
-    e.batches = known_batches_;
-    if (options_.on_event) {
-      options_.on_event(e);
-      optimizer::require_options(opt_);
-    }
-    if (options_.threads != threads_ || options_.seed != seed_)
-      throw error(text() << "lamina: train: expected threads and seed of the options to stay "
-                         << threads_ << " and " << seed_ << " until training is over, found "
-                         << options_.threads << " and " << options_.seed);
+  LAMINA_COLD void report(event& e) {
+    detail::report_event(
+        {options_.on_event, stopping_, known_batches_, &opt_,
+         [](const void* opt) { optimizer::require_options(*static_cast<const Opt*>(opt)); }},
+        e);
+    bool same = options_.seed == seed_;
+    if constexpr (has_all_options) same = same && options_.threads == threads_;
+    if (!same) fail_changed_options();
+  }
+  [[noreturn]] LAMINA_COLD void fail_changed_options() const {
+    int threads = 1;
+    if constexpr (has_all_options) threads = options_.threads;
+    detail::fail_changed_options(threads_, seed_, threads, options_.seed);
   }
   /// Counts a mini-batch, so that a resumed run can compare it.
   void note(const feeder<P>& batch, bool summed) {
@@ -375,17 +377,17 @@ class training_run {
     bool all_write = false;  // processes divide tables
     if constexpr (has_distributed_tables<P> && accumulates)
       all_write = machine_.trained().divided() != nullptr;
-    if (options_.world != nullptr && options_.world->rank() != 0 && !all_write) return;
-    save_checkpoint(saving.directory.string(), machine_, reached, options_.seed, saving.keep,
-                    *saving.directory.files());
+    if (all() != nullptr && all()->rank() != 0 && !all_write) return;
+    save_checkpoint(saving.directory.string(), machine_, std::move(reached), options_.seed,
+                    saving.keep, *saving.directory.files());
   }
 
   const Opt& opt_;
-  const train_options& options_;
+  const Options& options_;
   training_memory* kept_;
   training_position at_;  // position where the next pass begins
   Machine machine_;
-  const int threads_;
+  int threads_ = 1;
   const std::uint64_t seed_;
   feeder<P> feeder_;
   detail::pass_means<P> means_;

@@ -57,28 +57,19 @@ class world {
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
   /// Connects device number `device` of this process, which works on `stream` (a cudaStream_t),
   /// with the devices of the others. All must call it.
-  LAMINA_COLD virtual std::unique_ptr<device_sums> share_device(int device, void* stream) {
-    (void)device, (void)stream;
-    throw error(
-        "lamina: train: expected a world that connects devices, lamina::distributed::nccl_session, "
-        "found one that does not");
-  }
+  LAMINA_API LAMINA_COLD virtual std::unique_ptr<device_sums> share_device(int device,
+                                                                           void* stream);
   /// Divides the rows of a model's tables among the processes. All must call it, with the same
   /// tables and seed.
-  LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
-                                                             std::uint64_t seed) {
-    (void)seed;
-    throw error("lamina: model: expected a world whose processes can divide tables, found another");
-  }
+  LAMINA_API LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
+                                                                        std::uint64_t seed);
   /// Collects `bytes` bytes of each rank, in the order of the ranks. All must call it.
-  LAMINA_COLD virtual void gather(const void*, std::size_t, void*) { fail_to_run(); }
+  LAMINA_API LAMINA_COLD virtual void gather(const void*, std::size_t, void*);
   /// Replaces an array by its reduction over those processes whose `takes_part` is true; zeros if
   /// there is none. All must call it, with the same call. Its memory is aligned to 64 bytes and has
   /// room for 32 * size() elements more.
-  LAMINA_COLD virtual void reduce(const engine::reduction_call&, void* /*array*/,
-                                  const bool* /*takes_part*/) {
-    fail_to_run();
-  }
+  LAMINA_API LAMINA_COLD virtual void reduce(const engine::reduction_call&, void* /*array*/,
+                                             const bool* /*takes_part*/);
   /// Tells all other ranks that this one stops because of an error. Their next exchange throws it.
   /// Only the first call has an effect.
   virtual void fail(std::string_view why) noexcept = 0;
@@ -90,10 +81,33 @@ class world {
   int rank_, size_;
 
  private:
-  [[noreturn]] LAMINA_COLD static void fail_to_run() {
-    throw error(
-        "lamina: run: expected a world whose processes run programs together, found another");
-  }
+  [[noreturn]] LAMINA_API LAMINA_COLD static void fail_to_run();
 };
+
+#if LAMINA_DEFINES
+
+std::unique_ptr<device_sums> world::share_device(int device, void* stream) {
+  (void)device, (void)stream;
+  throw error(
+      "lamina: train: expected a world that connects devices, lamina::distributed::nccl_session, "
+      "found one that does not");
+}
+
+std::shared_ptr<divided_tables> world::divide(std::vector<divided_table>, std::uint64_t seed) {
+  (void)seed;
+  throw error("lamina: model: expected a world whose processes can divide tables, found another");
+}
+
+void world::gather(const void*, std::size_t, void*) { fail_to_run(); }
+
+void world::reduce(const engine::reduction_call&, void* /*array*/, const bool* /*takes_part*/) {
+  fail_to_run();
+}
+
+void world::fail_to_run() {
+  throw error("lamina: run: expected a world whose processes run programs together, found another");
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -18,7 +18,7 @@ struct sign_sgd : lamina::optimizer::rule<sign_sgd> {
 };
 
 struct loop_model {};
-int train_with(const sign_sgd&, loop_model&, int, const lamina::train_options&) { return 0; }
+int train_with(const sign_sgd&, loop_model&, int, const lamina::serial_options&) { return 0; }
 
 int main() {
   loop_model model;

@@ -5,7 +5,7 @@
 #include <lamina/distributed/session.hpp>
 
 // A program whose session is compiled apart sees no MPI.
-#if defined(LAMINA_HAS_MPI) && (!defined(LAMINA_MPI_COMPILED) || defined(MPI_VERSION))
+#if defined(LAMINA_HAS_MPI) && (!defined(LAMINA_COMPILED) || defined(MPI_VERSION))
 #error "expected declarations alone"
 #endif
 

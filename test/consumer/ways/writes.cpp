@@ -7,8 +7,7 @@
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 
-#if !defined(LAMINA_IO_COMPILED) || defined(PROTOZERO_VERSION_MAJOR) || \
-    defined(XTENSOR_VERSION_MAJOR)
+#if !defined(LAMINA_COMPILED) || defined(PROTOZERO_VERSION_MAJOR) || defined(XTENSOR_VERSION_MAJOR)
 #error "expected declarations alone"
 #endif
 

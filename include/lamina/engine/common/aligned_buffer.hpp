@@ -53,22 +53,9 @@ class aligned_buffer {
   }
   /// The same for an array of which parts may stay as they are: on Linux, the zeros of a large
   /// array take no memory until something else is written.
-  LAMINA_COLD void resize_unwritten(std::size_t floats) {
-#if defined(__linux__)
-    if (floats * sizeof(float) >= large_bytes && floats != size_) {
-      release();
-      if (map(floats)) return;
-    }
-#endif
-    resize(floats);
-  }
+  LAMINA_API LAMINA_COLD void resize_unwritten(std::size_t floats);
   /// Keeps huge pages away from a large array of which only parts are in use.
-  LAMINA_COLD void use_small_pages() noexcept {
-#if defined(MADV_NOHUGEPAGE)
-    if (size_ * sizeof(float) >= large_bytes)
-      (void)::madvise(data_, size_ * sizeof(float), MADV_NOHUGEPAGE);
-#endif
-  }
+  LAMINA_API LAMINA_COLD void use_small_pages() noexcept;
 
   float* data() noexcept { return data_; }
   const float* data() const noexcept { return data_; }
@@ -88,26 +75,8 @@ class aligned_buffer {
     return (floats * sizeof(float) + page_bytes - 1) / page_bytes * page_bytes;
   }
   /// Returns whether the system has so many addresses.
-  LAMINA_COLD bool map(std::size_t floats) {
-    const std::size_t bytes = bytes_of_pages(floats);
-    void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (found == MAP_FAILED) return false;
-    // Gives back what lies before the first huge page and after the last one.
-    std::byte* const begin = static_cast<std::byte*>(found);
-    const std::size_t before =
-        (page_bytes - reinterpret_cast<std::uintptr_t>(found) % page_bytes) % page_bytes;
-    if (before > 0) (void)::munmap(begin, before);
-    if (before < page_bytes) (void)::munmap(begin + before + bytes, page_bytes - before);
-    data_ = reinterpret_cast<float*>(begin + before);
-    size_ = floats;
-    is_mapped_ = true;
-#if defined(MADV_HUGEPAGE)
-    (void)::madvise(data_, bytes, MADV_HUGEPAGE);
-#endif
-    return true;
-  }
-  LAMINA_COLD void unmap() noexcept { (void)::munmap(data_, bytes_of_pages(size_)); }
+  LAMINA_API LAMINA_COLD bool map(std::size_t floats);
+  LAMINA_API LAMINA_COLD void unmap() noexcept;
 #else
   void unmap() noexcept {}
 #endif
@@ -124,5 +93,48 @@ class aligned_buffer {
   std::size_t size_ = 0;
   bool is_mapped_ = false;  // by mmap, in whole huge pages
 };
+
+#if LAMINA_DEFINES
+
+void aligned_buffer::resize_unwritten(std::size_t floats) {
+#if defined(__linux__)
+  if (floats * sizeof(float) >= large_bytes && floats != size_) {
+    release();
+    if (map(floats)) return;
+  }
+#endif
+  resize(floats);
+}
+
+void aligned_buffer::use_small_pages() noexcept {
+#if defined(MADV_NOHUGEPAGE)
+  if (size_ * sizeof(float) >= large_bytes)
+    (void)::madvise(data_, size_ * sizeof(float), MADV_NOHUGEPAGE);
+#endif
+}
+
+bool aligned_buffer::map(std::size_t floats) {
+  const std::size_t bytes = bytes_of_pages(floats);
+  void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (found == MAP_FAILED) return false;
+  // Gives back what lies before the first huge page and after the last one.
+  std::byte* const begin = static_cast<std::byte*>(found);
+  const std::size_t before =
+      (page_bytes - reinterpret_cast<std::uintptr_t>(found) % page_bytes) % page_bytes;
+  if (before > 0) (void)::munmap(begin, before);
+  if (before < page_bytes) (void)::munmap(begin + before + bytes, page_bytes - before);
+  data_ = reinterpret_cast<float*>(begin + before);
+  size_ = floats;
+  is_mapped_ = true;
+#if defined(MADV_HUGEPAGE)
+  (void)::madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+  return true;
+}
+
+void aligned_buffer::unmap() noexcept { (void)::munmap(data_, bytes_of_pages(size_)); }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine

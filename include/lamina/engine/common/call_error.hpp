@@ -42,25 +42,11 @@ struct message_part {
 };
 
 /// Returns the message: the operator's name, followed by the parts.
-LAMINA_COLD inline std::string call_message(const operator_call& c,
-                                            std::initializer_list<message_part> parts) {
-  text message("lamina: ");
-  message << c.schema().type << ": ";
-  for (const message_part& p : parts) {
-    if (p.is == message_part::sort::characters)
-      message << std::string_view(p.characters, static_cast<std::size_t>(p.whole));
-    else if (p.is == message_part::sort::whole_number)
-      message << p.whole;
-    else
-      message.print("%f", p.real);
-  }
-  return message;
-}
+LAMINA_API_COLD std::string call_message(const operator_call& c,
+                                         std::initializer_list<message_part> parts);
 /// Throws lamina::error with this message.
-[[noreturn]] LAMINA_COLD inline void fail(const operator_call& c,
-                                          std::initializer_list<message_part> parts) {
-  throw error(call_message(c, parts));
-}
+[[noreturn]] LAMINA_API_COLD void fail(const operator_call& c,
+                                       std::initializer_list<message_part> parts);
 
 /// Throws unless the elements of `o` have the type that the kernel computes in, float or double.
 template <class Real>
@@ -77,5 +63,27 @@ inline void require_size(const operator_call& c, const operand& expected, const 
   const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;
   if (a != b) fail(c, {"expected ", a, " elements, found ", b});
 }
+
+#if LAMINA_DEFINES
+
+std::string call_message(const operator_call& c, std::initializer_list<message_part> parts) {
+  text message("lamina: ");
+  message << c.schema().type << ": ";
+  for (const message_part& p : parts) {
+    if (p.is == message_part::sort::characters)
+      message << std::string_view(p.characters, static_cast<std::size_t>(p.whole));
+    else if (p.is == message_part::sort::whole_number)
+      message << p.whole;
+    else
+      message.print("%f", p.real);
+  }
+  return message;
+}
+
+void fail(const operator_call& c, std::initializer_list<message_part> parts) {
+  throw error(call_message(c, parts));
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine

@@ -42,42 +42,12 @@ class snappy_stream {
       : packed_(packed), path_(path), offset_(offset) {}
 
   /// All bytes. Throws format_error for a damaged stream.
-  LAMINA_COLD std::string unpacked() {
-    std::string all;
-    bool is_begun = false;
-    while (at_ < packed_.size()) {
-      begin_ = at_;
-      const std::uint32_t head = little(take(4), 4);
-      const std::uint32_t kind = head & 255;
-      const std::string_view content = take(head >> 8);
-      if (kind == 0xff) {
-        if (content != "sNaPpY") fail("expected the mark of a stream, found another one");
-        is_begun = true;
-        continue;
-      }
-      if (!is_begun) fail("expected the mark of a stream of snappy, found another part");
-      if (kind >= 0x80) continue;  // may be skipped
-      if (kind > 1) fail(text("expected compressed or plain bytes, found a part of kind ") << kind);
-      if (content.size() < 4) fail("expected a checksum, found the end of the part");
-      const std::string_view bytes = content.substr(4);
-      const std::size_t had = all.size();
-      if (kind == 0)
-        unpack(bytes, all);
-      else
-        all += bytes;
-      const std::uint32_t sum = crc32c_of(std::string_view(all).substr(had));
-      if ((sum >> 15 | sum << 17) + 0xa282ead8u != little(content, 4))
-        fail("expected the checksum of a part, found another one");
-    }
-    return all;
-  }
+  LAMINA_API LAMINA_COLD std::string unpacked();
 
  private:
   static constexpr std::size_t most = 65536;
 
-  [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
-    throw format_error(path_, offset_ + begin_, "snappy: " + reason);
-  }
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(const std::string& reason) const;
   static std::uint32_t little(std::string_view bytes, std::size_t n) {
     std::uint32_t value = 0;
     for (std::size_t i = n; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
@@ -139,5 +109,43 @@ class snappy_stream {
   std::uint64_t offset_;
   std::size_t at_ = 0, begin_ = 0;
 };
+
+#if LAMINA_DEFINES
+
+std::string snappy_stream::unpacked() {
+  std::string all;
+  bool is_begun = false;
+  while (at_ < packed_.size()) {
+    begin_ = at_;
+    const std::uint32_t head = little(take(4), 4);
+    const std::uint32_t kind = head & 255;
+    const std::string_view content = take(head >> 8);
+    if (kind == 0xff) {
+      if (content != "sNaPpY") fail("expected the mark of a stream, found another one");
+      is_begun = true;
+      continue;
+    }
+    if (!is_begun) fail("expected the mark of a stream of snappy, found another part");
+    if (kind >= 0x80) continue;  // may be skipped
+    if (kind > 1) fail(text("expected compressed or plain bytes, found a part of kind ") << kind);
+    if (content.size() < 4) fail("expected a checksum, found the end of the part");
+    const std::string_view bytes = content.substr(4);
+    const std::size_t had = all.size();
+    if (kind == 0)
+      unpack(bytes, all);
+    else
+      all += bytes;
+    const std::uint32_t sum = crc32c_of(std::string_view(all).substr(had));
+    if ((sum >> 15 | sum << 17) + 0xa282ead8u != little(content, 4))
+      fail("expected the checksum of a part, found another one");
+  }
+  return all;
+}
+
+void snappy_stream::fail(const std::string& reason) const {
+  throw format_error(path_, offset_ + begin_, "snappy: " + reason);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -29,15 +29,7 @@ concept divides_tables = requires(World& w, std::vector<divided_table> tables, s
 };
 
 /// Throws lamina::error: processes cannot divide a table.
-[[noreturn]] LAMINA_COLD inline void fail_undividable(const std::string& name, undividable why) {
-  const char* const expected[] = {"", "ids that a data layer feeds", "look-ups with is_distributed",
-                                  "look-ups outside of loops and branches"};
-  const char* const found[] = {"", "ids that the program computes", "another reader of the table",
-                               "one in a block"};
-  const int i = static_cast<int>(why);
-  throw error(text() << "lamina: model: table " << name << ": expected " << expected[i]
-                     << ", found " << found[i] << "; leave is_distributed out");
-}
+[[noreturn]] LAMINA_API_COLD void fail_undividable(const std::string& name, undividable why);
 
 /// A model has no divided tables if its program has no look-up with is_distributed.
 template <program_type P, bool = has_distributed_tables<P>>
@@ -148,5 +140,19 @@ class held_tables<P, true> {
 
   std::shared_ptr<divided_tables> tables_;
 };
+
+#if LAMINA_DEFINES
+
+void fail_undividable(const std::string& name, undividable why) {
+  const char* const expected[] = {"", "ids that a data layer feeds", "look-ups with is_distributed",
+                                  "look-ups outside of loops and branches"};
+  const char* const found[] = {"", "ids that the program computes", "another reader of the table",
+                               "one in a block"};
+  const int i = static_cast<int>(why);
+  throw error(text() << "lamina: model: table " << name << ": expected " << expected[i]
+                     << ", found " << found[i] << "; leave is_distributed out");
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::detail

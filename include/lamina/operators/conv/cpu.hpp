@@ -136,74 +136,105 @@ struct call_kernel<conv_filter_gradient_sum> {
 template <>
 struct call_kernel<channel_sums> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand d = c.input(0), sums = c.output(0);
-    detail::add_channels(d, sums.columns, sums.row<Real>(0));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<conv2d_transpose> {
   static constexpr bool convolves = true;
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
-    require_real<Real>(c, x);
-    const conv_shape s(c, y, x, w, conv_transpose_attributes);
-    const Real* const shift = bias ? detail::channel_numbers<Real>(bias) : nullptr;
-    if constexpr (detail::is_float<Real>)
-      conv_backward(s, c.run().convolutions)
-          .run(x.rows, detail::images(x), w.row<const float>(0), w.stride, shift, detail::images(y),
-               c.scratch());
-    else
-      unrolled_conv<Real>(s).backward(x, w, shift, y, c.scratch());
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand x = c.input(0);
-    const conv_shape s(c, c.output(0), x, c.input(1), conv_transpose_attributes);
-    if constexpr (detail::is_float<Real>)
-      return conv_backward(s, c.run().convolutions).scratch(x.rows);
-    else
-      return unrolled_conv<Real>(s).scratch();
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<conv2d_transpose>> {
   static constexpr bool convolves = true;
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), w = c.input(1), d = c.input(3);
-    const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
-    const conv_shape s(c, d, x, w, conv_transpose_attributes);
-    if (dw) clear(dw);
-    if constexpr (detail::is_float<Real>) {
-      if (dx)
-        conv_forward(s, c.run().convolutions)
-            .run(d.rows, detail::images(d), w.row<const float>(0), w.stride, nullptr,
-                 detail::images(dx), c.scratch());
-      if (dw)
-        conv_filter_gradient(s, c.run().convolutions)
-            .run(x.rows, detail::images(d), detail::images(x), dw.row<float>(0), dw.stride,
-                 c.scratch());
-    } else {
-      const unrolled_conv<Real> unrolled(s);
-      if (dx) unrolled.forward(d, w, nullptr, dx, c.scratch());
-      if (dw) unrolled.add_filter_gradient(d, x, dw, c.scratch());
-    }
-    if (dbias) detail::add_channels(d, s.groups * s.large_channels, dbias.row<Real>(0));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand x = c.input(0);
-    const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
-    if constexpr (detail::is_float<Real>)
-      return (std::max)(conv_forward(s, c.run().convolutions).scratch(x.rows),
-                        conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
-    else
-      return unrolled_conv<Real>(s).scratch();
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<channel_sums>::run(const call_context& c) {
+  const operand d = c.input(0), sums = c.output(0);
+  detail::add_channels(d, sums.columns, sums.row<Real>(0));
+}
+LAMINA_INSTANCE(void call_kernel<channel_sums>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<channel_sums>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<conv2d_transpose>::run(const call_context& c) {
+  const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
+  require_real<Real>(c, x);
+  const conv_shape s(c, y, x, w, conv_transpose_attributes);
+  const Real* const shift = bias ? detail::channel_numbers<Real>(bias) : nullptr;
+  if constexpr (detail::is_float<Real>)
+    conv_backward(s, c.run().convolutions)
+        .run(x.rows, detail::images(x), w.row<const float>(0), w.stride, shift, detail::images(y),
+             c.scratch());
+  else
+    unrolled_conv<Real>(s).backward(x, w, shift, y, c.scratch());
+}
+LAMINA_INSTANCE(void call_kernel<conv2d_transpose>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<conv2d_transpose>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<conv2d_transpose>::scratch(const call_context& c) {
+  const operand x = c.input(0);
+  const conv_shape s(c, c.output(0), x, c.input(1), conv_transpose_attributes);
+  if constexpr (detail::is_float<Real>)
+    return conv_backward(s, c.run().convolutions).scratch(x.rows);
+  else
+    return unrolled_conv<Real>(s).scratch();
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<conv2d_transpose>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<conv2d_transpose>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<conv2d_transpose>>::run(const call_context& c) {
+  const operand x = c.input(0), w = c.input(1), d = c.input(3);
+  const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
+  const conv_shape s(c, d, x, w, conv_transpose_attributes);
+  if (dw) clear(dw);
+  if constexpr (detail::is_float<Real>) {
+    if (dx)
+      conv_forward(s, c.run().convolutions)
+          .run(d.rows, detail::images(d), w.row<const float>(0), w.stride, nullptr,
+               detail::images(dx), c.scratch());
+    if (dw)
+      conv_filter_gradient(s, c.run().convolutions)
+          .run(x.rows, detail::images(d), detail::images(x), dw.row<float>(0), dw.stride,
+               c.scratch());
+  } else {
+    const unrolled_conv<Real> unrolled(s);
+    if (dx) unrolled.forward(d, w, nullptr, dx, c.scratch());
+    if (dw) unrolled.add_filter_gradient(d, x, dw, c.scratch());
+  }
+  if (dbias) detail::add_channels(d, s.groups * s.large_channels, dbias.row<Real>(0));
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<conv2d_transpose>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<conv2d_transpose>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<conv2d_transpose>>::scratch(const call_context& c) {
+  const operand x = c.input(0);
+  const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
+  if constexpr (detail::is_float<Real>)
+    return (std::max)(conv_forward(s, c.run().convolutions).scratch(x.rows),
+                      conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
+  else
+    return unrolled_conv<Real>(s).scratch();
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<conv2d_transpose>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<conv2d_transpose>>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -34,30 +35,44 @@ inline void fill(const operand& to, double value) {
 template <>
 struct call_kernel<fill_constant> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::fill(c.output(0), c.number(2));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<assign_value> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand out = c.output(0);
-    const int reals = c.list_size(2), integers = c.list_size(3);
-    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(out.rows) * out.columns;
-    if ((reals > 0 ? reals : integers) != size)
-      fail(c, {"expected ", size, " values, found ", reals > 0 ? reals : integers});
-    int i = 0;
-    for (int r = 0; r < out.rows; ++r)
-      for (int j = 0; j < out.columns; ++j, ++i) {
-        const std::ptrdiff_t at = r * out.stride + j;
-        if (reals > 0)
-          store_as(out.data, out.type, at, c.real_at(2, i));
-        else
-          store_as(out.data, out.type, at, c.integer_at(3, i));
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<fill_constant>::run(const call_context& c) {
+  detail::fill(c.output(0), c.number(2));
+}
+LAMINA_INSTANCE(void call_kernel<fill_constant>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<fill_constant>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<assign_value>::run(const call_context& c) {
+  const operand out = c.output(0);
+  const int reals = c.list_size(2), integers = c.list_size(3);
+  const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(out.rows) * out.columns;
+  if ((reals > 0 ? reals : integers) != size)
+    fail(c, {"expected ", size, " values, found ", reals > 0 ? reals : integers});
+  int i = 0;
+  for (int r = 0; r < out.rows; ++r)
+    for (int j = 0; j < out.columns; ++j, ++i) {
+      const std::ptrdiff_t at = r * out.stride + j;
+      if (reals > 0)
+        store_as(out.data, out.type, at, c.real_at(2, i));
+      else
+        store_as(out.data, out.type, at, c.integer_at(3, i));
+    }
+}
+LAMINA_INSTANCE(void call_kernel<assign_value>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<assign_value>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -13,21 +13,11 @@
 namespace lamina::inline LAMINA_ABI::engine {
 
 /// The function that an attribute names.
-LAMINA_COLD inline recurrent_activation recurrent_activation_of(const operator_call& c,
-                                                                int attribute) {
-  const std::string_view name = text_of(c, attribute);
-  const int found = find_recurrent_activation(name);
-  if (found < 0) fail(c, {"expected sigmoid, tanh, relu or identity, found ", name});
-  return static_cast<recurrent_activation>(found);
-}
+LAMINA_API_COLD recurrent_activation recurrent_activation_of(const operator_call& c, int attribute);
 
 /// The function that a number among the attributes stands for.
-LAMINA_COLD inline recurrent_activation recurrent_activation_numbered(const operator_call& c,
-                                                                      int attribute) {
-  const int number = c.integer(attribute);
-  if (number < 0 || number > 3) fail(c, {"expected an activation from 0 to 3, found ", number});
-  return static_cast<recurrent_activation>(number);
-}
+LAMINA_API_COLD recurrent_activation recurrent_activation_numbered(const operator_call& c,
+                                                                   int attribute);
 
 /// x limited to [-limit, limit], NaN if x is NaN; x itself if the limit is 0.
 template <class T, class Real>
@@ -69,5 +59,22 @@ LAMINA_INLINE LAMINA_NUMBER_FN T slope_of(recurrent_activation f, T y, T dy) {
       return dy;
   }
 }
+
+#if LAMINA_DEFINES
+
+recurrent_activation recurrent_activation_of(const operator_call& c, int attribute) {
+  const std::string_view name = text_of(c, attribute);
+  const int found = find_recurrent_activation(name);
+  if (found < 0) fail(c, {"expected sigmoid, tanh, relu or identity, found ", name});
+  return static_cast<recurrent_activation>(found);
+}
+
+recurrent_activation recurrent_activation_numbered(const operator_call& c, int attribute) {
+  const int number = c.integer(attribute);
+  if (number < 0 || number > 3) fail(c, {"expected an activation from 0 to 3, found ", number});
+  return static_cast<recurrent_activation>(number);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine

@@ -174,26 +174,40 @@ struct call_kernel<gradient_of<nearest_interp>> : detail::interpolate_gradient<t
 template <>
 struct call_kernel<pad2d> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
-    require_real<Real>(c, x);
-    const Real value = static_cast<Real>(c.number(1));
-    detail::for_each_padded(c, x, y, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
-      y.row<Real>(r)[to] = from < 0 ? value : x.row<const Real>(r)[from];
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<pad2d>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), d = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    clear(dx);
-    detail::for_each_padded(c, x, d, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
-      if (from >= 0) dx.row<Real>(r)[from] += d.row<const Real>(r)[to];
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<pad2d>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.output(0);
+  require_real<Real>(c, x);
+  const Real value = static_cast<Real>(c.number(1));
+  detail::for_each_padded(c, x, y, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
+    y.row<Real>(r)[to] = from < 0 ? value : x.row<const Real>(r)[from];
+  });
+}
+LAMINA_INSTANCE(void call_kernel<pad2d>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<pad2d>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<pad2d>>::run(const call_context& c) {
+  const operand x = c.input(0), d = c.input(1), dx = c.output(0);
+  if (!dx) return;
+  clear(dx);
+  detail::for_each_padded(c, x, d, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
+    if (from >= 0) dx.row<Real>(r)[from] += d.row<const Real>(r)[to];
+  });
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<pad2d>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<pad2d>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -10,8 +10,8 @@
 #include <lamina/core/error.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/train/checkpoint.hpp>
 #include <lamina/train/optimizer_state.hpp>
+#include <lamina/train/trainer_checkpoint.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -82,25 +82,21 @@ concept trains_on_device = requires(Trainer& t) {
 
 /// Writes the same checkpoints as a trainer on the host, and reads them.
 template <trains_on_device Trainer>
-LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, training_position at,
-                                 std::uint64_t seed, int keep,
+LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t,
+                                 const training_position& at, std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
   t.bring_back();
-  const detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed,
-                                       detail::rate_factor_of(t.optimizer())};
-  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
+  save_state(directory, state_of(t), at, seed, keep, files);
 }
 template <trains_on_device Trainer>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, training_position& at,
                                  std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions(),
                                  world* all = nullptr) {
-  detail::checkpoint_facts facts{
-      t.optimizer().type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
-  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts, all)) return false;
+  std::int64_t steps = 0;
+  if (!load_state(directory, state_of(t), steps, at, seed, files, all)) return false;
   t.send();
-  t.set_steps(facts.steps);
-  at = facts.at;
+  t.set_steps(steps);
   return true;
 }
 

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include <lamina/model/metric_sums.hpp>
@@ -45,7 +47,7 @@ void note_quotient(part_facts<P>& f, Machine& m) {
 /// denominator. If it is 0, as for a mini-batch whose rows all have weight 0, parts with rows get
 /// the weight 0 / 0: with one thread the gradients are NaN too.
 template <program_type P, class Training>
-quotient_sums weigh_quotients(std::vector<part_facts<P>>& parts) {
+quotient_sums weigh_quotients(std::span<part_facts<P>> parts) {
   constexpr lamina::quotient q = cost_rows<P, Training>::quotient;
   quotient_sums sums;
   for (const part_facts<P>& f : parts)
@@ -65,8 +67,8 @@ quotient_sums weigh_quotients(std::vector<part_facts<P>>& parts) {
 /// average() when the weights are shares of rows. Returns the cost of the mini-batch; `divisor`
 /// becomes the number of rows, and `sums` those of a quotient.
 template <program_type P, class Training, class Average>
-real_of<P> weigh_parts(std::vector<part_facts<P>>& parts, quotient_sums& sums, double& divisor,
-                       Average&& average) {
+real_of<P> weigh_parts(std::type_identity_t<std::span<part_facts<P>>> parts, quotient_sums& sums,
+                       double& divisor, Average&& average) {
   using real = real_of<P>;
   using part_weight = cost_rows<P, Training>;
   real weighed = 0;
@@ -126,8 +128,8 @@ LAMINA_COLD void join_shares(shared_arrays& shared, batch_view<P>& mine, batch_v
 /// i-th of part t. A value that all parts agree on stays as it is: a counter must not lose its last
 /// digit in a mean.
 template <program_type P, class Copy>
-void average_statistics(const std::vector<part_facts<P>>& parts, const Copy& copy,
-                        model<P>& to_model) {
+void average_statistics(std::type_identity_t<std::span<const part_facts<P>>> parts,
+                        const Copy& copy, model<P>& to_model) {
   using statistics = moving_statistics<P>;
   using real = real_of<P>;
   for (int i = 0; i < statistics::count; ++i) {

@@ -27,25 +27,7 @@ class joint_parts {
  public:
   /// `counts` has the number of numbers of each of the sums, in the order in which the program
   /// computes them. With `all`, the parts are those of all its processes.
-  LAMINA_COLD joint_parts(int threads, world* all, std::vector<std::size_t> counts)
-      : threads_(static_cast<std::size_t>(threads)),
-        ranks_(all == nullptr ? 1 : static_cast<std::size_t>(all->size())),
-        all_(all),
-        counts_(std::move(counts)),
-        met_(threads_),
-        parts_(threads_),
-        patience_(threads <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
-    for (const std::size_t n : counts_) most_ = (std::max)(most_, n);
-    slots_.resize(threads_ * most_);
-    total_.resize(most_);
-    if (ranks_ > 1) {
-      const std::size_t each = adds_threads() ? 1 : threads_;
-      sent_.resize(each * most_);
-      received_.resize(ranks_ * each * most_);
-    }
-    for (std::size_t t = 0; t < threads_; ++t)
-      parts_[t] = {slots_.data() + t * most_, 1, static_cast<int>(t), this, &join};
-  }
+  LAMINA_API LAMINA_COLD joint_parts(int threads, world* all, std::vector<std::size_t> counts);
   joint_parts(const joint_parts&) = delete;
   joint_parts& operator=(const joint_parts&) = delete;
 
@@ -84,39 +66,11 @@ class joint_parts {
   /// sum is one of its nodes.
   bool adds_threads() const { return (threads_ & (threads_ - 1)) == 0; }
 
-  LAMINA_COLD void join_nothing(int thread) {
-    const std::size_t count = counts_[met_[index(thread)]];
-    std::fill_n(parts_[index(thread)].numbers, count, 0.0);
-    meet(index(thread), count, nullptr);
-  }
-  LAMINA_COLD static void join(void* self, int part, std::size_t count, add_function add) {
-    static_cast<joint_parts*>(self)->meet(index(part), count, add);
-  }
+  LAMINA_API LAMINA_COLD void join_nothing(int thread);
+  LAMINA_API LAMINA_COLD static void join(void* self, int part, std::size_t count,
+                                          add_function add);
   /// `add` is null for a part without rows.
-  LAMINA_COLD void meet(std::size_t thread, std::size_t count, add_function add) {
-    ++met_[thread];
-    threading::guard lock(mutex_);
-    if (add != nullptr) add_ = add;
-    if (thread > 0) {
-      const unsigned round = round_;
-      __atomic_store_n(&arrived_, arrived_ + 1, __ATOMIC_RELEASE);
-      if (arrived_ + 1 == threads_) changed_.notify_all();
-      wait(lock, [&] { return __atomic_load_n(&round_, __ATOMIC_ACQUIRE) != round; });
-      lock.unlock();
-    } else {
-      wait(lock, [&] { return __atomic_load_n(&arrived_, __ATOMIC_ACQUIRE) + 1 == threads_; });
-      lock.unlock();
-      add_up(count);
-      lock.lock();
-      add_ = nullptr;
-      arrived_ = 0;
-      __atomic_store_n(&round_, round_ + 1, __ATOMIC_RELEASE);
-      lock.unlock();
-      changed_.notify_all();
-    }
-    // The next total is not written before all threads have come to the next meeting.
-    std::copy_n(total_.data(), count, parts_[thread].numbers);
-  }
+  LAMINA_API LAMINA_COLD void meet(std::size_t thread, std::size_t count, add_function add);
   /// Waits until met() holds, first without the lock. Throws the exception of a thread that fails.
   template <class Met>
   void wait(threading::guard& lock, Met met) {
@@ -129,29 +83,10 @@ class joint_parts {
     changed_.wait(lock, ends);
     if (!met()) std::rethrow_exception(failure_);
   }
-  LAMINA_COLD void fail() noexcept {
-    const threading::guard lock(mutex_);
-    if (failure_ == nullptr) failure_ = std::current_exception();
-    __atomic_store_n(&has_failed_, 1, __ATOMIC_RELEASE);
-    changed_.notify_all();
-  }
+  LAMINA_API LAMINA_COLD void fail() noexcept;
 
   /// Adds up the numbers of all parts of all processes.
-  LAMINA_COLD void add_up(std::size_t count) {
-    double* sum = slots_.data();
-    if (ranks_ > 1) {
-      const std::size_t each = adds_threads() ? 1 : threads_;
-      if (adds_threads()) add_tree(slots_.data(), most_, threads_, count);
-      for (std::size_t t = 0; t < each; ++t)
-        std::copy_n(slots_.data() + t * most_, count, sent_.data() + t * count);
-      all_->gather(sent_.data(), each * count * sizeof(double), received_.data());
-      sum = received_.data();
-      add_tree(sum, count, ranks_ * each, count);
-    } else {
-      add_tree(sum, most_, threads_, count);
-    }
-    std::copy_n(sum, count, total_.data());
-  }
+  LAMINA_API LAMINA_COLD void add_up(std::size_t count);
   void add_tree(double* numbers, std::size_t stride, std::size_t parts, std::size_t count) const {
     if (add_ == nullptr) return;  // no part of this process has rows: no thread takes the sum
     for (std::size_t step = 1; step < parts; step *= 2)
@@ -174,5 +109,87 @@ class joint_parts {
   int has_failed_ = 0;
   std::exception_ptr failure_;
 };
+
+#if LAMINA_DEFINES
+
+joint_parts::joint_parts(int threads, world* all, std::vector<std::size_t> counts)
+    : threads_(static_cast<std::size_t>(threads)),
+      ranks_(all == nullptr ? 1 : static_cast<std::size_t>(all->size())),
+      all_(all),
+      counts_(std::move(counts)),
+      met_(threads_),
+      parts_(threads_),
+      patience_(threads <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
+  for (const std::size_t n : counts_) most_ = (std::max)(most_, n);
+  slots_.resize(threads_ * most_);
+  total_.resize(most_);
+  if (ranks_ > 1) {
+    const std::size_t each = adds_threads() ? 1 : threads_;
+    sent_.resize(each * most_);
+    received_.resize(ranks_ * each * most_);
+  }
+  for (std::size_t t = 0; t < threads_; ++t)
+    parts_[t] = {slots_.data() + t * most_, 1, static_cast<int>(t), this, &join};
+}
+
+void joint_parts::join_nothing(int thread) {
+  const std::size_t count = counts_[met_[index(thread)]];
+  std::fill_n(parts_[index(thread)].numbers, count, 0.0);
+  meet(index(thread), count, nullptr);
+}
+
+void joint_parts::join(void* self, int part, std::size_t count, add_function add) {
+  static_cast<joint_parts*>(self)->meet(index(part), count, add);
+}
+
+void joint_parts::meet(std::size_t thread, std::size_t count, add_function add) {
+  ++met_[thread];
+  threading::guard lock(mutex_);
+  if (add != nullptr) add_ = add;
+  if (thread > 0) {
+    const unsigned round = round_;
+    __atomic_store_n(&arrived_, arrived_ + 1, __ATOMIC_RELEASE);
+    if (arrived_ + 1 == threads_) changed_.notify_all();
+    wait(lock, [&] { return __atomic_load_n(&round_, __ATOMIC_ACQUIRE) != round; });
+    lock.unlock();
+  } else {
+    wait(lock, [&] { return __atomic_load_n(&arrived_, __ATOMIC_ACQUIRE) + 1 == threads_; });
+    lock.unlock();
+    add_up(count);
+    lock.lock();
+    add_ = nullptr;
+    arrived_ = 0;
+    __atomic_store_n(&round_, round_ + 1, __ATOMIC_RELEASE);
+    lock.unlock();
+    changed_.notify_all();
+  }
+  // The next total is not written before all threads have come to the next meeting.
+  std::copy_n(total_.data(), count, parts_[thread].numbers);
+}
+
+void joint_parts::fail() noexcept {
+  const threading::guard lock(mutex_);
+  if (failure_ == nullptr) failure_ = std::current_exception();
+  __atomic_store_n(&has_failed_, 1, __ATOMIC_RELEASE);
+  changed_.notify_all();
+}
+
+void joint_parts::add_up(std::size_t count) {
+  double* sum = slots_.data();
+  if (ranks_ > 1) {
+    const std::size_t each = adds_threads() ? 1 : threads_;
+    if (adds_threads()) add_tree(slots_.data(), most_, threads_, count);
+    for (std::size_t t = 0; t < each; ++t)
+      std::copy_n(slots_.data() + t * most_, count, sent_.data() + t * count);
+    all_->gather(sent_.data(), each * count * sizeof(double), received_.data());
+    sum = received_.data();
+    add_tree(sum, count, ranks_ * each, count);
+  } else {
+    add_tree(sum, most_, threads_, count);
+  }
+  std::copy_n(sum, count, total_.data());
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -32,27 +32,11 @@ class conv_backward {
     if (methods != nullptr && !gathers_) method_ = find_conv_method(methods->backward, s);
   }
 
-  std::ptrdiff_t scratch(int samples) const {
-    if (method_ != nullptr) return method_->scratch(shape_, samples);
-    scratch_parts parts;
-    if (gathers_)
-      parts.floats(turned_filter_floats()), parts.floats(turned_product().scratch(samples));
-    else
-      (void)lay_out(parts);
-    return parts.used();
-  }
+  LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
-  void run(int samples, const image_rows& smaller, const float* filter,
-           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large, float* scratch,
-           const image_epilogue& done = {}) const {
-    if (method_ != nullptr)
-      return method_->run(shape_, samples, smaller, filter, filter_stride, bias, large, scratch,
-                          done, nullptr);
-    if (gathers_)
-      gather(samples, smaller, filter, filter_stride, bias, large, scratch, done);
-    else
-      spread(samples, smaller, filter, filter_stride, bias, large, scratch, done);
-  }
+  LAMINA_API void run(int samples, const image_rows& smaller, const float* filter,
+                      std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                      float* scratch, const image_epilogue& done = {}) const;
 
  private:
   conv_forward turned_product() const {
@@ -62,117 +46,22 @@ class conv_backward {
     return static_cast<std::ptrdiff_t>(shape_.groups) * shape_.large_channels *
            shape_.small_channels * shape_.taps();
   }
-  void gather(int samples, const image_rows& smaller, const float* filter,
-              std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-              float* scratch, const image_epilogue& done) const {
-    scratch_parts parts(scratch);
-    const int taps = shape_.taps();
-    float* const turned = parts.floats(turned_filter_floats());
-    const std::ptrdiff_t depth = static_cast<std::ptrdiff_t>(shape_.small_channels) * taps;
-    for (int g = 0; g < shape_.groups; ++g)
-      for (int o = 0; o < shape_.small_channels; ++o) {
-        const float* from = filter + (g * shape_.small_channels + o) * filter_stride;
-        for (int c = 0; c < shape_.large_channels; ++c, from += taps) {
-          float* const to = turned + (g * shape_.large_channels + c) * depth + o * taps;
-          for (int t = 0; t < taps; ++t) to[t] = from[taps - 1 - t];
-        }
-      }
-    const conv_forward product = turned_product();
-    product.run(samples, smaller, turned, depth, bias, large,
-                parts.floats(product.scratch(samples)), done);
-  }
+  LAMINA_API void gather(int samples, const image_rows& smaller, const float* filter,
+                         std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                         float* scratch, const image_epilogue& done) const;
 
   struct addresses {
     float *image, *filters, *slope;
     int *taps, *rows, *where, *steps;
   };
-  addresses lay_out(scratch_parts& parts) const {
-    const conv_shape& s = shape_;
-    const int depth = s.large_channels * s.taps();
-    addresses p;
-    p.image = parts.floats(forward_.seen().floats());
-    p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
-    p.slope = parts.floats(rows_.floats());
-    p.taps = parts.integers(depth);
-    p.rows = parts.integers(rows_.row_count());
-    p.where = parts.integers(rows_.vectors());
-    p.steps = parts.integers(s.small_channels);
-    return p;
-  }
+  LAMINA_API addresses lay_out(scratch_parts& parts) const;
 
-  void spread(int samples, const image_rows& smaller, const float* filter,
-              std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-              float* scratch, const image_epilogue& done) const {
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts);
-    const conv_shape& s = shape_;
-    const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
-    // The lines are ordered by tap, then by channel. So the lines of a tile are different channels
-    // at one tap, whose sums go to addresses far apart.
-    order_taps(p.taps);
-    rows_.fill(p.rows, p.where);
-    if (!rows_.whole()) rows_.clear(p.slope);
-    const std::ptrdiff_t slope_row = rows_.whole() ? s.small_size() : rows_.vectors() * lanes;
-    for (int o = 0; o < s.small_channels; ++o) p.steps[o] = static_cast<int>(o * slope_row);
-    const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * lines;
-    for (int g = 0; g < s.groups; ++g) {
-      const float* const first = filter + g * s.small_channels * filter_stride;
-      pack_filters(
-          lines, s.small_channels,
-          [=](int line, int o) {
-            return first[o * filter_stride + line % channels * taps + line / channels];
-          },
-          p.filters + g * group_floats);
-    }
-    for (int n = 0; n < samples; ++n) {
-      for (int g = 0; g < s.groups; ++g) {
-        const float* from = smaller.data + n * smaller.stride +
-                            static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
-        if (!rows_.whole()) {
-          rows_.copy(from, p.rows, p.slope);
-          from = p.slope;
-        }
-        forward_.seen().clear(p.image);
-        add_lines(p, p.filters + g * group_floats, from, lines);
-        float* const to = large.data + n * large.stride +
-                          static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
-        forward_.seen().copy_back(p.image, bias == nullptr ? nullptr : bias + g * channels, to);
-      }
-      done(n);
-    }
-  }
-  void order_taps(int* positions) const {
-    const conv_shape& s = shape_;
-    for (int z = 0; z < s.side[0].filter; ++z)
-      for (int y = 0; y < s.side[1].filter; ++y)
-        for (int x = 0; x < s.side[2].filter; ++x) {
-          const int position[] = {z * s.side[0].dilation, y * s.side[1].dilation,
-                                  x * s.side[2].dilation};
-          const int at = forward_.seen().offset(position);
-          for (int c = 0; c < s.large_channels; ++c)
-            *positions++ = c * forward_.seen().channel_size() + at;
-        }
-  }
-  void add_lines(const addresses& p, const float* filters, const float* slope, int lines) const {
-    const even_parts tiles(lines, tile_rows);
-    const int together = detail::vectors_of_tile(lines);
-    const float* at[detail::lone_vectors];
-    detail::correlation_tile task{};
-    task.depth = shape_.small_channels;
-    task.taps = p.steps;
-    task.at = at;
-    task.to = p.image;
-    for (int t = 0; t < tiles.count(); ++t) {
-      task.filters = filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
-      task.row_positions = p.taps + tiles.first(t);
-      for (int v = 0; v < rows_.vectors(); v += together) {
-        const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;
-        for (int j = 0; j < vectors; ++j) at[j] = slope + (v + j) * lanes;
-        task.positions = p.where + v;
-        detail::correlate_rows(tiles.size(t), vectors, task);
-      }
-    }
-  }
+  LAMINA_API void spread(int samples, const image_rows& smaller, const float* filter,
+                         std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                         float* scratch, const image_epilogue& done) const;
+  LAMINA_API void order_taps(int* positions) const;
+  LAMINA_API void add_lines(const addresses& p, const float* filters, const float* slope,
+                            int lines) const;
 
   conv_shape shape_;
   conv_forward forward_;
@@ -181,5 +70,142 @@ class conv_backward {
   const image_method* method_ = nullptr;
   bool gathers_;
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t conv_backward::scratch(int samples) const {
+  if (method_ != nullptr) return method_->scratch(shape_, samples);
+  scratch_parts parts;
+  if (gathers_)
+    parts.floats(turned_filter_floats()), parts.floats(turned_product().scratch(samples));
+  else
+    (void)lay_out(parts);
+  return parts.used();
+}
+
+void conv_backward::run(int samples, const image_rows& smaller, const float* filter,
+                        std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                        float* scratch, const image_epilogue& done) const {
+  if (method_ != nullptr)
+    return method_->run(shape_, samples, smaller, filter, filter_stride, bias, large, scratch, done,
+                        nullptr);
+  if (gathers_)
+    gather(samples, smaller, filter, filter_stride, bias, large, scratch, done);
+  else
+    spread(samples, smaller, filter, filter_stride, bias, large, scratch, done);
+}
+
+void conv_backward::gather(int samples, const image_rows& smaller, const float* filter,
+                           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                           float* scratch, const image_epilogue& done) const {
+  scratch_parts parts(scratch);
+  const int taps = shape_.taps();
+  float* const turned = parts.floats(turned_filter_floats());
+  const std::ptrdiff_t depth = static_cast<std::ptrdiff_t>(shape_.small_channels) * taps;
+  for (int g = 0; g < shape_.groups; ++g)
+    for (int o = 0; o < shape_.small_channels; ++o) {
+      const float* from = filter + (g * shape_.small_channels + o) * filter_stride;
+      for (int c = 0; c < shape_.large_channels; ++c, from += taps) {
+        float* const to = turned + (g * shape_.large_channels + c) * depth + o * taps;
+        for (int t = 0; t < taps; ++t) to[t] = from[taps - 1 - t];
+      }
+    }
+  const conv_forward product = turned_product();
+  product.run(samples, smaller, turned, depth, bias, large, parts.floats(product.scratch(samples)),
+              done);
+}
+
+conv_backward::addresses conv_backward::lay_out(scratch_parts& parts) const {
+  const conv_shape& s = shape_;
+  const int depth = s.large_channels * s.taps();
+  addresses p;
+  p.image = parts.floats(forward_.seen().floats());
+  p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
+  p.slope = parts.floats(rows_.floats());
+  p.taps = parts.integers(depth);
+  p.rows = parts.integers(rows_.row_count());
+  p.where = parts.integers(rows_.vectors());
+  p.steps = parts.integers(s.small_channels);
+  return p;
+}
+
+void conv_backward::spread(int samples, const image_rows& smaller, const float* filter,
+                           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                           float* scratch, const image_epilogue& done) const {
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts);
+  const conv_shape& s = shape_;
+  const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
+  // The lines are ordered by tap, then by channel. So the lines of a tile are different channels
+  // at one tap, whose sums go to addresses far apart.
+  order_taps(p.taps);
+  rows_.fill(p.rows, p.where);
+  if (!rows_.whole()) rows_.clear(p.slope);
+  const std::ptrdiff_t slope_row = rows_.whole() ? s.small_size() : rows_.vectors() * lanes;
+  for (int o = 0; o < s.small_channels; ++o) p.steps[o] = static_cast<int>(o * slope_row);
+  const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * lines;
+  for (int g = 0; g < s.groups; ++g) {
+    const float* const first = filter + g * s.small_channels * filter_stride;
+    pack_filters(
+        lines, s.small_channels,
+        [=](int line, int o) {
+          return first[o * filter_stride + line % channels * taps + line / channels];
+        },
+        p.filters + g * group_floats);
+  }
+  for (int n = 0; n < samples; ++n) {
+    for (int g = 0; g < s.groups; ++g) {
+      const float* from = smaller.data + n * smaller.stride +
+                          static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
+      if (!rows_.whole()) {
+        rows_.copy(from, p.rows, p.slope);
+        from = p.slope;
+      }
+      forward_.seen().clear(p.image);
+      add_lines(p, p.filters + g * group_floats, from, lines);
+      float* const to = large.data + n * large.stride +
+                        static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
+      forward_.seen().copy_back(p.image, bias == nullptr ? nullptr : bias + g * channels, to);
+    }
+    done(n);
+  }
+}
+
+void conv_backward::order_taps(int* positions) const {
+  const conv_shape& s = shape_;
+  for (int z = 0; z < s.side[0].filter; ++z)
+    for (int y = 0; y < s.side[1].filter; ++y)
+      for (int x = 0; x < s.side[2].filter; ++x) {
+        const int position[] = {z * s.side[0].dilation, y * s.side[1].dilation,
+                                x * s.side[2].dilation};
+        const int at = forward_.seen().offset(position);
+        for (int c = 0; c < s.large_channels; ++c)
+          *positions++ = c * forward_.seen().channel_size() + at;
+      }
+}
+
+void conv_backward::add_lines(const addresses& p, const float* filters, const float* slope,
+                              int lines) const {
+  const even_parts tiles(lines, tile_rows);
+  const int together = detail::vectors_of_tile(lines);
+  const float* at[detail::lone_vectors];
+  detail::correlation_tile task{};
+  task.depth = shape_.small_channels;
+  task.taps = p.steps;
+  task.at = at;
+  task.to = p.image;
+  for (int t = 0; t < tiles.count(); ++t) {
+    task.filters = filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
+    task.row_positions = p.taps + tiles.first(t);
+    for (int v = 0; v < rows_.vectors(); v += together) {
+      const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;
+      for (int j = 0; j < vectors; ++j) at[j] = slope + (v + j) * lanes;
+      task.positions = p.where + v;
+      detail::correlate_rows(tiles.size(t), vectors, task);
+    }
+  }
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -105,55 +105,11 @@ class conv_filter_gradient {
         rows_(s, forward_),
         method_(methods == nullptr ? nullptr : find_conv_method(methods->filter_gradient, s)) {}
 
-  std::ptrdiff_t scratch(int samples) const {
-    if (method_ != nullptr) return method_->scratch(shape_, samples);
-    scratch_parts parts;
-    (void)lay_out(parts, samples);
-    return parts.used();
-  }
+  LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
   /// The caller must have cleared `filter`.
-  void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
-           std::ptrdiff_t filter_stride, float* scratch) const {
-    if (method_ != nullptr)
-      return method_->run(shape_, samples, large, slope, filter, filter_stride, scratch);
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts, samples);
-    const conv_shape& s = shape_;
-    const spread_image& seen = forward_.seen();
-    forward_.fill_taps(p.taps);
-    rows_.fill(p.rows, p.at);
-    const bool whole = rows_.whole(), in_place = seen.is_image() && whole;
-    const int together = samples_together(samples);
-    const std::ptrdiff_t image_floats = seen.floats(), slope_floats = rows_.floats();
-    for (int n = 0; n < together; ++n) {
-      if (!in_place) seen.clear(p.image + n * image_floats);
-      if (!whole) rows_.clear(p.slope + n * slope_floats);
-    }
-    for (int first = 0; first < samples; first += together) {
-      const int block = samples - first < together ? samples - first : together;
-      for (int g = 0; g < s.groups; ++g) {
-        const float* image = large.data + first * large.stride +
-                             static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
-        const float* d = slope.data + first * slope.stride +
-                         static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
-        detail::gradient_tile t{};
-        t.samples = block;
-        t.vectors = rows_.vectors();
-        t.at = p.at;
-        t.stride = filter_stride;
-        t.image_sample = in_place ? large.stride : image_floats;
-        t.slope_sample = whole ? slope.stride : slope_floats;
-        t.slope_row = whole ? s.small_size() : rows_.vectors() * lanes;
-        for (int n = 0; n < block; ++n) {
-          if (!in_place) seen.copy(image + n * large.stride, p.image + n * image_floats);
-          if (!whole) rows_.copy(d + n * slope.stride, p.rows, p.slope + n * slope_floats);
-        }
-        t.image = in_place ? image : p.image;
-        add_tiles(t, whole ? d : p.slope, p.taps, filter + g * s.small_channels * filter_stride);
-      }
-    }
-  }
+  LAMINA_API void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
+                      std::ptrdiff_t filter_stride, float* scratch) const;
 
  private:
   using table =
@@ -163,42 +119,103 @@ class conv_filter_gradient {
     float *image, *slope;
     int *taps, *rows, *at;
   };
-  addresses lay_out(scratch_parts& parts, int samples) const {
-    const std::ptrdiff_t together = samples_together(samples);
-    addresses p;
-    p.image = parts.floats(together * forward_.seen().floats());
-    p.slope = parts.floats(together * rows_.floats());
-    p.taps = parts.integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());
-    p.rows = parts.integers(rows_.row_count());
-    p.at = parts.integers(rows_.vectors());
-    return p;
-  }
+  LAMINA_API addresses lay_out(scratch_parts& parts, int samples) const;
   /// The number of samples that are summed together. More samples mean less overhead at the end of
   /// a sum, as long as the data that a tile reads stay in the first-level cache.
-  int samples_together(int samples) const {
-    const std::ptrdiff_t read =
-        static_cast<std::ptrdiff_t>(detail::gradient_rows) * rows_.vectors() * lanes +
-        2 * forward_.seen().channel_size();
-    const std::ptrdiff_t n = resident_floats / 6 / read;
-    return n < 1 || samples < 1 ? 1 : n < samples ? static_cast<int>(n) : samples;
-  }
-  void add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,
-                 float* filter) const {
-    const even_parts rows(shape_.small_channels, detail::gradient_rows);
-    const even_parts columns(shape_.large_channels * shape_.taps(), detail::gradient_taps);
-    for (int r = 0; r < rows.count(); ++r)
-      for (int k = 0; k < columns.count(); ++k) {
-        t.slope = slope + rows.first(r) * t.slope_row;
-        t.taps = taps + columns.first(k);
-        t.to = filter + rows.first(r) * t.stride + columns.first(k);
-        table::find(rows.size(r), columns.size(k))(t);
-      }
-  }
+  LAMINA_API int samples_together(int samples) const;
+  LAMINA_API void add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,
+                            float* filter) const;
 
   conv_shape shape_;
   conv_forward forward_;
   slope_rows rows_;
   const filter_method* method_;
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t conv_filter_gradient::scratch(int samples) const {
+  if (method_ != nullptr) return method_->scratch(shape_, samples);
+  scratch_parts parts;
+  (void)lay_out(parts, samples);
+  return parts.used();
+}
+
+void conv_filter_gradient::run(int samples, const image_rows& large, const image_rows& slope,
+                               float* filter, std::ptrdiff_t filter_stride, float* scratch) const {
+  if (method_ != nullptr)
+    return method_->run(shape_, samples, large, slope, filter, filter_stride, scratch);
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts, samples);
+  const conv_shape& s = shape_;
+  const spread_image& seen = forward_.seen();
+  forward_.fill_taps(p.taps);
+  rows_.fill(p.rows, p.at);
+  const bool whole = rows_.whole(), in_place = seen.is_image() && whole;
+  const int together = samples_together(samples);
+  const std::ptrdiff_t image_floats = seen.floats(), slope_floats = rows_.floats();
+  for (int n = 0; n < together; ++n) {
+    if (!in_place) seen.clear(p.image + n * image_floats);
+    if (!whole) rows_.clear(p.slope + n * slope_floats);
+  }
+  for (int first = 0; first < samples; first += together) {
+    const int block = samples - first < together ? samples - first : together;
+    for (int g = 0; g < s.groups; ++g) {
+      const float* image = large.data + first * large.stride +
+                           static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
+      const float* d = slope.data + first * slope.stride +
+                       static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
+      detail::gradient_tile t{};
+      t.samples = block;
+      t.vectors = rows_.vectors();
+      t.at = p.at;
+      t.stride = filter_stride;
+      t.image_sample = in_place ? large.stride : image_floats;
+      t.slope_sample = whole ? slope.stride : slope_floats;
+      t.slope_row = whole ? s.small_size() : rows_.vectors() * lanes;
+      for (int n = 0; n < block; ++n) {
+        if (!in_place) seen.copy(image + n * large.stride, p.image + n * image_floats);
+        if (!whole) rows_.copy(d + n * slope.stride, p.rows, p.slope + n * slope_floats);
+      }
+      t.image = in_place ? image : p.image;
+      add_tiles(t, whole ? d : p.slope, p.taps, filter + g * s.small_channels * filter_stride);
+    }
+  }
+}
+
+conv_filter_gradient::addresses conv_filter_gradient::lay_out(scratch_parts& parts,
+                                                              int samples) const {
+  const std::ptrdiff_t together = samples_together(samples);
+  addresses p;
+  p.image = parts.floats(together * forward_.seen().floats());
+  p.slope = parts.floats(together * rows_.floats());
+  p.taps = parts.integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());
+  p.rows = parts.integers(rows_.row_count());
+  p.at = parts.integers(rows_.vectors());
+  return p;
+}
+
+int conv_filter_gradient::samples_together(int samples) const {
+  const std::ptrdiff_t read =
+      static_cast<std::ptrdiff_t>(detail::gradient_rows) * rows_.vectors() * lanes +
+      2 * forward_.seen().channel_size();
+  const std::ptrdiff_t n = resident_floats / 6 / read;
+  return n < 1 || samples < 1 ? 1 : n < samples ? static_cast<int>(n) : samples;
+}
+
+void conv_filter_gradient::add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,
+                                     float* filter) const {
+  const even_parts rows(shape_.small_channels, detail::gradient_rows);
+  const even_parts columns(shape_.large_channels * shape_.taps(), detail::gradient_taps);
+  for (int r = 0; r < rows.count(); ++r)
+    for (int k = 0; k < columns.count(); ++k) {
+      t.slope = slope + rows.first(r) * t.slope_row;
+      t.taps = taps + columns.first(k);
+      t.to = filter + rows.first(r) * t.stride + columns.first(k);
+      table::find(rows.size(r), columns.size(k))(t);
+    }
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -18,90 +18,21 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 class conv_forward {
  public:
   /// Without `methods` it uses the general algorithm.
-  explicit conv_forward(const conv_shape& s, const conv_methods* methods = nullptr)
-      : shape_(s), method_(methods == nullptr ? nullptr : find_conv_method(methods->forward, s)) {
-    seen_.channels = s.large_channels;
-    for (int d = 0; d < 3; ++d) {
-      const conv_side& a = s.side[d];
-      seen_.side[d] = {a.large, a.stride, a.padding,
-                       a.smaller + (a.filter - 1) * a.dilation / a.stride, 0};
-      for (int t = 0; t < a.filter; ++t) seen_.side[d].meet(t * a.dilation);
-    }
-  }
+  LAMINA_API explicit conv_forward(const conv_shape& s, const conv_methods* methods = nullptr);
 
-  std::ptrdiff_t scratch(int samples) const {
-    if (method_ != nullptr) return method_->scratch(shape_, samples);
-    scratch_parts parts;
-    (void)lay_out(parts);
-    return parts.used();
-  }
+  LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
-  void run(int samples, const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
-           const float* bias, const image_rows& smaller, float* scratch,
-           const image_epilogue& done = {}, filter_memory* kept = nullptr) const {
-    if (method_ != nullptr)
-      return method_->run(shape_, samples, large, filter, filter_stride, bias, smaller, scratch,
-                          done, kept);
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts);
-    const conv_shape& s = shape_;
-    const int taps = s.taps(), depth = s.large_channels * taps;
-    fill_taps(p.taps);
-    int width = s.side[2].smaller;
-    int count = fill_rows(p.rows);
-    if (is_dense()) {
-      width *= count;
-      count = 1;
-    }
-    const window_grid grid{count, width, p.rows, depth, p.taps, s.large_channels};
-    const bool in_place = seen_.is_image() && correlation::reads_in_place(grid, s.small_channels);
-    if (!in_place) seen_.clear(p.image);
-    const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * depth;
-    for (int g = 0; g < s.groups; ++g) {
-      const float* const first = filter + g * s.small_channels * filter_stride;
-      pack_filters(
-          s.small_channels, depth, [=](int o, int k) { return first[o * filter_stride + k]; },
-          p.filters + g * group_floats);
-    }
-    const correlation products(grid, s.small_channels, p.work);
-    for (int n = 0; n < samples; ++n) {
-      for (int g = 0; g < s.groups; ++g) {
-        const float* from = large.data + n * large.stride +
-                            static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
-        if (!in_place) {
-          seen_.copy(from, p.image);
-          from = p.image;
-        }
-        float* const to = smaller.data + n * smaller.stride +
-                          static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
-        products.run(p.filters + g * group_floats, from,
-                     bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
-      }
-      done(n);
-    }
-  }
+  LAMINA_API void run(int samples, const image_rows& large, const float* filter,
+                      std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
+                      float* scratch, const image_epilogue& done = {},
+                      filter_memory* kept = nullptr) const;
 
   /// The layout of the larger image as the filters read it; the gradient of the filters uses it
   /// too.
   const spread_image& seen() const { return seen_; }
-  void fill_taps(int* taps) const {
-    for (int c = 0; c < shape_.large_channels; ++c)
-      for (int z = 0; z < shape_.side[0].filter; ++z)
-        for (int y = 0; y < shape_.side[1].filter; ++y)
-          for (int x = 0; x < shape_.side[2].filter; ++x) {
-            const int position[] = {z * shape_.side[0].dilation, y * shape_.side[1].dilation,
-                                    x * shape_.side[2].dilation};
-            *taps++ = c * seen_.channel_size() + seen_.offset(position);
-          }
-  }
+  LAMINA_API void fill_taps(int* taps) const;
   /// Stores the offset of each row of windows; returns the number of rows.
-  int fill_rows(int* rows) const {
-    int n = 0;
-    for (int z = 0; z < shape_.side[0].smaller; ++z)
-      for (int y = 0; y < shape_.side[1].smaller; ++y)
-        rows[n++] = (z * seen_.side[1].span + y) * seen_.side[2].span;
-    return n;
-  }
+  LAMINA_API int fill_rows(int* rows) const;
 
   /// The offset of the last row of windows.
   int last_row() const {
@@ -119,22 +50,110 @@ class conv_forward {
     float *image, *filters, *work;
     int *taps, *rows;
   };
-  addresses lay_out(scratch_parts& parts) const {
-    const int depth = shape_.large_channels * shape_.taps();
-    addresses p;
-    p.image = parts.floats(seen_.floats());
-    p.filters =
-        parts.floats(static_cast<std::ptrdiff_t>(shape_.groups) * shape_.small_channels * depth);
-    p.taps = parts.integers(depth);
-    p.rows = parts.integers(shape_.side[0].smaller * shape_.side[1].smaller);
-    p.work = parts.floats(correlation::scratch_floats(shape_.small_channels, depth,
-                                                      shape_.large_channels, shape_.small_size()));
-    return p;
-  }
+  LAMINA_API addresses lay_out(scratch_parts& parts) const;
 
   conv_shape shape_;
   const image_method* method_;
   spread_image seen_;
 };
+
+#if LAMINA_DEFINES
+
+conv_forward::conv_forward(const conv_shape& s, const conv_methods* methods)
+    : shape_(s), method_(methods == nullptr ? nullptr : find_conv_method(methods->forward, s)) {
+  seen_.channels = s.large_channels;
+  for (int d = 0; d < 3; ++d) {
+    const conv_side& a = s.side[d];
+    seen_.side[d] = {a.large, a.stride, a.padding,
+                     a.smaller + (a.filter - 1) * a.dilation / a.stride, 0};
+    for (int t = 0; t < a.filter; ++t) seen_.side[d].meet(t * a.dilation);
+  }
+}
+
+std::ptrdiff_t conv_forward::scratch(int samples) const {
+  if (method_ != nullptr) return method_->scratch(shape_, samples);
+  scratch_parts parts;
+  (void)lay_out(parts);
+  return parts.used();
+}
+
+void conv_forward::run(int samples, const image_rows& large, const float* filter,
+                       std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
+                       float* scratch, const image_epilogue& done, filter_memory* kept) const {
+  if (method_ != nullptr)
+    return method_->run(shape_, samples, large, filter, filter_stride, bias, smaller, scratch, done,
+                        kept);
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts);
+  const conv_shape& s = shape_;
+  const int taps = s.taps(), depth = s.large_channels * taps;
+  fill_taps(p.taps);
+  int width = s.side[2].smaller;
+  int count = fill_rows(p.rows);
+  if (is_dense()) {
+    width *= count;
+    count = 1;
+  }
+  const window_grid grid{count, width, p.rows, depth, p.taps, s.large_channels};
+  const bool in_place = seen_.is_image() && correlation::reads_in_place(grid, s.small_channels);
+  if (!in_place) seen_.clear(p.image);
+  const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * depth;
+  for (int g = 0; g < s.groups; ++g) {
+    const float* const first = filter + g * s.small_channels * filter_stride;
+    pack_filters(
+        s.small_channels, depth, [=](int o, int k) { return first[o * filter_stride + k]; },
+        p.filters + g * group_floats);
+  }
+  const correlation products(grid, s.small_channels, p.work);
+  for (int n = 0; n < samples; ++n) {
+    for (int g = 0; g < s.groups; ++g) {
+      const float* from = large.data + n * large.stride +
+                          static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
+      if (!in_place) {
+        seen_.copy(from, p.image);
+        from = p.image;
+      }
+      float* const to = smaller.data + n * smaller.stride +
+                        static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
+      products.run(p.filters + g * group_floats, from,
+                   bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
+    }
+    done(n);
+  }
+}
+
+void conv_forward::fill_taps(int* taps) const {
+  for (int c = 0; c < shape_.large_channels; ++c)
+    for (int z = 0; z < shape_.side[0].filter; ++z)
+      for (int y = 0; y < shape_.side[1].filter; ++y)
+        for (int x = 0; x < shape_.side[2].filter; ++x) {
+          const int position[] = {z * shape_.side[0].dilation, y * shape_.side[1].dilation,
+                                  x * shape_.side[2].dilation};
+          *taps++ = c * seen_.channel_size() + seen_.offset(position);
+        }
+}
+
+int conv_forward::fill_rows(int* rows) const {
+  int n = 0;
+  for (int z = 0; z < shape_.side[0].smaller; ++z)
+    for (int y = 0; y < shape_.side[1].smaller; ++y)
+      rows[n++] = (z * seen_.side[1].span + y) * seen_.side[2].span;
+  return n;
+}
+
+conv_forward::addresses conv_forward::lay_out(scratch_parts& parts) const {
+  const int depth = shape_.large_channels * shape_.taps();
+  addresses p;
+  p.image = parts.floats(seen_.floats());
+  p.filters =
+      parts.floats(static_cast<std::ptrdiff_t>(shape_.groups) * shape_.small_channels * depth);
+  p.taps = parts.integers(depth);
+  p.rows = parts.integers(shape_.side[0].smaller * shape_.side[1].smaller);
+  p.work = parts.floats(correlation::scratch_floats(shape_.small_channels, depth,
+                                                    shape_.large_channels, shape_.small_size()));
+  return p;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

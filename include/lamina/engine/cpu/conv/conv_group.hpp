@@ -26,45 +26,39 @@ struct conv_head {
   operand from, filter, to;
   conv_shape shape;
 
-  conv_head(const call_context& c, const group_info& g, float* result, bool is_gradient)
-      : from(c.at_position(0)), filter(c.at_position(1)), to(from) {
-    to.data = result;
-    to.columns = g.columns;
-    to.stride = padded(g.columns);
-    // A result that is not stored is no argument of the group. So g.depth holds the position of its
-    // dimensions in the program.
-    to.dims = c.program().dims + g.depth;
-    shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
-                        : conv_shape(c, from, to, filter, conv_attributes);
-  }
+  LAMINA_API conv_head(const call_context& c, const group_info& g, float* result, bool is_gradient);
 };
 
-LAMINA_NOINLINE inline void run_conv(const call_context& c, const group_info& g, float* result,
-                                     const image_epilogue& done) {
+#if LAMINA_DEFINES
+LAMINA_NOINLINE LAMINA_API void run_conv(const call_context& c, const group_info& g, float* result,
+                                         const image_epilogue& done) {
   const conv_head h(c, g, result, false);
   conv_forward(h.shape, c.run().convolutions)
       .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
            images(h.to), c.scratch(), done, c.run().filters);
 }
-LAMINA_NOINLINE inline void run_conv_dx(const call_context& c, const group_info& g, float* result,
-                                        const image_epilogue& done) {
+#else
+LAMINA_NOINLINE void run_conv(const call_context& c, const group_info& g, float* result,
+                              const image_epilogue& done);
+#endif  // LAMINA_DEFINES
+#if LAMINA_DEFINES
+LAMINA_NOINLINE LAMINA_API void run_conv_dx(const call_context& c, const group_info& g,
+                                            float* result, const image_epilogue& done) {
   const conv_head h(c, g, result, true);
   conv_backward(h.shape, c.run().convolutions)
       .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
            images(h.to), c.scratch(), done);
 }
-LAMINA_COLD inline std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
+#else
+LAMINA_NOINLINE void run_conv_dx(const call_context& c, const group_info& g, float* result,
+                                 const image_epilogue& done);
+#endif  // LAMINA_DEFINES
+LAMINA_API_COLD std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
+                                            const argument_info* info, const group_info& g,
+                                            const run_context& c);
+LAMINA_API_COLD std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
                                                const argument_info* info, const group_info& g,
-                                               const run_context& c) {
-  const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
-  return conv_forward(h.shape, c.convolutions).scratch(h.from.rows);
-}
-LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
-                                                  const argument_info* info, const group_info& g,
-                                                  const run_context& c) {
-  const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
-  return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
-}
+                                               const run_context& c);
 
 /// The arguments of a group, for its statements.
 struct statement_arguments {
@@ -105,6 +99,38 @@ struct conv_group {
          {only_keeps<S> ? nullptr : &finish_image<S>, &context});
   }
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t conv_scratch(const program_view& p, float* const* a, const argument_info* info,
+                            const group_info& g, const run_context& c) {
+  const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
+  return conv_forward(h.shape, c.convolutions).scratch(h.from.rows);
+}
+
+std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a, const argument_info* info,
+                               const group_info& g, const run_context& c) {
+  const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
+  return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
+}
+
+#endif  // LAMINA_DEFINES
+
+#if LAMINA_DEFINES
+
+conv_head::conv_head(const call_context& c, const group_info& g, float* result, bool is_gradient)
+    : from(c.at_position(0)), filter(c.at_position(1)), to(from) {
+  to.data = result;
+  to.columns = g.columns;
+  to.stride = padded(g.columns);
+  // A result that is not stored is no argument of the group. So g.depth holds the position of its
+  // dimensions in the program.
+  to.dims = c.program().dims + g.depth;
+  shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
+                      : conv_shape(c, from, to, filter, conv_attributes);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

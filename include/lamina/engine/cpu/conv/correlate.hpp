@@ -125,7 +125,17 @@ struct correlation_table<std::integer_sequence<int, V...>> {
 
 /// Computes the products of one filter: eight vectors of windows at a time, then four, two and one
 /// for the rest.
-inline void correlate_lone_filter(int vectors, correlation_tile t) {
+LAMINA_API void correlate_lone_filter(int vectors, correlation_tile t);
+
+/// Computes the products of a tile of `rows` filters by `vectors` vectors of windows.
+LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile& t) {
+  if (rows == 1) return correlate_lone_filter(vectors, t);
+  correlation_table<std::make_integer_sequence<int, tile_vectors>>::find(rows, vectors)(t);
+}
+
+#if LAMINA_DEFINES
+
+void correlate_lone_filter(int vectors, correlation_tile t) {
   while (vectors > 0) {
     const int now = vectors >= 8 ? 8 : vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
     const correlation_kernel kernel = now == 8   ? &correlate_tile<1, 8>
@@ -139,11 +149,7 @@ inline void correlate_lone_filter(int vectors, correlation_tile t) {
   }
 }
 
-/// Computes the products of a tile of `rows` filters by `vectors` vectors of windows.
-LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile& t) {
-  if (rows == 1) return correlate_lone_filter(vectors, t);
-  correlation_table<std::make_integer_sequence<int, tile_vectors>>::find(rows, vectors)(t);
-}
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -169,15 +175,7 @@ class correlation {
     return c.sums_floats() + c.together_ * c.panel_floats() + 2 * alignment_floats + padded(depth);
   }
 
-  correlation(const window_grid& grid, int rows, float* scratch) : correlation(grid, rows) {
-    sums_ = scratch;
-    panels_ = scratch + sums_floats();
-    if (in_place_) return;
-    int* const steps =
-        reinterpret_cast<int*>(panels_ + together_ * panel_floats() + 2 * alignment_floats);
-    for (int k = 0; k < grid.depth; ++k) steps[k] = k * width_;
-    steps_ = steps;
-  }
+  LAMINA_API correlation(const window_grid& grid, int rows, float* scratch);
 
   static bool reads_in_place(const window_grid& g, int rows) {
     // Copying windows costs as much as a few rows of products with them.
@@ -186,46 +184,11 @@ class correlation {
   }
 
   /// Computes all products. `filters` are in the layout of pack_filters().
-  LAMINA_NOINLINE void run(const float* filters, const float* image, const float* initial,
-                           float* to, std::ptrdiff_t stride) const {
-    const int panels =
-        ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
-    // Large filters are read only once, tile by tile; otherwise the image is read only once, panel
-    // by panel.
-    const std::ptrdiff_t filter_floats =
-        static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
-    const bool by_tile = filter_floats > 4096;
-    for (int first = 0; first < panels; first += together_) {
-      const int end = first + together_ < panels ? first + together_ : panels;
-      if (!in_place_)
-        for (int p = first; p < end; ++p) copy_windows(image, p, panel(p - first));
-      vectors_of_panel v;
-      if (by_tile) {
-        for (int t = 0; t < tiles_.count(); ++t)
-          for (int p = first; p < end; ++p) {
-            find_vectors(image, p, p - first, v);
-            run_tile(filters, initial, to, stride, t, v);
-          }
-      } else {
-        for (int p = first; p < end; ++p) {
-          find_vectors(image, p, p - first, v);
-          for (int t = 0; t < tiles_.count(); ++t) run_tile(filters, initial, to, stride, t, v);
-        }
-      }
-    }
-  }
+  LAMINA_API LAMINA_NOINLINE void run(const float* filters, const float* image,
+                                      const float* initial, float* to, std::ptrdiff_t stride) const;
 
  private:
-  correlation(const window_grid& grid, int rows)
-      : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
-    in_place_ = grid.row != nullptr && reads_in_place(grid, rows);
-    row_vectors_ = (grid.width + lanes - 1) / lanes;
-    // The number of panels of windows that stay in the cache while all filters are read.
-    const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
-    const int fitting = floats > 0 ? resident_floats / floats : 1;
-    const int all = (grid.windows() + width_ - 1) / width_;
-    together_ = fitting < 1 ? 1 : fitting < all ? fitting : all;
-  }
+  LAMINA_API correlation(const window_grid& grid, int rows);
   std::ptrdiff_t panel_floats() const { return static_cast<std::ptrdiff_t>(grid_.depth) * width_; }
   std::ptrdiff_t sums_floats() const {
     return static_cast<std::ptrdiff_t>(tiles_.longest()) * width_ + alignment_floats;
@@ -235,27 +198,7 @@ class correlation {
   /// Copies the windows of a panel, tap by tap. Consecutive windows in one row of the grid (a run)
   /// are contiguous in the image. Runs are copied in whole vectors; the next run overwrites the
   /// excess.
-  void copy_windows(const float* image, int p, float* to) const {
-    struct run_of_windows {
-      int from, to, count;
-    };
-    run_of_windows runs[detail::lone_vectors * lanes];
-    int n = 0;
-    const int begin = p * width_;
-    const int end = begin + width_ < grid_.windows() ? begin + width_ : grid_.windows();
-    for (int w = begin; w < end;) {
-      const int r = w / grid_.width, x = w - r * grid_.width;
-      const int count = grid_.width - x < end - w ? grid_.width - x : end - w;
-      runs[n++] = {grid_.row[r] + x, w - begin, count};
-      w += count;
-    }
-    for (int k = 0; k < grid_.depth; ++k, to += width_) {
-      const float* const from = image + grid_.taps[k];
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < runs[i].count; j += lanes)
-          vector::load_unaligned(from + runs[i].from + j).store_unaligned(to + runs[i].to + j);
-    }
-  }
+  LAMINA_API void copy_windows(const float* image, int p, float* to) const;
 
   /// The vectors of windows of a panel: where they begin, and where their products are stored.
   struct vectors_of_panel {
@@ -264,32 +207,7 @@ class correlation {
     const float* at[detail::lone_vectors];
     int positions[detail::lone_vectors];
   };
-  void find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const {
-    const int together = width_ / lanes;
-    if (in_place_) {
-      const int first = p * together, rest = grid_.count * row_vectors_ - first;
-      v.count = rest < together ? rest : together;
-      v.windows = v.count * lanes;
-      v.begin = 0;
-      int r = first / row_vectors_, x = (first - r * row_vectors_) * lanes;
-      for (int j = 0; j < v.count; ++j) {
-        const int from = x + lanes > grid_.width ? grid_.width - lanes : x;
-        v.at[j] = image + grid_.row[r] + from;
-        v.positions[j] = r * grid_.width + from;
-        x += lanes;
-        if (x >= grid_.width) x = 0, ++r;
-      }
-    } else {
-      v.begin = p * width_;
-      const int rest = grid_.windows() - v.begin;
-      v.windows = rest < width_ ? rest : width_;
-      v.count = (v.windows + lanes - 1) / lanes;
-      for (int j = 0; j < v.count; ++j) {
-        v.at[j] = panel(slot) + j * lanes;
-        v.positions[j] = j * lanes;
-      }
-    }
-  }
+  LAMINA_API void find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const;
 
   LAMINA_INLINE void run_tile(const float* filters, const float* initial, float* to,
                               std::ptrdiff_t stride, int t, const vectors_of_panel& v) const {
@@ -320,5 +238,109 @@ class correlation {
   float *sums_ = nullptr, *panels_ = nullptr;
   const int* steps_ = nullptr;
 };
+
+#if LAMINA_DEFINES
+
+correlation::correlation(const window_grid& grid, int rows, float* scratch)
+    : correlation(grid, rows) {
+  sums_ = scratch;
+  panels_ = scratch + sums_floats();
+  if (in_place_) return;
+  int* const steps =
+      reinterpret_cast<int*>(panels_ + together_ * panel_floats() + 2 * alignment_floats);
+  for (int k = 0; k < grid.depth; ++k) steps[k] = k * width_;
+  steps_ = steps;
+}
+
+void correlation::run(const float* filters, const float* image, const float* initial, float* to,
+                      std::ptrdiff_t stride) const {
+  const int panels =
+      ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
+  // Large filters are read only once, tile by tile; otherwise the image is read only once, panel
+  // by panel.
+  const std::ptrdiff_t filter_floats =
+      static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
+  const bool by_tile = filter_floats > 4096;
+  for (int first = 0; first < panels; first += together_) {
+    const int end = first + together_ < panels ? first + together_ : panels;
+    if (!in_place_)
+      for (int p = first; p < end; ++p) copy_windows(image, p, panel(p - first));
+    vectors_of_panel v;
+    if (by_tile) {
+      for (int t = 0; t < tiles_.count(); ++t)
+        for (int p = first; p < end; ++p) {
+          find_vectors(image, p, p - first, v);
+          run_tile(filters, initial, to, stride, t, v);
+        }
+    } else {
+      for (int p = first; p < end; ++p) {
+        find_vectors(image, p, p - first, v);
+        for (int t = 0; t < tiles_.count(); ++t) run_tile(filters, initial, to, stride, t, v);
+      }
+    }
+  }
+}
+
+correlation::correlation(const window_grid& grid, int rows)
+    : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
+  in_place_ = grid.row != nullptr && reads_in_place(grid, rows);
+  row_vectors_ = (grid.width + lanes - 1) / lanes;
+  // The number of panels of windows that stay in the cache while all filters are read.
+  const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
+  const int fitting = floats > 0 ? resident_floats / floats : 1;
+  const int all = (grid.windows() + width_ - 1) / width_;
+  together_ = fitting < 1 ? 1 : fitting < all ? fitting : all;
+}
+
+void correlation::copy_windows(const float* image, int p, float* to) const {
+  struct run_of_windows {
+    int from, to, count;
+  };
+  run_of_windows runs[detail::lone_vectors * lanes];
+  int n = 0;
+  const int begin = p * width_;
+  const int end = begin + width_ < grid_.windows() ? begin + width_ : grid_.windows();
+  for (int w = begin; w < end;) {
+    const int r = w / grid_.width, x = w - r * grid_.width;
+    const int count = grid_.width - x < end - w ? grid_.width - x : end - w;
+    runs[n++] = {grid_.row[r] + x, w - begin, count};
+    w += count;
+  }
+  for (int k = 0; k < grid_.depth; ++k, to += width_) {
+    const float* const from = image + grid_.taps[k];
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < runs[i].count; j += lanes)
+        vector::load_unaligned(from + runs[i].from + j).store_unaligned(to + runs[i].to + j);
+  }
+}
+
+void correlation::find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const {
+  const int together = width_ / lanes;
+  if (in_place_) {
+    const int first = p * together, rest = grid_.count * row_vectors_ - first;
+    v.count = rest < together ? rest : together;
+    v.windows = v.count * lanes;
+    v.begin = 0;
+    int r = first / row_vectors_, x = (first - r * row_vectors_) * lanes;
+    for (int j = 0; j < v.count; ++j) {
+      const int from = x + lanes > grid_.width ? grid_.width - lanes : x;
+      v.at[j] = image + grid_.row[r] + from;
+      v.positions[j] = r * grid_.width + from;
+      x += lanes;
+      if (x >= grid_.width) x = 0, ++r;
+    }
+  } else {
+    v.begin = p * width_;
+    const int rest = grid_.windows() - v.begin;
+    v.windows = rest < width_ ? rest : width_;
+    v.count = (v.windows + lanes - 1) / lanes;
+    for (int j = 0; j < v.count; ++j) {
+      v.at[j] = panel(slot) + j * lanes;
+      v.positions[j] = j * lanes;
+    }
+  }
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -102,107 +102,27 @@ class depthwise {
            s.side[2].padding >= 0;
   }
 
-  LAMINA_NOINLINE explicit depthwise(const conv_shape& s)
-      : channels_(s.groups), filters_(s.small_channels), taps_(s.taps()) {
-    for (int d = 0; d < 2; ++d) {
-      side_[d] = s.side[d + 1];
-      seen_[d] =
-          (side_[d].smaller - 1) * side_[d].stride + (side_[d].filter - 1) * side_[d].dilation + 1;
-      // The copy holds the whole image, whether a window covers it or not.
-      const int image = side_[d].padding + side_[d].large;
-      if (seen_[d] < image) seen_[d] = image;
-    }
-  }
+  LAMINA_API LAMINA_NOINLINE explicit depthwise(const conv_shape& s);
 
-  LAMINA_COLD std::ptrdiff_t scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts);
-    return parts.used();
-  }
+  LAMINA_API LAMINA_COLD std::ptrdiff_t scratch() const;
 
   /// The convolution: small = bias + the products of the windows of large with the filters.
-  void forward(int samples, const image_rows& large, const float* filter,
-               std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
-               float* scratch, const image_epilogue& done) const {
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts);
-    fill(p);
-    pack(filter, filter_stride, bias, p);
-    for (int n = 0; n < samples; ++n) {
-      for (int c = 0; c < channels_; c += lanes) {
-        const float* const image = see(large.data + n * large.stride, c, p);
-        for (int m = 0; m < filters_; ++m) {
-          const float* const of = filters_of(p, c, m);
-          detail::depthwise_products(rounded_windows(), p.at, image, taps_, p.taps, of,
-                                     of + taps_ * lanes, p.windows);
-          const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(c) * filters_ + m;
-          scatter_lanes(p.windows, rest(c), windows(),
-                        smaller.data + n * smaller.stride + first * windows(),
-                        static_cast<std::ptrdiff_t>(filters_) * windows());
-        }
-      }
-      done(n);
-    }
-  }
+  LAMINA_API void forward(int samples, const image_rows& large, const float* filter,
+                          std::ptrdiff_t filter_stride, const float* bias,
+                          const image_rows& smaller, float* scratch,
+                          const image_epilogue& done) const;
 
   /// Sets large to the bias and adds each element of small times its filter to the window of large
   /// that belongs to the element.
-  void backward(int samples, const image_rows& smaller, const float* filter,
-                std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                float* scratch, const image_epilogue& done) const {
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts);
-    fill(p);
-    pack(filter, filter_stride, nullptr, p);
-    for (int n = 0; n < samples; ++n) {
-      for (int c = 0; c < channels_; c += lanes) {
-        alignas(64) float more[lanes] = {};
-        for (int i = 0; i < rest(c) && bias != nullptr; ++i) more[i] = bias[c + i];
-        const vector start = vector::load_aligned(more);
-        for (int i = 0; i < seen_[0] * seen_[1]; ++i) start.store_unaligned(p.image + i * lanes);
-        for (int m = 0; m < filters_; ++m) {
-          turn_slope(smaller.data + n * smaller.stride, c, m, p);
-          // Works row by row, so that the elements to which the taps of a row add stay in the
-          // cache.
-          const int width = side_[1].smaller;
-          for (int i = 0; i < windows(); i += width)
-            detail::depthwise_spread(width, p.at + i, p.windows + i * lanes, taps_, p.taps,
-                                     filters_of(p, c, m), p.image);
-        }
-        const std::size_t row = sizeof(float) * static_cast<std::size_t>(side_[1].large * lanes);
-        for (int y = 0; y < side_[0].large; ++y)
-          std::memcpy(p.dense + y * side_[1].large * lanes, p.image + position_of(y), row);
-        scatter_lanes(p.dense, rest(c), large_size(),
-                      large.data + n * large.stride + static_cast<std::ptrdiff_t>(c) * large_size(),
-                      large_size());
-      }
-      done(n);
-    }
-  }
+  LAMINA_API void backward(int samples, const image_rows& smaller, const float* filter,
+                           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                           float* scratch, const image_epilogue& done) const;
 
   /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
   /// the smaller image times the element of the larger image under the tap.
-  void filter_gradient(int samples, const image_rows& large, const image_rows& slope, float* filter,
-                       std::ptrdiff_t filter_stride, float* scratch) const {
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts);
-    fill(p);
-    for (int c = 0; c < channels_; c += lanes)
-      for (int m = 0; m < filters_; ++m) {
-        float* const sums = filters_of(p, 0, 0);
-        std::memset(sums, 0, sizeof(float) * static_cast<std::size_t>(rounded_taps() * lanes));
-        for (int n = 0; n < samples; ++n) {
-          const float* const image = see(large.data + n * large.stride, c, p);
-          turn_slope(slope.data + n * slope.stride, c, m, p);
-          for (int t = 0; t < taps_; t += detail::depthwise_taps)
-            detail::depthwise_gradient(windows(), p.at, image, p.windows, p.taps + t,
-                                       sums + t * lanes);
-        }
-        scatter_lanes(sums, rest(c), taps_,
-                      filter + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * filter_stride,
-                      filters_ * filter_stride);
-      }
-  }
+  LAMINA_API void filter_gradient(int samples, const image_rows& large, const image_rows& slope,
+                                  float* filter, std::ptrdiff_t filter_stride,
+                                  float* scratch) const;
 
  private:
   int rest(int c) const { return channels_ - c < lanes ? channels_ - c : lanes; }
@@ -229,17 +149,7 @@ class depthwise {
   /// Divides the scratch memory into: a padded copy of one vector of channels of the larger image,
   /// a copy without padding, the smaller image, the filters (each followed by its bias), and the
   /// positions of windows and taps.
-  LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const {
-    const int blocks = (channels_ + lanes - 1) / lanes;
-    addresses p;
-    p.image = parts.floats(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
-    p.dense = parts.floats(static_cast<std::ptrdiff_t>(large_size()) * lanes);
-    p.windows = parts.floats(static_cast<std::ptrdiff_t>(rounded_windows()) * lanes);
-    p.filters = parts.floats(static_cast<std::ptrdiff_t>(blocks) * filters_ * filter_floats());
-    p.at = parts.integers(rounded_windows());
-    p.taps = parts.integers(rounded_taps());
-    return p;
-  }
+  LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const;
   std::ptrdiff_t filter_floats() const { return (rounded_taps() + 1) * lanes; }
   float* filters_of(const addresses& p, int c, int m) const {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
@@ -247,49 +157,12 @@ class depthwise {
 
   /// Fills the positions of windows and taps, and clears the padded copy. Extra windows and taps,
   /// which only round a count up, repeat the last real position.
-  LAMINA_NOINLINE void fill(const addresses& p) const {
-    std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
-    int n = 0;
-    for (int y = 0; y < side_[0].smaller; ++y)
-      for (int x = 0; x < side_[1].smaller; ++x)
-        p.at[n++] = (y * side_[0].stride * seen_[1] + x * side_[1].stride) * lanes;
-    for (; n < rounded_windows(); ++n) p.at[n] = p.at[n - 1];
-    n = 0;
-    for (int y = 0; y < side_[0].filter; ++y)
-      for (int x = 0; x < side_[1].filter; ++x)
-        p.taps[n++] = (y * side_[0].dilation * seen_[1] + x * side_[1].dilation) * lanes;
-    for (; n < rounded_taps(); ++n) p.taps[n] = p.taps[n - 1];
-  }
-  LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride, const float* bias,
-                            const addresses& p) const {
-    for (int c = 0; c < channels_; c += lanes)
-      for (int m = 0; m < filters_; ++m) {
-        float* const to = filters_of(p, c, m);
-        gather_lanes(filter + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * stride,
-                     filters_ * stride, rest(c), taps_, to);
-        for (int i = 0; i < lanes; ++i)
-          to[taps_ * lanes + i] =
-              bias == nullptr || i >= rest(c) ? 0.F : bias[(c + i) * filters_ + m];
-      }
-  }
+  LAMINA_API LAMINA_NOINLINE void fill(const addresses& p) const;
+  LAMINA_API LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride,
+                                       const float* bias, const addresses& p) const;
   /// Copies channels c to c + lanes - 1 of a larger image to the layout that windows read, and
   /// returns the copy.
-  LAMINA_NOINLINE const float* see(const float* image, int c, const addresses& p) const {
-    const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
-    const int height = side_[0].large, width = side_[1].large;
-    if (!is_image() && width % lanes == 0) {
-      for (int y = 0; y < height; ++y)
-        gather_lanes(from + static_cast<std::ptrdiff_t>(y) * width, large_size(), rest(c), width,
-                     p.image + position_of(y));
-      return p.image;
-    }
-    gather_lanes(from, large_size(), rest(c), large_size(), p.dense);
-    if (is_image()) return p.dense;
-    const std::size_t row = sizeof(float) * static_cast<std::size_t>(width * lanes);
-    for (int y = 0; y < height; ++y)
-      std::memcpy(p.image + position_of(y), p.dense + y * width * lanes, row);
-    return p.image;
-  }
+  LAMINA_API LAMINA_NOINLINE const float* see(const float* image, int c, const addresses& p) const;
   LAMINA_NOINLINE void turn_slope(const float* image, int c, int m, const addresses& p) const {
     gather_lanes(image + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * windows(),
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
@@ -300,5 +173,166 @@ class depthwise {
   conv_side side_[2];  // height, width
   int seen_[2];
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t depthwise::scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts);
+  return parts.used();
+}
+
+#endif  // LAMINA_DEFINES
+
+#if LAMINA_DEFINES
+
+depthwise::depthwise(const conv_shape& s)
+    : channels_(s.groups), filters_(s.small_channels), taps_(s.taps()) {
+  for (int d = 0; d < 2; ++d) {
+    side_[d] = s.side[d + 1];
+    seen_[d] =
+        (side_[d].smaller - 1) * side_[d].stride + (side_[d].filter - 1) * side_[d].dilation + 1;
+    // The copy holds the whole image, whether a window covers it or not.
+    const int image = side_[d].padding + side_[d].large;
+    if (seen_[d] < image) seen_[d] = image;
+  }
+}
+
+void depthwise::forward(int samples, const image_rows& large, const float* filter,
+                        std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
+                        float* scratch, const image_epilogue& done) const {
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts);
+  fill(p);
+  pack(filter, filter_stride, bias, p);
+  for (int n = 0; n < samples; ++n) {
+    for (int c = 0; c < channels_; c += lanes) {
+      const float* const image = see(large.data + n * large.stride, c, p);
+      for (int m = 0; m < filters_; ++m) {
+        const float* const of = filters_of(p, c, m);
+        detail::depthwise_products(rounded_windows(), p.at, image, taps_, p.taps, of,
+                                   of + taps_ * lanes, p.windows);
+        const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(c) * filters_ + m;
+        scatter_lanes(p.windows, rest(c), windows(),
+                      smaller.data + n * smaller.stride + first * windows(),
+                      static_cast<std::ptrdiff_t>(filters_) * windows());
+      }
+    }
+    done(n);
+  }
+}
+
+void depthwise::backward(int samples, const image_rows& smaller, const float* filter,
+                         std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                         float* scratch, const image_epilogue& done) const {
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts);
+  fill(p);
+  pack(filter, filter_stride, nullptr, p);
+  for (int n = 0; n < samples; ++n) {
+    for (int c = 0; c < channels_; c += lanes) {
+      alignas(64) float more[lanes] = {};
+      for (int i = 0; i < rest(c) && bias != nullptr; ++i) more[i] = bias[c + i];
+      const vector start = vector::load_aligned(more);
+      for (int i = 0; i < seen_[0] * seen_[1]; ++i) start.store_unaligned(p.image + i * lanes);
+      for (int m = 0; m < filters_; ++m) {
+        turn_slope(smaller.data + n * smaller.stride, c, m, p);
+        // Works row by row, so that the elements to which the taps of a row add stay in the
+        // cache.
+        const int width = side_[1].smaller;
+        for (int i = 0; i < windows(); i += width)
+          detail::depthwise_spread(width, p.at + i, p.windows + i * lanes, taps_, p.taps,
+                                   filters_of(p, c, m), p.image);
+      }
+      const std::size_t row = sizeof(float) * static_cast<std::size_t>(side_[1].large * lanes);
+      for (int y = 0; y < side_[0].large; ++y)
+        std::memcpy(p.dense + y * side_[1].large * lanes, p.image + position_of(y), row);
+      scatter_lanes(p.dense, rest(c), large_size(),
+                    large.data + n * large.stride + static_cast<std::ptrdiff_t>(c) * large_size(),
+                    large_size());
+    }
+    done(n);
+  }
+}
+
+void depthwise::filter_gradient(int samples, const image_rows& large, const image_rows& slope,
+                                float* filter, std::ptrdiff_t filter_stride, float* scratch) const {
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts);
+  fill(p);
+  for (int c = 0; c < channels_; c += lanes)
+    for (int m = 0; m < filters_; ++m) {
+      float* const sums = filters_of(p, 0, 0);
+      std::memset(sums, 0, sizeof(float) * static_cast<std::size_t>(rounded_taps() * lanes));
+      for (int n = 0; n < samples; ++n) {
+        const float* const image = see(large.data + n * large.stride, c, p);
+        turn_slope(slope.data + n * slope.stride, c, m, p);
+        for (int t = 0; t < taps_; t += detail::depthwise_taps)
+          detail::depthwise_gradient(windows(), p.at, image, p.windows, p.taps + t,
+                                     sums + t * lanes);
+      }
+      scatter_lanes(sums, rest(c), taps_,
+                    filter + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * filter_stride,
+                    filters_ * filter_stride);
+    }
+}
+
+depthwise::addresses depthwise::lay_out(scratch_parts& parts) const {
+  const int blocks = (channels_ + lanes - 1) / lanes;
+  addresses p;
+  p.image = parts.floats(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
+  p.dense = parts.floats(static_cast<std::ptrdiff_t>(large_size()) * lanes);
+  p.windows = parts.floats(static_cast<std::ptrdiff_t>(rounded_windows()) * lanes);
+  p.filters = parts.floats(static_cast<std::ptrdiff_t>(blocks) * filters_ * filter_floats());
+  p.at = parts.integers(rounded_windows());
+  p.taps = parts.integers(rounded_taps());
+  return p;
+}
+
+void depthwise::fill(const addresses& p) const {
+  std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
+  int n = 0;
+  for (int y = 0; y < side_[0].smaller; ++y)
+    for (int x = 0; x < side_[1].smaller; ++x)
+      p.at[n++] = (y * side_[0].stride * seen_[1] + x * side_[1].stride) * lanes;
+  for (; n < rounded_windows(); ++n) p.at[n] = p.at[n - 1];
+  n = 0;
+  for (int y = 0; y < side_[0].filter; ++y)
+    for (int x = 0; x < side_[1].filter; ++x)
+      p.taps[n++] = (y * side_[0].dilation * seen_[1] + x * side_[1].dilation) * lanes;
+  for (; n < rounded_taps(); ++n) p.taps[n] = p.taps[n - 1];
+}
+
+void depthwise::pack(const float* filter, std::ptrdiff_t stride, const float* bias,
+                     const addresses& p) const {
+  for (int c = 0; c < channels_; c += lanes)
+    for (int m = 0; m < filters_; ++m) {
+      float* const to = filters_of(p, c, m);
+      gather_lanes(filter + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * stride,
+                   filters_ * stride, rest(c), taps_, to);
+      for (int i = 0; i < lanes; ++i)
+        to[taps_ * lanes + i] =
+            bias == nullptr || i >= rest(c) ? 0.F : bias[(c + i) * filters_ + m];
+    }
+}
+
+const float* depthwise::see(const float* image, int c, const addresses& p) const {
+  const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
+  const int height = side_[0].large, width = side_[1].large;
+  if (!is_image() && width % lanes == 0) {
+    for (int y = 0; y < height; ++y)
+      gather_lanes(from + static_cast<std::ptrdiff_t>(y) * width, large_size(), rest(c), width,
+                   p.image + position_of(y));
+    return p.image;
+  }
+  gather_lanes(from, large_size(), rest(c), large_size(), p.dense);
+  if (is_image()) return p.dense;
+  const std::size_t row = sizeof(float) * static_cast<std::size_t>(width * lanes);
+  for (int y = 0; y < height; ++y)
+    std::memcpy(p.image + position_of(y), p.dense + y * width * lanes, row);
+  return p.image;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

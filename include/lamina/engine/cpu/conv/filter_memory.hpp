@@ -32,23 +32,8 @@ class filter_memory {
     float* made;
     bool is_current;
   };
-  LAMINA_NOINLINE entry find(const float* filter, std::ptrdiff_t floats,
-                             std::ptrdiff_t made_floats) {
-    const std::size_t size = static_cast<std::size_t>(floats);
-    const std::size_t made_size = static_cast<std::size_t>(made_floats);
-    for (kept& k : kept_) {
-      if (k.filter != filter || k.from.size() != size || k.made.size() != made_size) continue;
-      const bool same = std::memcmp(k.from.data(), filter, size * sizeof(float)) == 0;
-      if (!same) std::memcpy(k.from.data(), filter, size * sizeof(float));
-      return {k.made.data(), same};
-    }
-    if (used_ + size + made_size > most_floats) return {nullptr, false};
-    kept_.push_back({filter, aligned_buffer(size), aligned_buffer(made_size)});
-    kept& k = kept_.back();
-    used_ += size + made_size;
-    std::memcpy(k.from.data(), filter, size * sizeof(float));
-    return {k.made.data(), false};
-  }
+  LAMINA_API LAMINA_NOINLINE entry find(const float* filter, std::ptrdiff_t floats,
+                                        std::ptrdiff_t made_floats);
 
  private:
   struct kept {
@@ -58,5 +43,27 @@ class filter_memory {
   std::vector<kept> kept_;
   std::size_t used_ = 0;
 };
+
+#if LAMINA_DEFINES
+
+filter_memory::entry filter_memory::find(const float* filter, std::ptrdiff_t floats,
+                                         std::ptrdiff_t made_floats) {
+  const std::size_t size = static_cast<std::size_t>(floats);
+  const std::size_t made_size = static_cast<std::size_t>(made_floats);
+  for (kept& k : kept_) {
+    if (k.filter != filter || k.from.size() != size || k.made.size() != made_size) continue;
+    const bool same = std::memcmp(k.from.data(), filter, size * sizeof(float)) == 0;
+    if (!same) std::memcpy(k.from.data(), filter, size * sizeof(float));
+    return {k.made.data(), same};
+  }
+  if (used_ + size + made_size > most_floats) return {nullptr, false};
+  kept_.push_back({filter, aligned_buffer(size), aligned_buffer(made_size)});
+  kept& k = kept_.back();
+  used_ += size + made_size;
+  std::memcpy(k.from.data(), filter, size * sizeof(float));
+  return {k.made.data(), false};
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -19,26 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// whichever is shorter.
 class slope_rows {
  public:
-  slope_rows(const conv_shape& s, const conv_forward& forward)
-      : forward_(forward),
-        channels_(s.small_channels),
-        row_count_(s.side[0].smaller * s.side[1].smaller) {
-    width_ = s.side[2].smaller;
-    count_ = row_count_;
-    int end = width_;
-    if (forward.is_dense()) {
-      width_ *= count_;
-      count_ = 1;
-      end = width_;
-    } else {
-      end = forward.last_row() + width_;
-    }
-    whole_ = width_ % lanes == 0;
-    const int by_row = count_ * ((width_ + lanes - 1) / lanes);
-    const int flat = (end + lanes - 1) / lanes;
-    flat_ = flat < by_row;
-    vectors_ = flat_ ? flat : by_row;
-  }
+  LAMINA_API slope_rows(const conv_shape& s, const conv_forward& forward);
 
   /// Whether the image is read in place, without a copy.
   bool whole() const { return whole_; }
@@ -52,33 +33,62 @@ class slope_rows {
 
   /// Stores the offset in the larger image of each row of windows (`rows`) and of each vector of
   /// windows (`where`).
-  void fill(int* rows, int* where) const {
-    (void)forward_.fill_rows(rows);
-    for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {
-      where[v] = flat_ ? v * lanes : rows[r] + x;
-      x += lanes;
-      if (!flat_ && x >= width_) x = 0, ++r;
-    }
-  }
+  LAMINA_API void fill(int* rows, int* where) const;
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
   /// Copies an image. The caller must have cleared the gaps between its rows.
-  LAMINA_NOINLINE void copy(const float* from, const int* rows, float* to) const {
-    const int step = (width_ + lanes - 1) / lanes * lanes;
-    for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)
-      for (int r = 0; r < count_; ++r, from += width_) {
-        float* const line = to + (flat_ ? rows[r] : r * step);
-        for_each_row_vector(
-            width_, [=](int j, auto like)
-                        __attribute__((always_inline)) { store(line + j, load(from + j, like)); });
-      }
-  }
+  LAMINA_API LAMINA_NOINLINE void copy(const float* from, const int* rows, float* to) const;
 
  private:
   conv_forward forward_;
   int channels_, row_count_, count_, width_, vectors_;
   bool whole_, flat_;
 };
+
+#if LAMINA_DEFINES
+
+slope_rows::slope_rows(const conv_shape& s, const conv_forward& forward)
+    : forward_(forward),
+      channels_(s.small_channels),
+      row_count_(s.side[0].smaller * s.side[1].smaller) {
+  width_ = s.side[2].smaller;
+  count_ = row_count_;
+  int end = width_;
+  if (forward.is_dense()) {
+    width_ *= count_;
+    count_ = 1;
+    end = width_;
+  } else {
+    end = forward.last_row() + width_;
+  }
+  whole_ = width_ % lanes == 0;
+  const int by_row = count_ * ((width_ + lanes - 1) / lanes);
+  const int flat = (end + lanes - 1) / lanes;
+  flat_ = flat < by_row;
+  vectors_ = flat_ ? flat : by_row;
+}
+
+void slope_rows::fill(int* rows, int* where) const {
+  (void)forward_.fill_rows(rows);
+  for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {
+    where[v] = flat_ ? v * lanes : rows[r] + x;
+    x += lanes;
+    if (!flat_ && x >= width_) x = 0, ++r;
+  }
+}
+
+void slope_rows::copy(const float* from, const int* rows, float* to) const {
+  const int step = (width_ + lanes - 1) / lanes * lanes;
+  for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)
+    for (int r = 0; r < count_; ++r, from += width_) {
+      float* const line = to + (flat_ ? rows[r] : r * step);
+      for_each_row_vector(
+          width_, [=](int j, auto like)
+                      __attribute__((always_inline)) { store(line + j, load(from + j, like)); });
+    }
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

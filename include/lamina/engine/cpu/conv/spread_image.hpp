@@ -51,114 +51,22 @@ struct spread_image {
   }
   /// The offset, in the copy of a channel, of the element at `position` (z, y, x) of the padded
   /// image.
-  int offset(const int (&position)[3]) const {
-    int phase = 0, at = 0;
-    for (int d = 0; d < 3; ++d) {
-      phase = phase * side[d].phases + position[d] % side[d].phases;
-      at = at * side[d].span + position[d] / side[d].phases;
-    }
-    return phase * phase_size() + at;
-  }
+  LAMINA_API int offset(const int (&position)[3]) const;
 
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
   /// Copies the image. The caller must have cleared the padding around it.
-  void copy(const float* from, float* to) const {
-    for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
-      const float* const source = from + image;
-      float* const target = to + in_copy;
-      if (step == 1)
-        for_each_row_vector(
-            count, [=](int j, auto like) __attribute__((always_inline)) {
-              store(target + j, load(source + j, like));
-            });
-      else if (step == 2)
-        for_each_row_vector(
-            count, [=](int j, auto like) __attribute__((always_inline)) {
-              if constexpr (std::is_same_v<decltype(like), float>)
-                target[j] = source[2 * j];
-              else
-                store(target + j, even_and_odd_lanes(
-                                      load(source + 2 * j, like),
-                                      load(source + 2 * j + lanes_of<decltype(like)> - 1, like)));
-            });
-      else
-        for (int j = 0; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
-    });
-  }
+  LAMINA_API void copy(const float* from, float* to) const;
   /// Converts the copy back to an image: image = copy + bias[channel]. Elements that the copy does
   /// not hold become the bias.
-  void copy_back(const float* from, const float* bias, float* to) const {
-    const bool all = holds_image();
-    if (all && side[2].phases == 2) return copy_pairs_back(from, bias, to);
-    if (!all) {
-      const std::ptrdiff_t size =
-          static_cast<std::ptrdiff_t>(side[0].image) * side[1].image * side[2].image;
-      for (int c = 0; c < channels; ++c) {
-        const float more = bias == nullptr ? 0.0F : bias[c];
-        float* const image = to + c * size;
-        std::ptrdiff_t i = 0;
-        for (; i + lanes <= size; i += lanes) vector(more).store_unaligned(image + i);
-        for (; i < size; ++i) image[i] = more;
-      }
-    }
-    for_each_line([=](int c, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
-      const float* const source = from + in_copy;
-      float* const target = to + image;
-      const float more = bias == nullptr ? 0.0F : bias[c];
-      if (step == 1)
-        for_each_row_vector(
-            count, [=](int j, auto like) __attribute__((always_inline)) {
-              store(target + j, load(source + j, like) + decltype(like)(more));
-            });
-      else
-        for (int j = 0; j < count; ++j)
-          target[static_cast<std::ptrdiff_t>(j) * step] = source[j] + more;
-    });
-  }
+  LAMINA_API void copy_back(const float* from, const float* bias, float* to) const;
 
  private:
   /// copy_back() for a copy that holds the whole image, with the columns in two phases.
-  void copy_pairs_back(const float* from, const float* bias, float* to) const {
-    const spread_side &depth = side[0], &height = side[1], &width = side[2];
-    // The phase to which column 0 of the image belongs.
-    const int odd = width.before % 2;
-    for (int c = 0; c < channels; ++c, from += channel_size()) {
-      const float more = bias == nullptr ? 0.0F : bias[c];
-      for (int iz = 0; iz < depth.image; ++iz)
-        for (int iy = 0; iy < height.image; ++iy, to += width.image) {
-          const int z = iz + depth.before, y = iy + height.before;
-          const int phase = (z % depth.phases * height.phases + y % height.phases) * 2;
-          const float* const row =
-              from + static_cast<std::ptrdiff_t>(phase) * phase_size() +
-              (z / depth.phases * height.span + y / height.phases) * width.span + width.before / 2;
-          const float* const first = row + odd * phase_size();
-          const float* const second = row + (1 - odd) * phase_size() + odd;
-          for_each_row_vector(
-              width.image / 2, [=](int j, auto like) __attribute__((always_inline)) {
-                using V = decltype(like);
-                const V a = load(first + j, like) + V(more), b = load(second + j, like) + V(more);
-                if constexpr (std::is_same_v<V, float>) {
-                  to[2 * j] = a;
-                  to[2 * j + 1] = b;
-                } else {
-                  store(to + 2 * j, first_in_turn(a, b));
-                  store(to + 2 * j + lanes_of<V>, second_in_turn(a, b));
-                }
-              });
-          if (width.image % 2 != 0) to[width.image - 1] = first[width.image / 2] + more;
-        }
-    }
-  }
+  LAMINA_API void copy_pairs_back(const float* from, const float* bias, float* to) const;
   /// Whether the copy holds every element of the image.
-  bool holds_image() const {
-    for (const spread_side& s : side)
-      for (int f = 0; f < s.phases; ++f)
-        if (!s.meets(f) || f - s.before + (s.span - 1) * s.phases < s.image - s.phases)
-          return false;
-    return true;
-  }
+  LAMINA_API bool holds_image() const;
   /// Calls f(channel, index in the image, stride in the image, index in the copy, count) for the
   /// part of each row of each phase that lies inside the image.
   template <class F>
@@ -192,5 +100,109 @@ struct spread_image {
           }
   }
 };
+
+#if LAMINA_DEFINES
+
+int spread_image::offset(const int (&position)[3]) const {
+  int phase = 0, at = 0;
+  for (int d = 0; d < 3; ++d) {
+    phase = phase * side[d].phases + position[d] % side[d].phases;
+    at = at * side[d].span + position[d] / side[d].phases;
+  }
+  return phase * phase_size() + at;
+}
+
+void spread_image::copy(const float* from, float* to) const {
+  for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
+    const float* const source = from + image;
+    float* const target = to + in_copy;
+    if (step == 1)
+      for_each_row_vector(
+          count, [=](int j, auto like)
+                     __attribute__((always_inline)) { store(target + j, load(source + j, like)); });
+    else if (step == 2)
+      for_each_row_vector(
+          count, [=](int j, auto like) __attribute__((always_inline)) {
+            if constexpr (std::is_same_v<decltype(like), float>)
+              target[j] = source[2 * j];
+            else
+              store(target + j,
+                    even_and_odd_lanes(load(source + 2 * j, like),
+                                       load(source + 2 * j + lanes_of<decltype(like)> - 1, like)));
+          });
+    else
+      for (int j = 0; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
+  });
+}
+
+void spread_image::copy_back(const float* from, const float* bias, float* to) const {
+  const bool all = holds_image();
+  if (all && side[2].phases == 2) return copy_pairs_back(from, bias, to);
+  if (!all) {
+    const std::ptrdiff_t size =
+        static_cast<std::ptrdiff_t>(side[0].image) * side[1].image * side[2].image;
+    for (int c = 0; c < channels; ++c) {
+      const float more = bias == nullptr ? 0.0F : bias[c];
+      float* const image = to + c * size;
+      std::ptrdiff_t i = 0;
+      for (; i + lanes <= size; i += lanes) vector(more).store_unaligned(image + i);
+      for (; i < size; ++i) image[i] = more;
+    }
+  }
+  for_each_line([=](int c, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
+    const float* const source = from + in_copy;
+    float* const target = to + image;
+    const float more = bias == nullptr ? 0.0F : bias[c];
+    if (step == 1)
+      for_each_row_vector(
+          count, [=](int j, auto like) __attribute__((always_inline)) {
+            store(target + j, load(source + j, like) + decltype(like)(more));
+          });
+    else
+      for (int j = 0; j < count; ++j)
+        target[static_cast<std::ptrdiff_t>(j) * step] = source[j] + more;
+  });
+}
+
+void spread_image::copy_pairs_back(const float* from, const float* bias, float* to) const {
+  const spread_side &depth = side[0], &height = side[1], &width = side[2];
+  // The phase to which column 0 of the image belongs.
+  const int odd = width.before % 2;
+  for (int c = 0; c < channels; ++c, from += channel_size()) {
+    const float more = bias == nullptr ? 0.0F : bias[c];
+    for (int iz = 0; iz < depth.image; ++iz)
+      for (int iy = 0; iy < height.image; ++iy, to += width.image) {
+        const int z = iz + depth.before, y = iy + height.before;
+        const int phase = (z % depth.phases * height.phases + y % height.phases) * 2;
+        const float* const row = from + static_cast<std::ptrdiff_t>(phase) * phase_size() +
+                                 (z / depth.phases * height.span + y / height.phases) * width.span +
+                                 width.before / 2;
+        const float* const first = row + odd * phase_size();
+        const float* const second = row + (1 - odd) * phase_size() + odd;
+        for_each_row_vector(
+            width.image / 2, [=](int j, auto like) __attribute__((always_inline)) {
+              using V = decltype(like);
+              const V a = load(first + j, like) + V(more), b = load(second + j, like) + V(more);
+              if constexpr (std::is_same_v<V, float>) {
+                to[2 * j] = a;
+                to[2 * j + 1] = b;
+              } else {
+                store(to + 2 * j, first_in_turn(a, b));
+                store(to + 2 * j + lanes_of<V>, second_in_turn(a, b));
+              }
+            });
+        if (width.image % 2 != 0) to[width.image - 1] = first[width.image / 2] + more;
+      }
+  }
+}
+
+bool spread_image::holds_image() const {
+  for (const spread_side& s : side)
+    for (int f = 0; f < s.phases; ++f)
+      if (!s.meets(f) || f - s.before + (s.span - 1) * s.phases < s.image - s.phases) return false;
+  return true;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

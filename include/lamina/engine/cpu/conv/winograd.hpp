@@ -45,116 +45,30 @@ class winograd {
     return s.groups == 1 && s.large_channels >= 12 && s.small_channels >= 12;
   }
 
-  LAMINA_NOINLINE winograd(const conv_shape& s, int samples)
-      : channels_(s.large_channels),
-        filters_(s.small_channels),
-        filter_(s.side[1].filter),
-        points_(detail::winograd_points(filter_)),
-        large_{s.side[1].large, s.side[2].large},
-        small_{s.side[1].smaller, s.side[2].smaller},
-        padding_{s.side[1].padding, s.side[2].padding},
-        tile_rows_((small_[0] + step - 1) / step),
-        tiles_((small_[1] + step - 1) / step),
-        samples_(samples) {
-    // The number of rows of tiles that are computed together. They should stay in the cache, but
-    // there must be enough tiles to be worth reading the filters.
-    const int floats = square_points() * (whole(channels_) + whole(filters_)) * tiles_;
-    const int fitting = 2 * resident_floats / floats, enough = (32 + tiles_ - 1) / tiles_;
-    const int wanted = fitting > enough ? fitting : enough;
-    const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(samples) * tile_rows_;
-    const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
-    together_ = static_cast<int>((all + chunks - 1) / chunks);
-    if (together_ < 1) together_ = 1;
-    // `most_` determines the memory: fewer samples never need more.
-    most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
-  }
+  LAMINA_API LAMINA_NOINLINE winograd(const conv_shape& s, int samples);
 
-  LAMINA_COLD std::ptrdiff_t forward_scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts, whole(filters_) * channels_, filters_);
-    return parts.used();
-  }
-  LAMINA_COLD std::ptrdiff_t backward_scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts, whole(channels_) * filters_, channels_);
-    parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
-    return parts.used();
-  }
-  LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const {
-    scratch_parts parts;
-    (void)lay_out(parts, whole(filters_) * channels_, filters_);
-    return parts.used();
-  }
+  LAMINA_API LAMINA_COLD std::ptrdiff_t forward_scratch() const;
+  LAMINA_API LAMINA_COLD std::ptrdiff_t backward_scratch() const;
+  LAMINA_API LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const;
 
   /// The convolution: small = bias + the products of the windows of large with the filters.
-  void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
-               std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
-               float* scratch, const image_epilogue& done, filter_memory* kept) const {
-    scratch_parts parts(scratch);
-    addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
-    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
-    if (!finds_filters(kept, filter, filter_stride, p))
-      filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
-    clear_lines(p);
-    const int count = samples_ * tile_rows_;
-    for (int first = 0; first < count; first += together_) {
-      const int rows = count - first < together_ ? count - first : together_;
-      see_images(by.image, large, first, rows, p);
-      detail::winograd_multiply({square_points(), rows * tiles_, channels_, filters_, false},
-                                {p.left, whole(channels_), 1}, left_point_stride(channels_),
-                                p.filters, filter_point_stride(filters_, channels_), p.sums,
-                                sums_point_stride(filters_));
-      make_images(by.result, first, rows, p, bias, smaller, done);
-    }
-  }
+  LAMINA_API void forward(const detail::forward_transforms& by, const image_rows& large,
+                          const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                          const image_rows& smaller, float* scratch, const image_epilogue& done,
+                          filter_memory* kept) const;
 
   /// The gradient of the input: each element of small times its filter is added to the window of
   /// large that belongs to the element; then bias is added.
-  void backward(const detail::backward_transforms& by, const image_rows& smaller,
-                const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                const image_rows& large, float* scratch, const image_epilogue& done) const {
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts, whole(channels_) * filters_, channels_);
-    float* const image =
-        parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
-    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
-    filters_of(p, channels_, filters_).pack(by.filters, filter, taps, filter_stride);
-    clear_lines(p);
-    const int count = samples_ * tile_rows_;
-    for (int first = 0; first < count; first += together_) {
-      const int rows = count - first < together_ ? count - first : together_;
-      evaluate_slopes(by.slope, smaller, first, rows, p.left, p,
-                      {whole(filters_), left_point_stride(filters_), 0});
-      detail::winograd_multiply({square_points(), rows * tiles_, filters_, channels_, false},
-                                {p.left, whole(filters_), 1}, left_point_stride(filters_),
-                                p.filters, filter_point_stride(channels_, filters_), p.sums,
-                                sums_point_stride(channels_));
-      spread_images(by.result, first, rows, p, bias, image, large, done);
-    }
-  }
+  LAMINA_API void backward(const detail::backward_transforms& by, const image_rows& smaller,
+                           const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                           const image_rows& large, float* scratch,
+                           const image_epilogue& done) const;
 
   /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
   /// the smaller image times the element of the larger image under the tap.
-  void filter_gradient(const detail::filter_gradient_transforms& by, const image_rows& large,
-                       const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
-                       float* scratch) const {
-    scratch_parts parts(scratch);
-    const addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
-    clear_lines(p);
-    const int count = samples_ * tile_rows_;
-    for (int first = 0; first < count || first == 0; first += together_) {
-      const int rows = count - first < together_ ? count - first : together_;
-      see_images(by.image, large, first, rows, p);
-      evaluate_slopes(by.slope, slope, first, rows, p.sums, p,
-                      {0, sums_point_stride(filters_), rows * tiles_});
-      detail::winograd_multiply({square_points(), channels_, rows * tiles_, filters_, first > 0},
-                                {p.left, 1, whole(channels_)}, left_point_stride(channels_), p.sums,
-                                sums_point_stride(filters_), p.filters,
-                                filter_point_stride(filters_, channels_));
-    }
-    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
-    filters_of(p, filters_, channels_).unpack(by.filters, filter, filter_stride, taps);
-  }
+  LAMINA_API void filter_gradient(const detail::filter_gradient_transforms& by,
+                                  const image_rows& large, const image_rows& slope, float* filter,
+                                  std::ptrdiff_t filter_stride, float* scratch) const;
 
  private:
   using panel_vector = detail::winograd_panel_vector;
@@ -175,29 +89,12 @@ class winograd {
   }
   /// Sets p.filters to the memory that keeps transformed filters between runs, if there is such
   /// memory. Returns whether it already holds the transform of these filters.
-  LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
-                                     std::ptrdiff_t filter_stride, addresses& p) const {
-    if (kept == nullptr) return false;
-    const filter_memory::entry found =
-        kept->find(filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
-                   square_points() * filter_point_stride(filters_, channels_));
-    if (found.made != nullptr) p.filters = found.made;
-    return found.is_current;
-  }
+  LAMINA_API LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
+                                                std::ptrdiff_t filter_stride, addresses& p) const;
   /// Divides the scratch memory into: the transformed filters, the transformed tiles of a chunk,
   /// their products of `columns` columns, and image lines in which channels are adjacent.
-  LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats, int columns) const {
-    addresses p;
-    p.filters = parts.floats(square_points() *
-                             (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
-    const int left = columns == filters_ ? channels_ : filters_;
-    p.left = parts.floats(square_points() * left_point_stride(left));
-    p.sums = parts.floats(square_points() * sums_point_stride(columns));
-    const std::ptrdiff_t packed = static_cast<std::ptrdiff_t>(filter_ * filter_) * lanes;
-    p.lines = parts.floats(line_floats() + packed);
-    p.slopes = parts.floats(slope_floats());
-    return p;
-  }
+  LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats,
+                                               int columns) const;
   /// Floats between the matrices of neighbouring points. The distance is not a multiple of the size
   /// of a cache way, so that the matrices do not evict each other.
   std::ptrdiff_t left_point_stride(int columns) const {
@@ -244,51 +141,17 @@ class winograd {
   }
   /// Copies `rows` image rows from row `top` on, for one vector of channels, to lines of `pitch`
   /// columns, where a row begins at column `left`. Rows outside of the image become zeros.
-  LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels, int top,
-                                  int rows, int left, int pitch, float* lines) const {
-    const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
-    // If the lines have no gaps, all rows are copied as one row.
-    if (pitch == size[1] && top >= 0 && top + rows <= size[0])
-      return gather_lanes(image + static_cast<std::ptrdiff_t>(top) * size[1], channel, channels,
-                          rows * size[1], lines);
-    for (int y = top; y < top + rows; ++y, lines += pitch * lanes) {
-      float* const to = lines + left * lanes;
-      if (y >= 0 && y < size[0])
-        gather_lanes(image + static_cast<std::ptrdiff_t>(y) * size[1], channel, channels, size[1],
-                     to);
-      else
-        std::memset(to, 0, sizeof(float) * static_cast<std::size_t>(size[1] * lanes));
-    }
-  }
+  LAMINA_API LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels,
+                                             int top, int rows, int left, int pitch,
+                                             float* lines) const;
 
   /// Writes `rows` image rows of `columns` elements from lines in which the channels of a vector
   /// are adjacent.
-  static void write_lines(const float* lines, int pitch, int channels, int rows, int columns,
-                          float* image, std::ptrdiff_t channel) {
-    // If the lines have no gaps, all rows are written as one row.
-    if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
-    for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
-      scatter_lanes(lines, channels, columns, image, channel);
-  }
+  LAMINA_API static void write_lines(const float* lines, int pitch, int channels, int rows,
+                                     int columns, float* image, std::ptrdiff_t channel);
 
-  LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large, int first,
-                                  int rows, const addresses& p) const {
-    const int pitch = line();
-    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
-    for_each_image(first, rows, [&](int n, int row, int count, int before) {
-      for (int c = 0; c < channels_; c += lanes) {
-        fill_lines(large.data + n * large.stride + c * size, large_, rest(channels_, c),
-                   row * step - padding_[0], count * step + filter_ - 1, padding_[1], pitch,
-                   p.lines);
-        const std::ptrdiff_t apart = whole(channels_);
-        for (int r = 0; r < count; ++r)
-          run({tiles_, step * lanes, apart},
-              p.lines + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
-              {pitch * lanes, lanes}, p.left + (before + r * tiles_) * apart + c,
-              {points_ * left_point_stride(channels_), left_point_stride(channels_)}, nullptr);
-      }
-    });
-  }
+  LAMINA_API LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large,
+                                             int first, int rows, const addresses& p) const;
 
   /// How the transformed gradients are stored: if `depth` is 0, in rows that are `tile` floats
   /// apart; otherwise in panels of `depth` rows.
@@ -296,84 +159,20 @@ class winograd {
     std::ptrdiff_t tile, point_stride;
     int depth;
   };
-  LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run, const image_rows& smaller,
-                                       int first, int rows, float* to, const addresses& p,
-                                       slope_layout at) const {
-    const int pitch = tiles_ * step;
-    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
-    for_each_image(first, rows, [&](int n, int row, int count, int before) {
-      for (int k = 0; k < filters_; k += lanes) {
-        fill_lines(smaller.data + n * smaller.stride + k * size, small_, rest(filters_, k),
-                   row * step, count * step, 0, pitch, p.slopes);
-        const panel_vector v(filters_, at.depth, k);
-        const std::ptrdiff_t apart = at.depth > 0 ? v.width : at.tile;
-        for (int r = 0; r < count; ++r)
-          run({tiles_, step * lanes, apart},
-              p.slopes + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
-              {pitch * lanes, lanes},
-              to + (before + r * tiles_) * apart + (at.depth > 0 ? v.offset : k),
-              {points_ * at.point_stride, at.point_stride}, nullptr);
-      }
-    });
-  }
+  LAMINA_API LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run,
+                                                  const image_rows& smaller, int first, int rows,
+                                                  float* to, const addresses& p,
+                                                  slope_layout at) const;
 
-  LAMINA_NOINLINE void make_images(detail::square_transform run, int first, int rows,
-                                   const addresses& p, const float* bias, const image_rows& smaller,
-                                   const image_epilogue& done) const {
-    const int pitch = tiles_ * step;
-    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
-    const std::ptrdiff_t point_stride = sums_point_stride(filters_);
-    float* const lines = p.slopes;
-    for_each_image(first, rows, [&](int n, int row, int count, int before) {
-      for (int k = 0; k < filters_; k += lanes) {
-        alignas(64) float more[lanes] = {};
-        const int some = rest(filters_, k);
-        for (int i = 0; i < some && bias != nullptr; ++i) more[i] = bias[k + i];
-        const panel_vector v(filters_, rows * tiles_, k);
-        for (int r = 0; r < count; ++r) {
-          run({tiles_, v.width, step * lanes},
-              p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
-              {points_ * point_stride, point_stride}, lines, {pitch * lanes, lanes}, more);
-          const int top = (row + r) * step;
-          write_lines(lines, pitch, some, (std::min)(step, small_[0] - top), small_[1],
-                      smaller.data + n * smaller.stride + k * size +
-                          static_cast<std::ptrdiff_t>(top) * small_[1],
-                      size);
-        }
-      }
-      if (row + count == tile_rows_) done(n);
-    });
-  }
+  LAMINA_API LAMINA_NOINLINE void make_images(detail::square_transform run, int first, int rows,
+                                              const addresses& p, const float* bias,
+                                              const image_rows& smaller,
+                                              const image_epilogue& done) const;
 
-  LAMINA_NOINLINE void spread_images(detail::square_addition add, int first, int rows,
-                                     const addresses& p, const float* bias, float* image,
-                                     const image_rows& large, const image_epilogue& done) const {
-    const int pitch = line();
-    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
-    const std::ptrdiff_t point_stride = sums_point_stride(channels_);
-    for_each_image(first, rows, [&](int n, int row, int count, int before) {
-      float* sums = image;
-      for (int c = 0; c < channels_; c += lanes, sums += sum_floats()) {
-        if (row == 0) {
-          alignas(64) float more[lanes] = {};
-          for (int i = 0; i < rest(channels_, c) && bias != nullptr; ++i) more[i] = bias[c + i];
-          const vector start = vector::load_aligned(more);
-          for (std::ptrdiff_t i = 0; i < sum_floats(); i += lanes) start.store_unaligned(sums + i);
-        }
-        const panel_vector v(channels_, rows * tiles_, c);
-        for (int r = 0; r < count; ++r)
-          add({tiles_, v.width, step * lanes},
-              p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
-              {points_ * point_stride, point_stride},
-              sums + static_cast<std::ptrdiff_t>(row + r) * step * pitch * lanes,
-              {pitch * lanes, lanes});
-        if (row + count < tile_rows_) continue;
-        write_lines(sums + (padding_[0] * pitch + padding_[1]) * lanes, pitch, rest(channels_, c),
-                    large_[0], large_[1], large.data + n * large.stride + c * size, size);
-      }
-      if (row + count == tile_rows_) done(n);
-    });
-  }
+  LAMINA_API LAMINA_NOINLINE void spread_images(detail::square_addition add, int first, int rows,
+                                                const addresses& p, const float* bias, float* image,
+                                                const image_rows& large,
+                                                const image_epilogue& done) const;
 
   int channels_, filters_, filter_;
   int points_;  // interpolation points along a side
@@ -381,5 +180,265 @@ class winograd {
   int tile_rows_, tiles_;          // rows of tiles, tiles in a row
   int samples_, together_, most_;  // `together_` rows of tiles at a time; memory for `most_`
 };
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t winograd::forward_scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts, whole(filters_) * channels_, filters_);
+  return parts.used();
+}
+
+std::ptrdiff_t winograd::backward_scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts, whole(channels_) * filters_, channels_);
+  parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+  return parts.used();
+}
+
+std::ptrdiff_t winograd::filter_gradient_scratch() const {
+  scratch_parts parts;
+  (void)lay_out(parts, whole(filters_) * channels_, filters_);
+  return parts.used();
+}
+
+#endif  // LAMINA_DEFINES
+
+#if LAMINA_DEFINES
+
+winograd::winograd(const conv_shape& s, int samples)
+    : channels_(s.large_channels),
+      filters_(s.small_channels),
+      filter_(s.side[1].filter),
+      points_(detail::winograd_points(filter_)),
+      large_{s.side[1].large, s.side[2].large},
+      small_{s.side[1].smaller, s.side[2].smaller},
+      padding_{s.side[1].padding, s.side[2].padding},
+      tile_rows_((small_[0] + step - 1) / step),
+      tiles_((small_[1] + step - 1) / step),
+      samples_(samples) {
+  // The number of rows of tiles that are computed together. They should stay in the cache, but
+  // there must be enough tiles to be worth reading the filters.
+  const int floats = square_points() * (whole(channels_) + whole(filters_)) * tiles_;
+  const int fitting = 2 * resident_floats / floats, enough = (32 + tiles_ - 1) / tiles_;
+  const int wanted = fitting > enough ? fitting : enough;
+  const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(samples) * tile_rows_;
+  const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
+  together_ = static_cast<int>((all + chunks - 1) / chunks);
+  if (together_ < 1) together_ = 1;
+  // `most_` determines the memory: fewer samples never need more.
+  most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
+}
+
+void winograd::forward(const detail::forward_transforms& by, const image_rows& large,
+                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                       const image_rows& smaller, float* scratch, const image_epilogue& done,
+                       filter_memory* kept) const {
+  scratch_parts parts(scratch);
+  addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
+  const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+  if (!finds_filters(kept, filter, filter_stride, p))
+    filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
+  clear_lines(p);
+  const int count = samples_ * tile_rows_;
+  for (int first = 0; first < count; first += together_) {
+    const int rows = count - first < together_ ? count - first : together_;
+    see_images(by.image, large, first, rows, p);
+    detail::winograd_multiply({square_points(), rows * tiles_, channels_, filters_, false},
+                              {p.left, whole(channels_), 1}, left_point_stride(channels_),
+                              p.filters, filter_point_stride(filters_, channels_), p.sums,
+                              sums_point_stride(filters_));
+    make_images(by.result, first, rows, p, bias, smaller, done);
+  }
+}
+
+void winograd::backward(const detail::backward_transforms& by, const image_rows& smaller,
+                        const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                        const image_rows& large, float* scratch, const image_epilogue& done) const {
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts, whole(channels_) * filters_, channels_);
+  float* const image = parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+  const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+  filters_of(p, channels_, filters_).pack(by.filters, filter, taps, filter_stride);
+  clear_lines(p);
+  const int count = samples_ * tile_rows_;
+  for (int first = 0; first < count; first += together_) {
+    const int rows = count - first < together_ ? count - first : together_;
+    evaluate_slopes(by.slope, smaller, first, rows, p.left, p,
+                    {whole(filters_), left_point_stride(filters_), 0});
+    detail::winograd_multiply({square_points(), rows * tiles_, filters_, channels_, false},
+                              {p.left, whole(filters_), 1}, left_point_stride(filters_), p.filters,
+                              filter_point_stride(channels_, filters_), p.sums,
+                              sums_point_stride(channels_));
+    spread_images(by.result, first, rows, p, bias, image, large, done);
+  }
+}
+
+void winograd::filter_gradient(const detail::filter_gradient_transforms& by,
+                               const image_rows& large, const image_rows& slope, float* filter,
+                               std::ptrdiff_t filter_stride, float* scratch) const {
+  scratch_parts parts(scratch);
+  const addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
+  clear_lines(p);
+  const int count = samples_ * tile_rows_;
+  for (int first = 0; first < count || first == 0; first += together_) {
+    const int rows = count - first < together_ ? count - first : together_;
+    see_images(by.image, large, first, rows, p);
+    evaluate_slopes(by.slope, slope, first, rows, p.sums, p,
+                    {0, sums_point_stride(filters_), rows * tiles_});
+    detail::winograd_multiply({square_points(), channels_, rows * tiles_, filters_, first > 0},
+                              {p.left, 1, whole(channels_)}, left_point_stride(channels_), p.sums,
+                              sums_point_stride(filters_), p.filters,
+                              filter_point_stride(filters_, channels_));
+  }
+  const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+  filters_of(p, filters_, channels_).unpack(by.filters, filter, filter_stride, taps);
+}
+
+bool winograd::finds_filters(filter_memory* kept, const float* filter, std::ptrdiff_t filter_stride,
+                             addresses& p) const {
+  if (kept == nullptr) return false;
+  const filter_memory::entry found =
+      kept->find(filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
+                 square_points() * filter_point_stride(filters_, channels_));
+  if (found.made != nullptr) p.filters = found.made;
+  return found.is_current;
+}
+
+winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats, int columns) const {
+  addresses p;
+  p.filters = parts.floats(square_points() *
+                           (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
+  const int left = columns == filters_ ? channels_ : filters_;
+  p.left = parts.floats(square_points() * left_point_stride(left));
+  p.sums = parts.floats(square_points() * sums_point_stride(columns));
+  const std::ptrdiff_t packed = static_cast<std::ptrdiff_t>(filter_ * filter_) * lanes;
+  p.lines = parts.floats(line_floats() + packed);
+  p.slopes = parts.floats(slope_floats());
+  return p;
+}
+
+void winograd::fill_lines(const float* image, const int (&size)[2], int channels, int top, int rows,
+                          int left, int pitch, float* lines) const {
+  const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
+  // If the lines have no gaps, all rows are copied as one row.
+  if (pitch == size[1] && top >= 0 && top + rows <= size[0])
+    return gather_lanes(image + static_cast<std::ptrdiff_t>(top) * size[1], channel, channels,
+                        rows * size[1], lines);
+  for (int y = top; y < top + rows; ++y, lines += pitch * lanes) {
+    float* const to = lines + left * lanes;
+    if (y >= 0 && y < size[0])
+      gather_lanes(image + static_cast<std::ptrdiff_t>(y) * size[1], channel, channels, size[1],
+                   to);
+    else
+      std::memset(to, 0, sizeof(float) * static_cast<std::size_t>(size[1] * lanes));
+  }
+}
+
+void winograd::write_lines(const float* lines, int pitch, int channels, int rows, int columns,
+                           float* image, std::ptrdiff_t channel) {
+  // If the lines have no gaps, all rows are written as one row.
+  if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
+  for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
+    scatter_lanes(lines, channels, columns, image, channel);
+}
+
+void winograd::see_images(detail::square_transform run, const image_rows& large, int first,
+                          int rows, const addresses& p) const {
+  const int pitch = line();
+  const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
+  for_each_image(first, rows, [&](int n, int row, int count, int before) {
+    for (int c = 0; c < channels_; c += lanes) {
+      fill_lines(large.data + n * large.stride + c * size, large_, rest(channels_, c),
+                 row * step - padding_[0], count * step + filter_ - 1, padding_[1], pitch, p.lines);
+      const std::ptrdiff_t apart = whole(channels_);
+      for (int r = 0; r < count; ++r)
+        run({tiles_, step * lanes, apart},
+            p.lines + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes, {pitch * lanes, lanes},
+            p.left + (before + r * tiles_) * apart + c,
+            {points_ * left_point_stride(channels_), left_point_stride(channels_)}, nullptr);
+    }
+  });
+}
+
+void winograd::evaluate_slopes(detail::square_transform run, const image_rows& smaller, int first,
+                               int rows, float* to, const addresses& p, slope_layout at) const {
+  const int pitch = tiles_ * step;
+  const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
+  for_each_image(first, rows, [&](int n, int row, int count, int before) {
+    for (int k = 0; k < filters_; k += lanes) {
+      fill_lines(smaller.data + n * smaller.stride + k * size, small_, rest(filters_, k),
+                 row * step, count * step, 0, pitch, p.slopes);
+      const panel_vector v(filters_, at.depth, k);
+      const std::ptrdiff_t apart = at.depth > 0 ? v.width : at.tile;
+      for (int r = 0; r < count; ++r)
+        run({tiles_, step * lanes, apart},
+            p.slopes + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
+            {pitch * lanes, lanes},
+            to + (before + r * tiles_) * apart + (at.depth > 0 ? v.offset : k),
+            {points_ * at.point_stride, at.point_stride}, nullptr);
+    }
+  });
+}
+
+void winograd::make_images(detail::square_transform run, int first, int rows, const addresses& p,
+                           const float* bias, const image_rows& smaller,
+                           const image_epilogue& done) const {
+  const int pitch = tiles_ * step;
+  const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
+  const std::ptrdiff_t point_stride = sums_point_stride(filters_);
+  float* const lines = p.slopes;
+  for_each_image(first, rows, [&](int n, int row, int count, int before) {
+    for (int k = 0; k < filters_; k += lanes) {
+      alignas(64) float more[lanes] = {};
+      const int some = rest(filters_, k);
+      for (int i = 0; i < some && bias != nullptr; ++i) more[i] = bias[k + i];
+      const panel_vector v(filters_, rows * tiles_, k);
+      for (int r = 0; r < count; ++r) {
+        run({tiles_, v.width, step * lanes},
+            p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
+            {points_ * point_stride, point_stride}, lines, {pitch * lanes, lanes}, more);
+        const int top = (row + r) * step;
+        write_lines(lines, pitch, some, (std::min)(step, small_[0] - top), small_[1],
+                    smaller.data + n * smaller.stride + k * size +
+                        static_cast<std::ptrdiff_t>(top) * small_[1],
+                    size);
+      }
+    }
+    if (row + count == tile_rows_) done(n);
+  });
+}
+
+void winograd::spread_images(detail::square_addition add, int first, int rows, const addresses& p,
+                             const float* bias, float* image, const image_rows& large,
+                             const image_epilogue& done) const {
+  const int pitch = line();
+  const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
+  const std::ptrdiff_t point_stride = sums_point_stride(channels_);
+  for_each_image(first, rows, [&](int n, int row, int count, int before) {
+    float* sums = image;
+    for (int c = 0; c < channels_; c += lanes, sums += sum_floats()) {
+      if (row == 0) {
+        alignas(64) float more[lanes] = {};
+        for (int i = 0; i < rest(channels_, c) && bias != nullptr; ++i) more[i] = bias[c + i];
+        const vector start = vector::load_aligned(more);
+        for (std::ptrdiff_t i = 0; i < sum_floats(); i += lanes) start.store_unaligned(sums + i);
+      }
+      const panel_vector v(channels_, rows * tiles_, c);
+      for (int r = 0; r < count; ++r)
+        add({tiles_, v.width, step * lanes},
+            p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
+            {points_ * point_stride, point_stride},
+            sums + static_cast<std::ptrdiff_t>(row + r) * step * pitch * lanes,
+            {pitch * lanes, lanes});
+      if (row + count < tile_rows_) continue;
+      write_lines(sums + (padding_[0] * pitch + padding_[1]) * lanes, pitch, rest(channels_, c),
+                  large_[0], large_[1], large.data + n * large.stride + c * size, size);
+    }
+    if (row + count == tile_rows_) done(n);
+  });
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -23,12 +23,7 @@ constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
 struct winograd_panel_vector {
   std::ptrdiff_t offset;
   int width;
-  winograd_panel_vector(int columns, int depth, int column) {
-    const int panels = whole_lanes(columns) / panel_width * panel_width;
-    const int first = column < panels ? column / panel_width * panel_width : column;
-    width = column < panels ? panel_width : lanes;
-    offset = static_cast<std::ptrdiff_t>(first) * depth + (column - first);
-  }
+  LAMINA_API winograd_panel_vector(int columns, int depth, int column);
 };
 
 /// The sizes of the matrix product, which is computed for each of the `points` elements of a tile.
@@ -99,27 +94,13 @@ struct winograd_filters {
   float* lines;
 
   /// Transforms filters with the given distances between columns and between rows.
-  LAMINA_NOINLINE void pack(square_transform run, const float* filter, std::ptrdiff_t column_stride,
-                            std::ptrdiff_t row_stride) const {
-    const int points = winograd_points(size);
-    for_each([&](int column, int channels, int row, float* to) {
-      gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
-                   size * size, lines);
-      run({1, 0, 0}, lines, {size * lanes, lanes}, to, {points * point_stride, point_stride},
-          nullptr);
-    });
-  }
+  LAMINA_API LAMINA_NOINLINE void pack(square_transform run, const float* filter,
+                                       std::ptrdiff_t column_stride,
+                                       std::ptrdiff_t row_stride) const;
   /// Computes the gradients of filters from the gradients of the transformed filters.
-  LAMINA_NOINLINE void unpack(square_transform run, float* filter, std::ptrdiff_t column_stride,
-                              std::ptrdiff_t row_stride) const {
-    const int points = winograd_points(size);
-    for_each([&](int column, int channels, int row, float* from) {
-      run({1, 0, 0}, from, {points * point_stride, point_stride}, lines, {size * lanes, lanes},
-          nullptr);
-      scatter_lanes(lines, channels, size * size,
-                    filter + column * column_stride + row * row_stride, column_stride);
-    });
-  }
+  LAMINA_API LAMINA_NOINLINE void unpack(square_transform run, float* filter,
+                                         std::ptrdiff_t column_stride,
+                                         std::ptrdiff_t row_stride) const;
 
  private:
   template <class F>
@@ -132,5 +113,38 @@ struct winograd_filters {
     }
   }
 };
+
+#if LAMINA_DEFINES
+
+winograd_panel_vector::winograd_panel_vector(int columns, int depth, int column) {
+  const int panels = whole_lanes(columns) / panel_width * panel_width;
+  const int first = column < panels ? column / panel_width * panel_width : column;
+  width = column < panels ? panel_width : lanes;
+  offset = static_cast<std::ptrdiff_t>(first) * depth + (column - first);
+}
+
+void winograd_filters::pack(square_transform run, const float* filter, std::ptrdiff_t column_stride,
+                            std::ptrdiff_t row_stride) const {
+  const int points = winograd_points(size);
+  for_each([&](int column, int channels, int row, float* to) {
+    gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
+                 size * size, lines);
+    run({1, 0, 0}, lines, {size * lanes, lanes}, to, {points * point_stride, point_stride},
+        nullptr);
+  });
+}
+
+void winograd_filters::unpack(square_transform run, float* filter, std::ptrdiff_t column_stride,
+                              std::ptrdiff_t row_stride) const {
+  const int points = winograd_points(size);
+  for_each([&](int column, int channels, int row, float* from) {
+    run({1, 0, 0}, from, {points * point_stride, point_stride}, lines, {size * lanes, lanes},
+        nullptr);
+    scatter_lanes(lines, channels, size * size, filter + column * column_stride + row * row_stride,
+                  column_stride);
+  });
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail

@@ -21,6 +21,10 @@
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
+#if defined(__AVX512BF16__)
+#include <immintrin.h>  // core/intrinsics.hpp leaves bfloat16 out
+#endif
+
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The memory of the bfloat16 panels of W[k_size][n_size], in floats.
@@ -32,8 +36,13 @@ namespace detail {
 
 // Rounds one panel of W[k_size][n_size], the panel that begins at column `first`, into its bfloat16
 // panel. `from` is the address of element (0, first); the rows of W are `stride` floats apart.
-LAMINA_COLD inline void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
-                                            std::ptrdiff_t stride, float* panels) {
+LAMINA_API_COLD void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
+                                         std::ptrdiff_t stride, float* panels);
+
+#if LAMINA_DEFINES
+
+void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
+                         std::ptrdiff_t stride, float* panels) {
   const int width = width_of_panel(n_size, first);
   float* to = panels + offset_of_panel((k_size + 1) / 2, first);
   for (int k = 0; k < k_size; k += 2, to += width, from += 2 * stride)
@@ -45,23 +54,18 @@ LAMINA_COLD inline void pack_bfloat16_panel(int k_size, int n_size, int first, c
     }
 }
 
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
 
 /// Rounds a row-major matrix whose rows are `stride` floats apart into bfloat16 panels; padding
 /// becomes 0.
-LAMINA_COLD inline void pack_bfloat16(int k_size, int n_size, const float* row_major,
-                                      std::ptrdiff_t stride, float* panels) {
-  for (int first = 0; first < padded(n_size); first += panel_width)
-    detail::pack_bfloat16_panel(k_size, n_size, first, row_major + first, stride, panels);
-}
+LAMINA_API_COLD void pack_bfloat16(int k_size, int n_size, const float* row_major,
+                                   std::ptrdiff_t stride, float* panels);
 
 /// Rounds panels of floats into bfloat16 panels.
-LAMINA_COLD inline void pack_bfloat16_panels(int k_size, int n_size, const float* of_floats,
-                                             float* panels) {
-  for (int first = 0; first < padded(n_size); first += panel_width)
-    detail::pack_bfloat16_panel(k_size, n_size, first, of_floats + offset_of_panel(k_size, first),
-                                width_of_panel(n_size, first), panels);
-}
+LAMINA_API_COLD void pack_bfloat16_panels(int k_size, int n_size, const float* of_floats,
+                                          float* panels);
 
 namespace detail {
 
@@ -270,5 +274,21 @@ inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
     }
   }
 }
+
+#if LAMINA_DEFINES
+
+void pack_bfloat16(int k_size, int n_size, const float* row_major, std::ptrdiff_t stride,
+                   float* panels) {
+  for (int first = 0; first < padded(n_size); first += panel_width)
+    detail::pack_bfloat16_panel(k_size, n_size, first, row_major + first, stride, panels);
+}
+
+void pack_bfloat16_panels(int k_size, int n_size, const float* of_floats, float* panels) {
+  for (int first = 0; first < padded(n_size); first += panel_width)
+    detail::pack_bfloat16_panel(k_size, n_size, first, of_floats + offset_of_panel(k_size, first),
+                                width_of_panel(n_size, first), panels);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -67,7 +67,55 @@ LAMINA_INLINE void copy_lines(int count, const Real* from, std::ptrdiff_t step, 
 // Packs a left operand whose memory is contiguous along the rows of the product (a transposed
 // matrix). Each tile becomes `depth` contiguous lines, each as long as the tile has rows.
 template <class Real>
-inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
+LAMINA_KERNEL void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed);
+
+// total += part, or total = part for the first part.
+template <class Real>
+LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total);
+
+// Computes left[M,K] * right[K,N] tile by tile into `run`, for any left operand, any layout of the
+// product, and panels of at least K rows. With `turns`, `panels` hold the transpose of the right
+// operand.
+template <class Real>
+LAMINA_KERNEL void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left,
+                            const Real* panels, int panel_rows, bool turns, product_layout layout,
+                            basic_epilogue<Real> run, const void* context, Real* scratch,
+                            panel_order order = panel_order::ascending,
+                            const basic_partial_sums<Real>& sums = {});
+
+// Whether the right operand is transposed panel by panel during the product. This pays only if
+// there are at most two blocks of rows, because the transpose is repeated for each block.
+template <class Real = float>
+constexpr bool turns_by_panel(int m_size, int k_size) {
+  return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
+}
+
+// The size of the scratch memory for the copy of a block of the left operand and for partial sums,
+// if a part of a sum has up to `most_depth` terms. Fewer rows or a shorter sum never need more
+// memory, although their blocks may be larger. A thread relies on this: it computes some of the
+// rows with memory that was sized for all rows. So does a machine that ran a larger mini-batch
+// before.
+template <class Real = float>
+constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
+                                      int n_size) {
+  const int depth = k_size < most_depth ? k_size : most_depth;
+  const std::ptrdiff_t stride = padded(depth) + alignment_floats;
+  std::ptrdiff_t floats = m_size * stride;
+  if (m_size > least_resident_rows) {
+    const std::ptrdiff_t fitting = resident_numbers<Real> + 2 * alignment_floats * m_size;
+    if (floats > fitting) floats = fitting;
+    if (floats < least_resident_rows * stride) floats = least_resident_rows * stride;
+  }
+  if (k_size <= most_depth) return floats;
+  const std::ptrdiff_t most = resident_rows<Real>(most_depth / 4);
+  const std::ptrdiff_t partial = (m_size < most ? m_size : most) * padded(n_size);
+  return floats + (adds_parts<Real>(k_size) ? 2 * partial : partial);
+}
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
   // Copies several lines at a time: each line is read once for all tiles, and a tile receives these
   // lines together. The number of lines does not exceed the ways of the first-level cache, because
   // lines that are 4 KiB apart compete for the same set.
@@ -93,22 +141,21 @@ inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real*
     }
   }
 }
+LAMINA_INSTANCE(void pack_tiles<float>(int, int, basic_left_operand<float>, float*))
+LAMINA_INSTANCE(void pack_tiles<double>(int, int, basic_left_operand<double>, double*))
 
-// total += part, or total = part for the first part.
 template <class Real>
-LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total) {
+void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total) {
   for (std::ptrdiff_t i = 0; i < n; ++i) total[i] = is_first ? part[i] : total[i] + part[i];
 }
+LAMINA_INSTANCE(void add_part<float>(std::ptrdiff_t, const float*, bool, float*))
+LAMINA_INSTANCE(void add_part<double>(std::ptrdiff_t, const double*, bool, double*))
 
-// Computes left[M,K] * right[K,N] tile by tile into `run`, for any left operand, any layout of the
-// product, and panels of at least K rows. With `turns`, `panels` hold the transpose of the right
-// operand.
 template <class Real>
-inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left,
-                     const Real* panels, int panel_rows, bool turns, product_layout layout,
-                     basic_epilogue<Real> run, const void* context, Real* scratch,
-                     panel_order order = panel_order::ascending,
-                     const basic_partial_sums<Real>& sums = {}) {
+void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left, const Real* panels,
+              int panel_rows, bool turns, product_layout layout, basic_epilogue<Real> run,
+              const void* context, Real* scratch, panel_order order,
+              const basic_partial_sums<Real>& sums) {
   constexpr int panel_width = panel_width_in<Real>;
   if (m_size <= 0 || n_size <= 0) return;
   const even_parts depths =
@@ -164,35 +211,14 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
     }
   }
 }
+LAMINA_INSTANCE(void multiply<float>(int, int, int, basic_left_operand<float>, const float*, int,
+                                     bool, product_layout, basic_epilogue<float>, const void*,
+                                     float*, panel_order, const basic_partial_sums<float>&))
+LAMINA_INSTANCE(void multiply<double>(int, int, int, basic_left_operand<double>, const double*, int,
+                                      bool, product_layout, basic_epilogue<double>, const void*,
+                                      double*, panel_order, const basic_partial_sums<double>&))
 
-// Whether the right operand is transposed panel by panel during the product. This pays only if
-// there are at most two blocks of rows, because the transpose is repeated for each block.
-template <class Real = float>
-constexpr bool turns_by_panel(int m_size, int k_size) {
-  return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
-}
-
-// The size of the scratch memory for the copy of a block of the left operand and for partial sums,
-// if a part of a sum has up to `most_depth` terms. Fewer rows or a shorter sum never need more
-// memory, although their blocks may be larger. A thread relies on this: it computes some of the
-// rows with memory that was sized for all rows. So does a machine that ran a larger mini-batch
-// before.
-template <class Real = float>
-constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
-                                      int n_size) {
-  const int depth = k_size < most_depth ? k_size : most_depth;
-  const std::ptrdiff_t stride = padded(depth) + alignment_floats;
-  std::ptrdiff_t floats = m_size * stride;
-  if (m_size > least_resident_rows) {
-    const std::ptrdiff_t fitting = resident_numbers<Real> + 2 * alignment_floats * m_size;
-    if (floats > fitting) floats = fitting;
-    if (floats < least_resident_rows * stride) floats = least_resident_rows * stride;
-  }
-  if (k_size <= most_depth) return floats;
-  const std::ptrdiff_t most = resident_rows<Real>(most_depth / 4);
-  const std::ptrdiff_t partial = (m_size < most ? m_size : most) * padded(n_size);
-  return floats + (adds_parts<Real>(k_size) ? 2 * partial : partial);
-}
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -209,12 +235,10 @@ constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size)
 /// `gemm_scratch_floats<Real>(M, K, N)`, aligned to 64 bytes as the panels are. K may be 0; then
 /// all sums are 0. (Operators mul, fc, conv2d.)
 template <class Real>
-inline void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff_t a_stride,
-                 const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
-                 const void* context, Real* scratch, panel_order order = panel_order::ascending) {
-  detail::multiply(m_size, k_size, n_size, basic_left_operand<Real>{a, a_stride, 1}, panels, k_size,
-                   false, {1, product_stride}, run, context, scratch, order);
-}
+LAMINA_KERNEL void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff_t a_stride,
+                        const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                        const void* context, Real* scratch,
+                        panel_order order = panel_order::ascending);
 
 /// Scratch that `gemm_dx` of this size, or of smaller M, needs, in floats.
 template <class Real = float>
@@ -238,9 +262,60 @@ constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_si
 /// `padded(K)` columns, and the sums beyond K are 0. `scratch` holds `gemm_dx_scratch_floats(M, K,
 /// N)`, aligned to 64 bytes.
 template <class Real>
-inline void gemm_dx(int m_size, int k_size, int n_size, const Real* dy, std::ptrdiff_t dy_stride,
-                    const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
-                    const void* context, Real* scratch) {
+LAMINA_KERNEL void gemm_dx(int m_size, int k_size, int n_size, const Real* dy,
+                           std::ptrdiff_t dy_stride, const Real* panels,
+                           std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                           const void* context, Real* scratch);
+
+/// Scratch that `gemm_dw` of this size, or of smaller M, needs, in floats.
+template <class Real = float>
+constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
+  return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
+}
+
+/// The same product as `gemm_dw` (below) for a dY that is already in panels. The panels have
+/// `panel_rows` rows, of which the first M are used. `scratch` holds `gemm_scratch_floats<Real>(K,
+/// M, N)`.
+template <class Real>
+LAMINA_KERNEL void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
+                                  std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
+                                  basic_epilogue<Real> run, const void* context, Real* scratch,
+                                  const basic_partial_sums<Real>& sums = {});
+
+/// Computes the gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], and passes it tile by tile to
+/// `run`. The product has the panel layout of W, and a tile lies within one panel. So `run` can
+/// update W, or an array that is stored like W, element by element with the tile's `offset` and
+/// `stride`. X and dY are row-major, their rows `x_stride` and `dy_stride` floats apart; exactly K
+/// and N columns of them are read, and the sums in the padding of the last panel are 0. `scratch`
+/// holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes. M may be 0; then all sums are 0.
+/// To compute some rows at a time, pass `sums` with memory for panels_floats(K, N) floats; `run` is
+/// then called only with the last part of the rows.
+template <class Real>
+LAMINA_KERNEL void gemm_dw(int m_size, int k_size, int n_size, const Real* x,
+                           std::ptrdiff_t x_stride, const Real* dy, std::ptrdiff_t dy_stride,
+                           basic_epilogue<Real> run, const void* context, Real* scratch,
+                           const basic_partial_sums<Real>& sums = {});
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff_t a_stride,
+          const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+          const void* context, Real* scratch, panel_order order) {
+  detail::multiply(m_size, k_size, n_size, basic_left_operand<Real>{a, a_stride, 1}, panels, k_size,
+                   false, {1, product_stride}, run, context, scratch, order);
+}
+LAMINA_INSTANCE(void gemm<float>(int, int, int, const float*, std::ptrdiff_t, const float*,
+                                 std::ptrdiff_t, basic_epilogue<float>, const void*, float*,
+                                 panel_order))
+LAMINA_INSTANCE(void gemm<double>(int, int, int, const double*, std::ptrdiff_t, const double*,
+                                  std::ptrdiff_t, basic_epilogue<double>, const void*, double*,
+                                  panel_order))
+
+template <class Real>
+void gemm_dx(int m_size, int k_size, int n_size, const Real* dy, std::ptrdiff_t dy_stride,
+             const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+             const void* context, Real* scratch) {
   if (m_size <= small_batch_rows) {
     gemm_dx_small_batch(m_size, k_size, n_size, dy, dy_stride, panels, product_stride, run, context,
                         scratch);
@@ -255,43 +330,43 @@ inline void gemm_dx(int m_size, int k_size, int n_size, const Real* dy, std::ptr
   gemm(m_size, n_size, k_size, dy, dy_stride, scratch, product_stride, run, context,
        scratch + panels_floats(n_size, k_size));
 }
+LAMINA_INSTANCE(void gemm_dx<float>(int, int, int, const float*, std::ptrdiff_t, const float*,
+                                    std::ptrdiff_t, basic_epilogue<float>, const void*, float*))
+LAMINA_INSTANCE(void gemm_dx<double>(int, int, int, const double*, std::ptrdiff_t, const double*,
+                                     std::ptrdiff_t, basic_epilogue<double>, const void*, double*))
 
-/// Scratch that `gemm_dw` of this size, or of smaller M, needs, in floats.
-template <class Real = float>
-constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
-  return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
-}
-
-/// The same product as `gemm_dw` (below) for a dY that is already in panels. The panels have
-/// `panel_rows` rows, of which the first M are used. `scratch` holds `gemm_scratch_floats<Real>(K,
-/// M, N)`.
 template <class Real>
-inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
-                           std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
-                           basic_epilogue<Real> run, const void* context, Real* scratch,
-                           const basic_partial_sums<Real>& sums = {}) {
+void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
+                    const Real* dy_panels, int panel_rows, basic_epilogue<Real> run,
+                    const void* context, Real* scratch, const basic_partial_sums<Real>& sums) {
   // If there are no rows, X may be a null pointer, to which no offset may be added.
   detail::multiply(k_size, m_size, n_size,
                    basic_left_operand<Real>{m_size > 0 ? x : dy_panels, 1, x_stride}, dy_panels,
                    panel_rows, false, {k_size, 0}, run, context, scratch, panel_order::ascending,
                    sums);
 }
+LAMINA_INSTANCE(void gemm_dw_packed<float>(int, int, int, const float*, std::ptrdiff_t,
+                                           const float*, int, basic_epilogue<float>, const void*,
+                                           float*, const basic_partial_sums<float>&))
+LAMINA_INSTANCE(void gemm_dw_packed<double>(int, int, int, const double*, std::ptrdiff_t,
+                                            const double*, int, basic_epilogue<double>, const void*,
+                                            double*, const basic_partial_sums<double>&))
 
-/// Computes the gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], and passes it tile by tile to
-/// `run`. The product has the panel layout of W, and a tile lies within one panel. So `run` can
-/// update W, or an array that is stored like W, element by element with the tile's `offset` and
-/// `stride`. X and dY are row-major, their rows `x_stride` and `dy_stride` floats apart; exactly K
-/// and N columns of them are read, and the sums in the padding of the last panel are 0. `scratch`
-/// holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes. M may be 0; then all sums are 0.
-/// To compute some rows at a time, pass `sums` with memory for panels_floats(K, N) floats; `run` is
-/// then called only with the last part of the rows.
 template <class Real>
-inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
-                    const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,
-                    const void* context, Real* scratch, const basic_partial_sums<Real>& sums = {}) {
+void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
+             const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,
+             const void* context, Real* scratch, const basic_partial_sums<Real>& sums) {
   pack(m_size, n_size, dy, dy_stride, scratch);
   gemm_dw_packed(m_size, k_size, n_size, x, x_stride, scratch, m_size, run, context,
                  scratch + panels_floats(m_size, n_size), sums);
 }
+LAMINA_INSTANCE(void gemm_dw<float>(int, int, int, const float*, std::ptrdiff_t, const float*,
+                                    std::ptrdiff_t, basic_epilogue<float>, const void*, float*,
+                                    const basic_partial_sums<float>&))
+LAMINA_INSTANCE(void gemm_dw<double>(int, int, int, const double*, std::ptrdiff_t, const double*,
+                                     std::ptrdiff_t, basic_epilogue<double>, const void*, double*,
+                                     const basic_partial_sums<double>&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -158,7 +158,12 @@ LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const ev
 /// Computes the tiles of a block. Finished sums go to the block's epilogue `run`, unfinished sums
 /// to `partial`.
 template <class Real>
-inline void gemm_block(const basic_product_block<Real>& b) {
+LAMINA_KERNEL void gemm_block(const basic_product_block<Real>& b);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void gemm_block(const basic_product_block<Real>& b) {
   constexpr int full_width = panel_width_in<Real>;
   alignas(64) Real sums[bound(tile_rows * full_width)];
   const even_parts tiles(b.rows, tile_rows);
@@ -185,5 +190,9 @@ inline void gemm_block(const basic_product_block<Real>& b) {
     }
   }
 }
+LAMINA_INSTANCE(void gemm_block<float>(const basic_product_block<float>&))
+LAMINA_INSTANCE(void gemm_block<double>(const basic_product_block<double>&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

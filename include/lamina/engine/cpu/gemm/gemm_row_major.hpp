@@ -67,10 +67,19 @@ using plain_store = basic_plain_store<float>;
 /// `gemm_row_major_scratch_floats(M, K, N)`, aligned to 64 bytes. (Operator matmul and its
 /// gradients, one call for each matrix of a batch.)
 template <class Real>
-inline void gemm_row_major(int m_size, int k_size, int n_size, std::type_identity_t<Real> alpha,
-                           basic_matrix_operand<std::type_identity_t<Real>> a,
-                           basic_matrix_operand<std::type_identity_t<Real>> b, Real* c,
-                           std::ptrdiff_t c_stride, bool accumulate, Real* scratch) {
+LAMINA_KERNEL void gemm_row_major(int m_size, int k_size, int n_size,
+                                  std::type_identity_t<Real> alpha,
+                                  basic_matrix_operand<std::type_identity_t<Real>> a,
+                                  basic_matrix_operand<std::type_identity_t<Real>> b, Real* c,
+                                  std::ptrdiff_t c_stride, bool accumulate, Real* scratch);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void gemm_row_major(int m_size, int k_size, int n_size, std::type_identity_t<Real> alpha,
+                    basic_matrix_operand<std::type_identity_t<Real>> a,
+                    basic_matrix_operand<std::type_identity_t<Real>> b, Real* c,
+                    std::ptrdiff_t c_stride, bool accumulate, Real* scratch) {
   Real* panels = scratch;
   if (b.transposed) {
     pack_transposed(k_size, n_size, b.data, b.stride, panels);
@@ -85,5 +94,15 @@ inline void gemm_row_major(int m_size, int k_size, int n_size, std::type_identit
                    &detail::basic_plain_store<Real>::run, &store,
                    scratch + panels_floats(k_size, n_size));
 }
+LAMINA_INSTANCE(void gemm_row_major<float>(int, int, int, std::type_identity_t<float>,
+                                           basic_matrix_operand<std::type_identity_t<float>>,
+                                           basic_matrix_operand<std::type_identity_t<float>>,
+                                           float*, std::ptrdiff_t, bool, float*))
+LAMINA_INSTANCE(void gemm_row_major<double>(int, int, int, std::type_identity_t<double>,
+                                            basic_matrix_operand<std::type_identity_t<double>>,
+                                            basic_matrix_operand<std::type_identity_t<double>>,
+                                            double*, std::ptrdiff_t, bool, double*))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

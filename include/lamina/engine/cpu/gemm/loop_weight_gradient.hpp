@@ -78,50 +78,78 @@ inline void add_aside(const operand& xs, const operand& dys, const operand& sum,
 template <>
 struct call_kernel<collect_product> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
-    const operand xs = c.output(0), dys = c.output(1);
-    if (x.rows <= 0) return;
-    if (detail::rows_aside(array_of(xs)) + x.rows > detail::collected_rows)
-      detail::add_aside<Real>(xs, dys, sum, c.scratch());
-    if (x.rows > detail::collected_rows) {
-      gemm_dw(x.rows, sum.rows, sum.columns, static_cast<const Real*>(x.data), x.stride,
-              static_cast<const Real*>(dy.data), dy.stride, &detail::add_tile<Real>, sum.data,
-              numbers_at<Real>(c.scratch()));
-      return;
-    }
-    detail::collect_rows<Real>(x, dy, array_of(xs), array_of(dys));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand x = c.input(0), sum = c.input(2);
-    return in_floats<Real>(gemm_dw_scratch_floats<Real>((std::max)(x.rows, detail::collected_rows),
-                                                        sum.rows, sum.columns));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<collected_product> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::add_aside<Real>(c.input(0), c.input(1), c.input(2), c.scratch());
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand sum = c.input(2);
-    return in_floats<Real>(
-        gemm_scratch_floats<Real>(sum.rows, detail::collected_rows, sum.columns));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<transposed_panels> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand w = c.input(0);
-    transpose_panels(w.rows, w.columns, static_cast<const Real*>(w.data),
-                     static_cast<Real*>(c.output(0).data));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<collect_product>::run(const call_context& c) {
+  const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
+  const operand xs = c.output(0), dys = c.output(1);
+  if (x.rows <= 0) return;
+  if (detail::rows_aside(array_of(xs)) + x.rows > detail::collected_rows)
+    detail::add_aside<Real>(xs, dys, sum, c.scratch());
+  if (x.rows > detail::collected_rows) {
+    gemm_dw(x.rows, sum.rows, sum.columns, static_cast<const Real*>(x.data), x.stride,
+            static_cast<const Real*>(dy.data), dy.stride, &detail::add_tile<Real>, sum.data,
+            numbers_at<Real>(c.scratch()));
+    return;
+  }
+  detail::collect_rows<Real>(x, dy, array_of(xs), array_of(dys));
+}
+LAMINA_INSTANCE(void call_kernel<collect_product>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<collect_product>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<collect_product>::scratch(const call_context& c) {
+  const operand x = c.input(0), sum = c.input(2);
+  return in_floats<Real>(gemm_dw_scratch_floats<Real>((std::max)(x.rows, detail::collected_rows),
+                                                      sum.rows, sum.columns));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collect_product>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collect_product>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<collected_product>::run(const call_context& c) {
+  detail::add_aside<Real>(c.input(0), c.input(1), c.input(2), c.scratch());
+}
+LAMINA_INSTANCE(void call_kernel<collected_product>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<collected_product>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<collected_product>::scratch(const call_context& c) {
+  const operand sum = c.input(2);
+  return in_floats<Real>(gemm_scratch_floats<Real>(sum.rows, detail::collected_rows, sum.columns));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collected_product>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collected_product>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<transposed_panels>::run(const call_context& c) {
+  const operand w = c.input(0);
+  transpose_panels(w.rows, w.columns, static_cast<const Real*>(w.data),
+                   static_cast<Real*>(c.output(0).data));
+}
+LAMINA_INSTANCE(void call_kernel<transposed_panels>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<transposed_panels>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -77,8 +77,14 @@ inline void copy_rows(int rows, int count, const Real* from, std::ptrdiff_t from
 /// Copies `rows` x `count` numbers between row-major blocks, and writes zeros from column `count`
 /// to `width`, a multiple of `lanes`.
 template <class Real>
-inline void copy_rows_padded(int rows, int count, int width, const Real* from,
-                             std::ptrdiff_t from_stride, Real* to, std::ptrdiff_t to_stride) {
+LAMINA_KERNEL void copy_rows_padded(int rows, int count, int width, const Real* from,
+                                    std::ptrdiff_t from_stride, Real* to, std::ptrdiff_t to_stride);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void copy_rows_padded(int rows, int count, int width, const Real* from, std::ptrdiff_t from_stride,
+                      Real* to, std::ptrdiff_t to_stride) {
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
   const int whole = count - count % lanes;
@@ -88,6 +94,12 @@ inline void copy_rows_padded(int rows, int count, int width, const Real* from,
     for (int j = whole; j < count; ++j) to[j] = from[j];
   }
 }
+LAMINA_INSTANCE(void copy_rows_padded<float>(int, int, int, const float*, std::ptrdiff_t, float*,
+                                             std::ptrdiff_t))
+LAMINA_INSTANCE(void copy_rows_padded<double>(int, int, int, const double*, std::ptrdiff_t, double*,
+                                              std::ptrdiff_t))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -95,8 +107,27 @@ inline void copy_rows_padded(int rows, int count, int width, const Real* from,
 /// rows. There they become the rows from `first_row` on; the padding becomes 0. Exactly `n_size`
 /// numbers of each row are read.
 template <class Real>
-LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n_size,
-                                      const Real* row_major, std::ptrdiff_t stride, Real* panels) {
+LAMINA_NOINLINE void pack_rows(int first_row, int rows, int k_size, int n_size,
+                               const Real* row_major, std::ptrdiff_t stride, Real* panels);
+
+/// Packs a matrix of `k_size` rows, `stride` floats apart.
+template <class Real>
+LAMINA_KERNEL void pack(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride,
+                        Real* panels);
+
+/// Packs a contiguous row-major matrix into panels.
+template <class Real>
+LAMINA_KERNEL void pack(int k_size, int n_size, const Real* row_major, Real* panels);
+
+/// The inverse of `pack`: a contiguous row-major matrix from its panels.
+template <class Real>
+LAMINA_KERNEL void unpack(int k_size, int n_size, const Real* panels, Real* row_major);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void pack_rows(int first_row, int rows, int k_size, int n_size, const Real* row_major,
+               std::ptrdiff_t stride, Real* panels) {
   constexpr int full_width = panel_width_in<Real>;
   // Packs a few rows together: each row is read sequentially, and several lines of a panel are
   // written at once.
@@ -123,27 +154,33 @@ LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n
     }
   }
 }
+LAMINA_INSTANCE(void pack_rows<float>(int, int, int, int, const float*, std::ptrdiff_t, float*))
+LAMINA_INSTANCE(void pack_rows<double>(int, int, int, int, const double*, std::ptrdiff_t, double*))
 
-/// Packs a matrix of `k_size` rows, `stride` floats apart.
 template <class Real>
-inline void pack(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride,
-                 Real* panels) {
+void pack(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride, Real* panels) {
   pack_rows(0, k_size, k_size, n_size, row_major, stride, panels);
 }
+LAMINA_INSTANCE(void pack<float>(int, int, const float*, std::ptrdiff_t, float*))
+LAMINA_INSTANCE(void pack<double>(int, int, const double*, std::ptrdiff_t, double*))
 
-/// Packs a contiguous row-major matrix into panels.
 template <class Real>
-inline void pack(int k_size, int n_size, const Real* row_major, Real* panels) {
+void pack(int k_size, int n_size, const Real* row_major, Real* panels) {
   pack(k_size, n_size, row_major, n_size, panels);
 }
+LAMINA_INSTANCE(void pack<float>(int, int, const float*, float*))
+LAMINA_INSTANCE(void pack<double>(int, int, const double*, double*))
 
-/// The inverse of `pack`: a contiguous row-major matrix from its panels.
 template <class Real>
-inline void unpack(int k_size, int n_size, const Real* panels, Real* row_major) {
+void unpack(int k_size, int n_size, const Real* panels, Real* row_major) {
   for_each_row_segment<Real>(k_size, n_size, [&](std::ptrdiff_t offset, int count, int k, int n) {
     std::memcpy(row_major + static_cast<std::ptrdiff_t>(k) * n_size + n, panels + offset,
                 static_cast<std::size_t>(count) * sizeof(Real));
   });
 }
+LAMINA_INSTANCE(void unpack<float>(int, int, const float*, float*))
+LAMINA_INSTANCE(void unpack<double>(int, int, const double*, double*))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

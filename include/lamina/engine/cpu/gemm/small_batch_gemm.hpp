@@ -94,10 +94,18 @@ constexpr std::ptrdiff_t gemm_dx_small_batch_scratch_floats(int m_size, int n_si
 /// The same product as `gemm_dx`, for M from 1 to `small_batch_rows`. Reads W only once, row by
 /// row.
 template <class Real>
-inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
-                                std::ptrdiff_t dy_stride, const Real* panels,
-                                std::ptrdiff_t product_stride, basic_epilogue<Real> run,
-                                const void* context, Real* scratch) {
+LAMINA_KERNEL void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
+                                       std::ptrdiff_t dy_stride, const Real* panels,
+                                       std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                                       const void* context, Real* scratch);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
+                         std::ptrdiff_t dy_stride, const Real* panels,
+                         std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                         const void* context, Real* scratch) {
   constexpr int together = lanes_in<Real>;
   constexpr int full_width = panel_width_in<Real>;
   static_assert(small_batch_rows <= tile_rows);
@@ -117,5 +125,13 @@ inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* 
     run({sums, m_size, width, 0, first, first, product_stride}, context);
   }
 }
+LAMINA_INSTANCE(void gemm_dx_small_batch<float>(int, int, int, const float*, std::ptrdiff_t,
+                                                const float*, std::ptrdiff_t, basic_epilogue<float>,
+                                                const void*, float*))
+LAMINA_INSTANCE(void gemm_dx_small_batch<double>(int, int, int, const double*, std::ptrdiff_t,
+                                                 const double*, std::ptrdiff_t,
+                                                 basic_epilogue<double>, const void*, double*))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

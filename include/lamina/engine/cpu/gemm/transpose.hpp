@@ -113,10 +113,14 @@ inline void transpose_square(const double* from, std::ptrdiff_t from_stride, dou
 
 // Transposes a part of a square: to[j][i] = from[i][j] for i < rows and j < columns, and to[j][i] =
 // 0 for rows <= i < written.
-#if defined(__AVX512F__)
-LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* from,
-                                           std::ptrdiff_t from_stride, float* to,
-                                           std::ptrdiff_t to_stride, int written) {
+#if !LAMINA_DEFINES
+LAMINA_NOINLINE void transpose_part(int rows, int columns, const float* from,
+                                    std::ptrdiff_t from_stride, float* to, std::ptrdiff_t to_stride,
+                                    int written);
+#elif defined(__AVX512F__)
+LAMINA_NOINLINE LAMINA_API void transpose_part(int rows, int columns, const float* from,
+                                               std::ptrdiff_t from_stride, float* to,
+                                               std::ptrdiff_t to_stride, int written) {
   const auto first_of = [](int n) { return static_cast<__mmask16>((1U << n) - 1U); };
   const __mmask16 read = first_of(columns), stored = first_of(written);
   __m512 row[16];
@@ -131,9 +135,9 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
       });
 }
 #else
-LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* from,
-                                           std::ptrdiff_t from_stride, float* to,
-                                           std::ptrdiff_t to_stride, int written) {
+LAMINA_NOINLINE LAMINA_API void transpose_part(int rows, int columns, const float* from,
+                                               std::ptrdiff_t from_stride, float* to,
+                                               std::ptrdiff_t to_stride, int written) {
   const auto copy = [](int count, int n, const float* source, std::ptrdiff_t source_stride,
                        float* target, std::ptrdiff_t target_stride) {
     for (int i = 0; i < count; ++i, source += source_stride, target += target_stride)
@@ -156,8 +160,59 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
 /// to[j][i] = from[i][j] for 0 <= i < rows and 0 <= j < columns, where both blocks are row-major
 /// with their own stride. The blocks must not overlap. Nothing outside of them is read or written.
 template <class Real>
-inline void transpose(int rows, int columns, const Real* from, std::ptrdiff_t from_stride, Real* to,
-                      std::ptrdiff_t to_stride) {
+LAMINA_KERNEL void transpose(int rows, int columns, const Real* from, std::ptrdiff_t from_stride,
+                             Real* to, std::ptrdiff_t to_stride);
+
+/// Packs the transpose of a row-major matrix B[n_size][k_size] (rows `stride` floats apart) as
+/// W[k][n] = B[n][k] into panels; the padding becomes 0.
+template <class Real>
+LAMINA_KERNEL void pack_transposed(int k_size, int n_size, const Real* row_major,
+                                   std::ptrdiff_t stride, Real* panels);
+
+namespace detail {
+
+// Transposes a square part of a panel. All address offsets are constants, which saves half of the
+// time.
+template <class Real>
+LAMINA_NOINLINE void transpose_panel_square(const Real* from, Real* to);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void transpose_panel_square(const Real* from, Real* to) {
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
+  for (int i = 0; i < panel_width; i += lanes) {
+    LAMINA_UNROLL for (int j = 0; j < panel_width; j += lanes) {
+      transpose_square(from + i * panel_width + j, panel_width, to + j * panel_width + i,
+                       panel_width);
+    }
+  }
+}
+LAMINA_INSTANCE(void transpose_panel_square<float>(const float*, float*))
+LAMINA_INSTANCE(void transpose_panel_square<double>(const double*, double*))
+
+#endif  // LAMINA_DEFINES
+
+}  // namespace detail
+
+/// Makes a part of one panel of W^T[n_size][k_size] from the panels of W[k_size][n_size]: rows n to
+/// n + count - 1 of the panel that starts at column `first`. Writes `count` rows of the panel's
+/// width to `strip`; the padding becomes 0.
+template <class Real>
+LAMINA_KERNEL void transpose_strip(int k_size, int n_size, int first, int n, int count,
+                                   const Real* panels, Real* strip);
+
+/// Makes the panels of W^T[n_size][k_size] from the panels of W[k_size][n_size]. Writes n_size *
+/// padded(k_size) numbers; the padding becomes 0.
+template <class Real>
+LAMINA_KERNEL void transpose_panels(int k_size, int n_size, const Real* panels, Real* transposed);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void transpose(int rows, int columns, const Real* from, std::ptrdiff_t from_stride, Real* to,
+               std::ptrdiff_t to_stride) {
   constexpr int side = lanes_in<Real>;
   const int whole_rows = rows - rows % side;
   const int whole_columns = columns - columns % side;
@@ -185,12 +240,14 @@ inline void transpose(int rows, int columns, const Real* from, std::ptrdiff_t fr
     for (int j = first; j < columns; ++j) to[j * to_stride + i] = from[i * from_stride + j];
   }
 }
+LAMINA_INSTANCE(void transpose<float>(int, int, const float*, std::ptrdiff_t, float*,
+                                      std::ptrdiff_t))
+LAMINA_INSTANCE(void transpose<double>(int, int, const double*, std::ptrdiff_t, double*,
+                                       std::ptrdiff_t))
 
-/// Packs the transpose of a row-major matrix B[n_size][k_size] (rows `stride` floats apart) as
-/// W[k][n] = B[n][k] into panels; the padding becomes 0.
 template <class Real>
-inline void pack_transposed(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride,
-                            Real* panels) {
+void pack_transposed(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride,
+                     Real* panels) {
   constexpr int full_width = panel_width_in<Real>;
   for (int first = 0; first < padded(n_size); first += full_width) {
     const int width = width_of_panel<Real>(n_size, first);
@@ -205,31 +262,12 @@ inline void pack_transposed(int k_size, int n_size, const Real* row_major, std::
     }
   }
 }
+LAMINA_INSTANCE(void pack_transposed<float>(int, int, const float*, std::ptrdiff_t, float*))
+LAMINA_INSTANCE(void pack_transposed<double>(int, int, const double*, std::ptrdiff_t, double*))
 
-namespace detail {
-
-// Transposes a square part of a panel. All address offsets are constants, which saves half of the
-// time.
 template <class Real>
-LAMINA_NOINLINE inline void transpose_panel_square(const Real* from, Real* to) {
-  constexpr int lanes = lanes_in<Real>;
-  constexpr int panel_width = panel_width_in<Real>;
-  for (int i = 0; i < panel_width; i += lanes) {
-    LAMINA_UNROLL for (int j = 0; j < panel_width; j += lanes) {
-      transpose_square(from + i * panel_width + j, panel_width, to + j * panel_width + i,
-                       panel_width);
-    }
-  }
-}
-
-}  // namespace detail
-
-/// Makes a part of one panel of W^T[n_size][k_size] from the panels of W[k_size][n_size]: rows n to
-/// n + count - 1 of the panel that starts at column `first`. Writes `count` rows of the panel's
-/// width to `strip`; the padding becomes 0.
-template <class Real>
-inline void transpose_strip(int k_size, int n_size, int first, int n, int count, const Real* panels,
-                            Real* strip) {
+void transpose_strip(int k_size, int n_size, int first, int n, int count, const Real* panels,
+                     Real* strip) {
   constexpr int full_width = panel_width_in<Real>;
   const int to_width = width_of_panel<Real>(k_size, first);
   const int rest = k_size > first ? k_size - first : 0;
@@ -259,15 +297,19 @@ inline void transpose_strip(int k_size, int n_size, int first, int n, int count,
     for (int j = rows; j < to_width; ++j)
       strip[static_cast<std::ptrdiff_t>(i) * to_width + j] = Real(0);
 }
+LAMINA_INSTANCE(void transpose_strip<float>(int, int, int, int, int, const float*, float*))
+LAMINA_INSTANCE(void transpose_strip<double>(int, int, int, int, int, const double*, double*))
 
-/// Makes the panels of W^T[n_size][k_size] from the panels of W[k_size][n_size]. Writes n_size *
-/// padded(k_size) numbers; the padding becomes 0.
 template <class Real>
-inline void transpose_panels(int k_size, int n_size, const Real* panels, Real* transposed) {
+void transpose_panels(int k_size, int n_size, const Real* panels, Real* transposed) {
   constexpr int full_width = panel_width_in<Real>;
   for (int first = 0; first < padded(k_size); first += full_width)
     transpose_strip(k_size, n_size, first, 0, n_size, panels,
                     transposed + offset_of_panel(n_size, first));
 }
+LAMINA_INSTANCE(void transpose_panels<float>(int, int, const float*, float*))
+LAMINA_INSTANCE(void transpose_panels<double>(int, int, const double*, double*))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -15,16 +15,9 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// Throws lamina::error for a number that is not an index from 0 to count - 1. If the number is an
 /// element of an operand with mini-batch rows, the error is a row_error that names the row in the
 /// whole mini-batch.
-[[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
-                                                std::int64_t value, std::int64_t row,
-                                                std::int64_t count, const operand& of = {}) {
-  const bool has_rows = of.rank > 0 && of.dims[0] < 0;
-  if (has_rows) row += c.run().first_row[of.domain];
-  const std::string message =
-      call_message(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
-  if (has_rows) throw row_error(message, of.domain, row);
-  throw error(message);
-}
+[[noreturn]] LAMINA_API_COLD void fail_range(const call_context& c, const char* what,
+                                             std::int64_t value, std::int64_t row,
+                                             std::int64_t count, const operand& of = {});
 
 /// Reads class labels: one integer for each slice along the class dimension.
 class label_reader {
@@ -46,5 +39,19 @@ class label_reader {
   operand label_;
   int ignored_;
 };
+
+#if LAMINA_DEFINES
+
+void fail_range(const call_context& c, const char* what, std::int64_t value, std::int64_t row,
+                std::int64_t count, const operand& of) {
+  const bool has_rows = of.rank > 0 && of.dims[0] < 0;
+  if (has_rows) row += c.run().first_row[of.domain];
+  const std::string message =
+      call_message(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
+  if (has_rows) throw row_error(message, of.domain, row);
+  throw error(message);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

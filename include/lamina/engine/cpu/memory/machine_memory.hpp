@@ -33,6 +33,8 @@ class machine_memory {
   static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int arrays_count = plan_type::memory.arrays;
   static constexpr int selected_count = plan_type::memory.selected_rows;
+  /// Whether anything may ask for tensor arrays: only programs with blocks do.
+  static constexpr bool has_arrays = arrays_count > 0 || counts_of<P>.blocks > 1;
 
   LAMINA_COLD explicit machine_memory(const external_buffers& external)
       : external_(external), fixed_(static_cast<std::size_t>(fixed_size)) {
@@ -130,9 +132,9 @@ class machine_memory {
   domain_rows<domains>& rows() { return rows_; }
   const domain_rows<domains>& rows() const { return rows_; }
   float** arguments() { return arguments_; }
-  tensor_array& array(int number) { return arrays_[number]; }
+  tensor_array& array(int number) requires has_arrays { return arrays_[number]; }
   using rows_type = basic_selected_rows<real_of<P>>;
-  rows_type& selected_rows(int number) { return selected_[number]; }
+  rows_type& selected_rows(int number) requires(selected_count > 0) { return selected_[number]; }
   real* constants() { return constants_.get(); }
 
   float* address_of(memory_slot s) {
@@ -151,9 +153,12 @@ class machine_memory {
       case memory_space::feed:
         return static_cast<float*>(feeds_[s.offset]);
       case memory_space::array:
-        return reinterpret_cast<float*>(arrays_.get() + s.offset);
+        if constexpr (has_arrays) return reinterpret_cast<float*>(arrays_.get() + s.offset);
+        return nullptr;
       case memory_space::rows:
-        return reinterpret_cast<float*>(selected_.get() + s.offset);
+        if constexpr (selected_count > 0)
+          return reinterpret_cast<float*>(selected_.get() + s.offset);
+        return nullptr;
       case memory_space::frame:
       case memory_space::view:
         return nowhere();
@@ -274,6 +279,11 @@ class machine_memory {
   // Only inference keeps transformed filters: in training the filters change in each step.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
+  /// Stands for an array of none, whose destructor would be code.
+  template <int Number>
+  struct no_array {
+    explicit no_array(int) {}
+  };
 
   external_buffers external_;
   aligned_buffer arena_, fixed_, scratch_;
@@ -285,8 +295,11 @@ class machine_memory {
   domain_rows<domains> rows_;
   float* arena_begin_[bound(domains)] = {};
   int capacity_[bound(domains)] = {};
-  owned_array<tensor_array> arrays_{at_least_one(arrays_count)};
-  owned_array<rows_type> selected_{at_least_one(selected_count)};
+  [[no_unique_address]] std::conditional_t<has_arrays, owned_array<tensor_array>, no_array<0>>
+      arrays_{at_least_one(arrays_count)};
+  [[no_unique_address]] std::conditional_t<(selected_count > 0), owned_array<rows_type>,
+                                           no_array<1>>
+      selected_{at_least_one(selected_count)};
   aligned_buffer made_[bound(made_count)];  // arenas of domains that are not fed
   std::vector<int> offsets_[bound(offsets_count)];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;

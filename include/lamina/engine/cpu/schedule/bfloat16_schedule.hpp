@@ -73,14 +73,8 @@ constexpr std::ptrdiff_t bfloat16_floats(bfloat16_layout layout, int rows, int c
 }
 
 /// Rounds a contiguous row-major parameter into bfloat16 panels.
-LAMINA_COLD inline void store_bfloat16(bfloat16_layout layout, int rows, int columns,
-                                       const float* row_major, float* panels) {
-  if (layout == bfloat16_layout::matrix)
-    return pack_bfloat16(rows, columns, row_major, columns, panels);
-  pack_bfloat16(rows, 2 * rows, row_major, 2 * rows, panels);
-  pack_bfloat16(rows, rows, row_major + static_cast<std::ptrdiff_t>(2) * rows * rows, rows,
-                panels + bfloat16_panels_floats(rows, 2 * rows));
-}
+LAMINA_API_COLD void store_bfloat16(bfloat16_layout layout, int rows, int columns,
+                                    const float* row_major, float* panels);
 
 namespace detail {
 
@@ -94,12 +88,10 @@ struct bfloat16_group {
   static constexpr scratch_function scratch = nullptr;
 };
 
-LAMINA_COLD inline std::ptrdiff_t gemm_bfloat16_group_scratch(const program_view&, float* const*,
-                                                              const argument_info*,
-                                                              const group_info& g,
-                                                              const run_context& c) {
-  return gemm_bfloat16_scratch_floats(c.rows_of(g.rows), g.depth);
-}
+LAMINA_API_COLD std::ptrdiff_t gemm_bfloat16_group_scratch(const program_view&, float* const*,
+                                                           const argument_info*,
+                                                           const group_info& g,
+                                                           const run_context& c);
 
 template <class S>
 struct bfloat16_group<expression::group_expression<group_head::gemm, S>> {
@@ -133,6 +125,15 @@ struct bfloat16_group<expression::call_expression<Op>> {
 // Replaces the functions of groups that copy a weight, if no group reads the copy any more.
 inline void run_nothing(const program_view&, float* const*, const argument_info*, const group_info&,
                         const run_context&) {}
+
+#if LAMINA_DEFINES
+
+std::ptrdiff_t gemm_bfloat16_group_scratch(const program_view&, float* const*, const argument_info*,
+                                           const group_info& g, const run_context& c) {
+  return gemm_bfloat16_scratch_floats(c.rows_of(g.rows), g.depth);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 
@@ -235,6 +236,19 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   static constexpr tables all = make();
   static constexpr const auto& table = all.schedule;
 };
+
+#if LAMINA_DEFINES
+
+void store_bfloat16(bfloat16_layout layout, int rows, int columns, const float* row_major,
+                    float* panels) {
+  if (layout == bfloat16_layout::matrix)
+    return pack_bfloat16(rows, columns, row_major, columns, panels);
+  pack_bfloat16(rows, 2 * rows, row_major, 2 * rows, panels);
+  pack_bfloat16(rows, rows, row_major + static_cast<std::ptrdiff_t>(2) * rows * rows, rows,
+                panels + bfloat16_panels_floats(rows, 2 * rows));
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace engine::cpu
 }  // namespace lamina::inline LAMINA_ABI

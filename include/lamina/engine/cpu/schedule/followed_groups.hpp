@@ -22,12 +22,7 @@ struct followed_groups {
   /// Called behind group `group` of the outermost block, with -1 behind a group of another block.
   void (*advance)(void* self, int thread, int group) = nullptr;
 
-  LAMINA_COLD group_check as_check() const {
-    group_check made;
-    made.run = &run;
-    made.schedule = this;
-    return made;
-  }
+  LAMINA_API LAMINA_COLD group_check as_check() const;
 
  private:
   static void run(const group_check& how, const program_view& program, int g,
@@ -38,5 +33,16 @@ struct followed_groups {
     f.advance(f.self, f.thread, g < f.outermost ? g : -1);
   }
 };
+
+#if LAMINA_DEFINES
+
+group_check followed_groups::as_check() const {
+  group_check made;
+  made.run = &run;
+  made.schedule = this;
+  return made;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -144,8 +144,13 @@ class machine {
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
   /// The gradient of parameter i if it is sparse; otherwise null.
   basic_selected_rows<real_of<P>>* gradient_rows(int i) {
-    const int found = rows_gradient_table<P>::table.of[i];
-    return found < 0 ? nullptr : &memory_.selected_rows(found);
+    if constexpr (memory_type::selected_count > 0) {
+      const int found = rows_gradient_table<P>::table.of[i];
+      return found < 0 ? nullptr : &memory_.selected_rows(found);
+    } else {
+      static_cast<void>(i);
+      return nullptr;
+    }
   }
   /// The scalar numbers that statements read: attributes, and the numbers that an optimizer sets
   /// before a step.

@@ -123,10 +123,8 @@ class nan_check {
     bool is_infinite;
   };
 
-  LAMINA_COLD void require(int g, int a, float* const* arguments, const run_context& c) const {
-    position at{};
-    if (finds(a, arguments[a], c, at)) fail(g, a, arguments, c, at);
-  }
+  LAMINA_API LAMINA_COLD void require(int g, int a, float* const* arguments,
+                                      const run_context& c) const;
   bool finds(int a, const float* data, const run_context& c, position& at) const {
     const argument_info& info = schedule_->info[a];
     if (data == nullptr) return false;
@@ -184,47 +182,12 @@ class nan_check {
     write_name(*names_, variable, w);
     return name;
   }
-  [[noreturn]] LAMINA_COLD void fail(int g, int a, float* const* arguments, const run_context& c,
-                                     const position& at) const {
-    const argument_info& info = schedule_->info[a];
-    const memory_slot& slot = schedule_->slot_of[a];
-    const checked_argument& of = schedule_->of[a];
-    const std::string name = name_of(of.variable);
-    const bool fed = slot.space == memory_space::feed;
-    text message("lamina: check_nan: ");
-    if (const std::size_t end = name.find(".tmp_"); end != name.npos)
-      message << "layer " << std::string_view(name).substr(0, end) << ", ";
-    if (of.is_gradient || (slot.space == memory_space::updated && of_.leaves_updates))
-      message << "gradient of ";
-    message << (fed ? "data layer " : "variable ") << name;
-    const int domain = domain_of_rows(info.rows);
-    const std::int64_t row =
-        at.row / lamina::parts_of_rows(info.rows) + (domain > 0 ? c.first_row[domain] : 0);
-    message << ": expected numbers, found " << (at.is_infinite ? "infinity" : "NaN") << " in row "
-            << row << ", column " << at.column;
-    if (!fed) {
-      message << ", computed by ";
-      for (int k = schedule_->first_operator[g]; k < schedule_->first_operator[g + 1]; ++k)
-        message << (k == schedule_->first_operator[g] ? "" : ", ") << schedule_->type[k];
-      tell_parameters(message, g, arguments, c);
-    }
-    if (domain > 0) throw row_error(message, domain, row);
-    throw error(message);
-  }
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(int g, int a, float* const* arguments,
+                                                const run_context& c, const position& at) const;
   /// Adds to the message the parameters among the group's operands that contain NaN or infinity
   /// themselves.
-  LAMINA_COLD void tell_parameters(text& message, int g, float* const* arguments,
-                                   const run_context& c) const {
-    const schedule_entry& e = schedule_->entries[g];
-    for (int a = e.first_argument; a < e.first_argument + e.group.arguments; ++a) {
-      position at{};
-      const checked_argument& of = schedule_->of[a];
-      if (schedule_->slot_of[a].space == memory_space::parameter && !of.is_written &&
-          finds(a, arguments[a], c, at))
-        message << "; parameter " << name_of(of.variable) << " has "
-                << (at.is_infinite ? "infinity" : "NaN") << " in it";
-    }
-  }
+  LAMINA_API LAMINA_COLD void tell_parameters(text& message, int g, float* const* arguments,
+                                              const run_context& c) const;
 
   const group_check& of_;
   const nan_check_view* schedule_;
@@ -235,5 +198,55 @@ template <class P>
 struct nan_check_of {
   static group_check make() { return {&nan_check::run, &nan_check_table<P>::view}; }
 };
+
+#if LAMINA_DEFINES
+
+void nan_check::require(int g, int a, float* const* arguments, const run_context& c) const {
+  position at{};
+  if (finds(a, arguments[a], c, at)) fail(g, a, arguments, c, at);
+}
+
+void nan_check::fail(int g, int a, float* const* arguments, const run_context& c,
+                     const position& at) const {
+  const argument_info& info = schedule_->info[a];
+  const memory_slot& slot = schedule_->slot_of[a];
+  const checked_argument& of = schedule_->of[a];
+  const std::string name = name_of(of.variable);
+  const bool fed = slot.space == memory_space::feed;
+  text message("lamina: check_nan: ");
+  if (const std::size_t end = name.find(".tmp_"); end != name.npos)
+    message << "layer " << std::string_view(name).substr(0, end) << ", ";
+  if (of.is_gradient || (slot.space == memory_space::updated && of_.leaves_updates))
+    message << "gradient of ";
+  message << (fed ? "data layer " : "variable ") << name;
+  const int domain = domain_of_rows(info.rows);
+  const std::int64_t row =
+      at.row / lamina::parts_of_rows(info.rows) + (domain > 0 ? c.first_row[domain] : 0);
+  message << ": expected numbers, found " << (at.is_infinite ? "infinity" : "NaN") << " in row "
+          << row << ", column " << at.column;
+  if (!fed) {
+    message << ", computed by ";
+    for (int k = schedule_->first_operator[g]; k < schedule_->first_operator[g + 1]; ++k)
+      message << (k == schedule_->first_operator[g] ? "" : ", ") << schedule_->type[k];
+    tell_parameters(message, g, arguments, c);
+  }
+  if (domain > 0) throw row_error(message, domain, row);
+  throw error(message);
+}
+
+void nan_check::tell_parameters(text& message, int g, float* const* arguments,
+                                const run_context& c) const {
+  const schedule_entry& e = schedule_->entries[g];
+  for (int a = e.first_argument; a < e.first_argument + e.group.arguments; ++a) {
+    position at{};
+    const checked_argument& of = schedule_->of[a];
+    if (schedule_->slot_of[a].space == memory_space::parameter && !of.is_written &&
+        finds(a, arguments[a], c, at))
+      message << "; parameter " << name_of(of.variable) << " has "
+              << (at.is_infinite ? "infinity" : "NaN") << " in it";
+  }
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

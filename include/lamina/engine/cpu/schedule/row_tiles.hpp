@@ -137,9 +137,10 @@ LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, floa
 
 /// Runs a schedule, with tiles where groups allow it. `own` has memory for the arguments of one
 /// group; `part` is a copy of the run's context.
-LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memory,
-                                      unsigned long long given, float* const* arguments,
-                                      const run_context& c, float** own, rows_of_run part) {
+#if LAMINA_DEFINES
+LAMINA_NOINLINE LAMINA_API void run_tiles(const tiled_schedule& s, tile_memory& memory,
+                                          unsigned long long given, float* const* arguments,
+                                          const run_context& c, float** own, rows_of_run part) {
   const tiles_of_rows tiles(c.rows[batch::domain], rows_of_tile(s.width));
   const auto run_whole = [&](int g) {
     const schedule_entry& e = s.entries[g];
@@ -172,6 +173,11 @@ LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memo
     }
   }
 }
+#else
+LAMINA_NOINLINE void run_tiles(const tiled_schedule& s, tile_memory& memory,
+                               unsigned long long given, float* const* arguments,
+                               const run_context& c, float** own, rows_of_run part);
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

@@ -24,7 +24,8 @@ inline constexpr int prefetched_floats = 1024;
 
 /// The sum of n floats in double. It uses sixteen independent sums: a single chain of additions
 /// would take four times as long as the reads from memory.
-LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
+#if LAMINA_DEFINES
+LAMINA_NOINLINE LAMINA_API double double_sum(const float* x, std::ptrdiff_t n) {
   using four_floats [[gnu::vector_size(16)]] = float;
   using four_doubles [[gnu::vector_size(32)]] = double;
   four_doubles sum[4] = {};
@@ -42,6 +43,9 @@ LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
   for (; j < n; ++j) total += static_cast<double>(x[j]);
   return total;
 }
+#else
+LAMINA_NOINLINE double double_sum(const float* x, std::ptrdiff_t n);
+#endif  // LAMINA_DEFINES
 
 /// The sum of n numbers with stride `step`.
 template <class Real>

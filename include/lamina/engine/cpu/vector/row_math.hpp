@@ -57,11 +57,7 @@ LAMINA_INLINE Real sum_terms(std::ptrdiff_t n, Term term, Rest rest) {
 
 /// x[0] + ... + x[n - 1].
 template <class Real>
-LAMINA_NOINLINE inline Real row_sum(const Real* x, std::ptrdiff_t n) {
-  return detail::sum_terms<Real>(
-      n, [=](std::ptrdiff_t j) { return vector_in<Real>::load_unaligned(x + j); },
-      [=](std::ptrdiff_t j) { return x[j]; });
-}
+LAMINA_NOINLINE Real row_sum(const Real* x, std::ptrdiff_t n);
 
 /// x[0] * y[0] + ... + x[n - 1] * y[n - 1].
 template <class Real>
@@ -245,12 +241,7 @@ LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
 }
 
 /// Sets every element of an array to 0, padding included.
-inline void clear(const operand& o) {
-  const std::size_t bytes = static_cast<std::size_t>(o.stride) *
-                            static_cast<std::size_t>(o.rows < 0 ? 0 : o.rows) *
-                            static_cast<std::size_t>(size_of(o.type));
-  if (bytes != 0) std::memset(o.data, 0, bytes);
-}
+LAMINA_API void clear(const operand& o);
 
 /// Copies all elements in row-major order between two arrays whose rows may have different widths.
 /// Does nothing if the plan gives both arrays the same memory.
@@ -293,5 +284,25 @@ inline std::ptrdiff_t scratch_without_gaps(const operand& o) {
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;
   return (size + alignment_floats - 1) / alignment_floats * alignment_floats;
 }
+
+#if LAMINA_DEFINES
+
+template <class Real>
+Real row_sum(const Real* x, std::ptrdiff_t n) {
+  return detail::sum_terms<Real>(
+      n, [=](std::ptrdiff_t j) { return vector_in<Real>::load_unaligned(x + j); },
+      [=](std::ptrdiff_t j) { return x[j]; });
+}
+LAMINA_INSTANCE(float row_sum<float>(const float*, std::ptrdiff_t))
+LAMINA_INSTANCE(double row_sum<double>(const double*, std::ptrdiff_t))
+
+void clear(const operand& o) {
+  const std::size_t bytes = static_cast<std::size_t>(o.stride) *
+                            static_cast<std::size_t>(o.rows < 0 ? 0 : o.rows) *
+                            static_cast<std::size_t>(size_of(o.type));
+  if (bytes != 0) std::memset(o.data, 0, bytes);
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -45,8 +45,13 @@ LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
 /// numbers apart. Eight rows at a time are added in Real first, so splitting the rows at multiples
 /// of 8 does not change the sums.
 template <class Real>
-LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride,
-                                     int width, double* sums) {
+LAMINA_NOINLINE void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride, int width,
+                              double* sums);
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride, int width, double* sums) {
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
   constexpr int together = 8;
@@ -74,6 +79,10 @@ LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::pt
     for (; j < width; ++j) sums[j] += static_cast<double>(x[j]);
   }
 }
+LAMINA_INSTANCE(void sum_rows<float>(const float*, std::ptrdiff_t, std::ptrdiff_t, int, double*))
+LAMINA_INSTANCE(void sum_rows<double>(const double*, std::ptrdiff_t, std::ptrdiff_t, int, double*))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace detail
 

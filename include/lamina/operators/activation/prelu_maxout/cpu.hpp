@@ -15,6 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
+#if LAMINA_DEFINES
+
 namespace detail {
 
 /// Calls f(index of the slope, first column, columns) for each slice of a row whose elements share
@@ -32,80 +34,30 @@ inline Real& alpha_at(const operand& alpha, int i) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<prelu> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
-    require_real<Real>(c, in);
-    const int width = slope_width(c, in);
-    for (int r = 0; r < in.rows; ++r) {
-      const Real* x = in.row<const Real>(r);
-      Real* y = out.row<Real>(r);
-      detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
-        const Real a = detail::alpha_at<Real>(alpha, i);
-        for (int j = first; j < first + n; ++j) y[j] = x[j] > 0 ? x[j] : a * x[j];
-      });
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<prelu>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
-    const operand dx = c.output(0), dalpha = c.output(1);
-    const int width = slope_width(c, in);
-    double* const sums = numbers_at<double>(c.scratch());
-    const int slopes = slopes_of(c);
-    std::fill_n(sums, slopes, 0.0);
-    for (int r = 0; r < in.rows; ++r) {
-      const Real* x = in.row<const Real>(r);
-      const Real* d = slope.row<const Real>(r);
-      detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
-        const Real a = detail::alpha_at<Real>(alpha, i);
-        double total = 0;
-        for (int j = first; j < first + n; ++j)
-          total += x[j] > 0 ? 0.0 : static_cast<double>(d[j] * x[j]);
-        sums[i] += total;
-        if (!dx) return;
-        Real* g = dx.row<Real>(r);
-        for (int j = first; j < first + n; ++j) g[j] = x[j] > 0 ? d[j] : a * d[j];
-      });
-    }
-    if (!dalpha) return;
-    clear(dalpha);
-    for (int i = 0; i < slopes; ++i) detail::alpha_at<Real>(dalpha, i) = static_cast<Real>(sums[i]);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   /// Scratch memory for the gradient of Alpha, which is summed in double.
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return in_floats<double>(slopes_of(c));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
-  static int slopes_of(const call_context& c) {
-    const int width = slope_width(c, c.input(0));
-    return width > 0 ? c.input(0).columns / width : 0;
-  }
+  LAMINA_API static int slopes_of(const call_context& c);
 };
 
 template <>
 struct call_kernel<maxout> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0);
-    require_real<Real>(c, in);
-    const int groups = c.integer(0), inner = channel_width(in);
-    for (int r = 0; r < out.rows; ++r)
-      for (int j = 0; j < out.columns; ++j) {
-        const Real* x = in.row<const Real>(r) + first_of(j, inner, groups);
-        Real best = *x;
-        for (int g = 1; g < groups; ++g) best = math::maximum(best, x[g * inner]);
-        out.row<Real>(r)[j] = best;
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   /// The index of the first of the elements whose maximum is element j of Out.
   static std::ptrdiff_t first_of(int j, int inner, int groups) {
     return static_cast<std::ptrdiff_t>(j / inner) * groups * inner + j % inner;
@@ -116,21 +68,105 @@ struct call_kernel<maxout> {
 template <>
 struct call_kernel<gradient_of<maxout>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    using forward = call_kernel<maxout>;
-    const int groups = c.integer(0), inner = channel_width(in);
-    clear(dx);
-    for (int r = 0; r < out.rows; ++r)
-      for (int j = 0; j < out.columns; ++j) {
-        const std::ptrdiff_t first = forward::first_of(j, inner, groups);
-        const Real* x = in.row<const Real>(r) + first;
-        int g = 0;
-        while (g + 1 < groups && !math::is_same(x[g * inner], out.row<const Real>(r)[j])) ++g;
-        dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<prelu>::run(const call_context& c) {
+  const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
+  require_real<Real>(c, in);
+  const int width = slope_width(c, in);
+  for (int r = 0; r < in.rows; ++r) {
+    const Real* x = in.row<const Real>(r);
+    Real* y = out.row<Real>(r);
+    detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
+      const Real a = detail::alpha_at<Real>(alpha, i);
+      for (int j = first; j < first + n; ++j) y[j] = x[j] > 0 ? x[j] : a * x[j];
+    });
+  }
+}
+LAMINA_INSTANCE(void call_kernel<prelu>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<prelu>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<prelu>>::run(const call_context& c) {
+  const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
+  const operand dx = c.output(0), dalpha = c.output(1);
+  const int width = slope_width(c, in);
+  double* const sums = numbers_at<double>(c.scratch());
+  const int slopes = slopes_of(c);
+  std::fill_n(sums, slopes, 0.0);
+  for (int r = 0; r < in.rows; ++r) {
+    const Real* x = in.row<const Real>(r);
+    const Real* d = slope.row<const Real>(r);
+    detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
+      const Real a = detail::alpha_at<Real>(alpha, i);
+      double total = 0;
+      for (int j = first; j < first + n; ++j)
+        total += x[j] > 0 ? 0.0 : static_cast<double>(d[j] * x[j]);
+      sums[i] += total;
+      if (!dx) return;
+      Real* g = dx.row<Real>(r);
+      for (int j = first; j < first + n; ++j) g[j] = x[j] > 0 ? d[j] : a * d[j];
+    });
+  }
+  if (!dalpha) return;
+  clear(dalpha);
+  for (int i = 0; i < slopes; ++i) detail::alpha_at<Real>(dalpha, i) = static_cast<Real>(sums[i]);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<prelu>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<prelu>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<prelu>>::scratch(const call_context& c) {
+  return in_floats<double>(slopes_of(c));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<prelu>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<prelu>>::scratch<double>(const call_context&))
+
+int call_kernel<gradient_of<prelu>>::slopes_of(const call_context& c) {
+  const int width = slope_width(c, c.input(0));
+  return width > 0 ? c.input(0).columns / width : 0;
+}
+
+template <class Real>
+void call_kernel<maxout>::run(const call_context& c) {
+  const operand in = c.input(0), out = c.output(0);
+  require_real<Real>(c, in);
+  const int groups = c.integer(0), inner = channel_width(in);
+  for (int r = 0; r < out.rows; ++r)
+    for (int j = 0; j < out.columns; ++j) {
+      const Real* x = in.row<const Real>(r) + first_of(j, inner, groups);
+      Real best = *x;
+      for (int g = 1; g < groups; ++g) best = math::maximum(best, x[g * inner]);
+      out.row<Real>(r)[j] = best;
+    }
+}
+LAMINA_INSTANCE(void call_kernel<maxout>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<maxout>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<maxout>>::run(const call_context& c) {
+  const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  using forward = call_kernel<maxout>;
+  const int groups = c.integer(0), inner = channel_width(in);
+  clear(dx);
+  for (int r = 0; r < out.rows; ++r)
+    for (int j = 0; j < out.columns; ++j) {
+      const std::ptrdiff_t first = forward::first_of(j, inner, groups);
+      const Real* x = in.row<const Real>(r) + first;
+      int g = 0;
+      while (g + 1 < groups && !math::is_same(x[g * inner], out.row<const Real>(r)[j])) ++g;
+      dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<maxout>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<maxout>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,13 +4,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
+#if LAMINA_DEFINES
 #include <cmath>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/activation/softmax/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -43,32 +48,11 @@ struct softmax_sum {
 /// The gradient of a softmax over n elements if some slopes (gradients of the output) are not
 /// finite.
 template <class Real>
-LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
-  Real total = 0;
-  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
-  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
-}
+LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n);
 
 /// y = softmax of the n numbers at x.
 template <class Real>
-inline softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
-  using vector = vector_in<Real>;
-  constexpr int lanes = lanes_in<Real>;
-  const Real largest = largest_of(x, n);
-  int j = 0;
-  vector sums(Real(0));
-  const vector shift(largest);
-  for (; j + lanes <= n; j += lanes) {
-    const vector e = math::exp_in_sum(vector(vector::load_unaligned(x + j) - shift));
-    e.store_unaligned(y + j);
-    sums += e;
-  }
-  Real sum = sum_of(sums);
-  for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
-  const Real factor = Real(1) / sum;
-  for (j = 0; j < n; ++j) y[j] *= factor;
-  return {sum, largest};
-}
+LAMINA_KERNEL softmax_sum<Real> softmax_row(const Real* x, Real* y, int n);
 
 /// The softmax along a dimension whose elements are `step` apart. `like` selects whether it
 /// computes one line or a vector of neighbouring lines at once.
@@ -87,69 +71,120 @@ LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
   for (int k = 0; k < n; ++k) store(y + k * y_step, V(load(y + k * y_step, like) * factor));
 }
 
+#if LAMINA_DEFINES
+
+template <class Real>
+void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
+  Real total = 0;
+  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
+  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
+}
+LAMINA_INSTANCE(void softmax_slopes<float>(const float*, const float*, float*, int))
+LAMINA_INSTANCE(void softmax_slopes<double>(const double*, const double*, double*, int))
+
+template <class Real>
+softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  const Real largest = largest_of(x, n);
+  int j = 0;
+  vector sums(Real(0));
+  const vector shift(largest);
+  for (; j + lanes <= n; j += lanes) {
+    const vector e = math::exp_in_sum(vector(vector::load_unaligned(x + j) - shift));
+    e.store_unaligned(y + j);
+    sums += e;
+  }
+  Real sum = sum_of(sums);
+  for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
+  const Real factor = Real(1) / sum;
+  for (j = 0; j < n; ++j) y[j] *= factor;
+  return {sum, largest};
+}
+LAMINA_INSTANCE(softmax_sum<float> softmax_row<float>(const float*, float*, int))
+LAMINA_INSTANCE(softmax_sum<double> softmax_row<double>(const double*, double*, int))
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<softmax> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0);
-    require_real<Real>(c, in);
-    const array_layout shape = layout_of(in);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const line_layout from(shape, axis), to(layout_of(out), axis);
-    if (from.n == 0) return;
-    for (int r = 0; r < from.rows; ++r)
-      for (int o = 0; o < from.outer; ++o) {
-        const Real* x = in.row<const Real>(0) + from.at(r, o);
-        Real* y = out.row<Real>(0) + to.at(r, o);
-        if (from.inner == 1 && from.step == 1) {
-          detail::softmax_row(x, y, from.n);
-          continue;
-        }
-        for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
-          detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    const array_layout shape = layout_of(out);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const line_layout y_lines(shape, axis), d_lines(layout_of(slope), axis),
-        x_lines(layout_of(dx), axis);
-    for (int r = 0; r < y_lines.rows; ++r)
-      for (int o = 0; o < y_lines.outer; ++o) {
-        const Real* y = out.row<const Real>(0) + y_lines.at(r, o);
-        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
-        Real* g = dx.row<Real>(0) + x_lines.at(r, o);
-        if (y_lines.inner == 1 && y_lines.step == 1) {
-          const Real total = dot(y, d, y_lines.n);
-          if (total - total == 0)
-            for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
-          else
-            detail::softmax_slopes(y, d, g, y_lines.n);
-          continue;
-        }
-        for_each_position<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
-          using number = decltype(like);
-          number total(Real(0));
-          for (int k = 0; k < y_lines.n; ++k)
-            total += math::share_of(number(load(y + i + k * y_lines.step, like)),
-                                    number(load(d + i + k * d_lines.step, like)));
-          for (int k = 0; k < y_lines.n; ++k)
-            store(g + i + k * x_lines.step,
-                  math::share_of(number(load(y + i + k * y_lines.step, like)),
-                                 number(load(d + i + k * d_lines.step, like) - total)));
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<softmax>::run(const call_context& c) {
+  const operand in = c.input(0), out = c.output(0);
+  require_real<Real>(c, in);
+  const array_layout shape = layout_of(in);
+  const int axis = dimension_of(c, c.integer(0), shape.rank);
+  const line_layout from(shape, axis), to(layout_of(out), axis);
+  if (from.n == 0) return;
+  for (int r = 0; r < from.rows; ++r)
+    for (int o = 0; o < from.outer; ++o) {
+      const Real* x = in.row<const Real>(0) + from.at(r, o);
+      Real* y = out.row<Real>(0) + to.at(r, o);
+      if (from.inner == 1 && from.step == 1) {
+        detail::softmax_row(x, y, from.n);
+        continue;
+      }
+      for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
+        detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<softmax>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<softmax>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<softmax>>::run(const call_context& c) {
+  const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
+  if (!dx) return;
+  const array_layout shape = layout_of(out);
+  const int axis = dimension_of(c, c.integer(0), shape.rank);
+  const line_layout y_lines(shape, axis), d_lines(layout_of(slope), axis),
+      x_lines(layout_of(dx), axis);
+  for (int r = 0; r < y_lines.rows; ++r)
+    for (int o = 0; o < y_lines.outer; ++o) {
+      const Real* y = out.row<const Real>(0) + y_lines.at(r, o);
+      const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+      Real* g = dx.row<Real>(0) + x_lines.at(r, o);
+      if (y_lines.inner == 1 && y_lines.step == 1) {
+        const Real total = dot(y, d, y_lines.n);
+        if (total - total == 0)
+          for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
+        else
+          detail::softmax_slopes(y, d, g, y_lines.n);
+        continue;
+      }
+      for_each_position<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
+        using number = decltype(like);
+        number total(Real(0));
+        for (int k = 0; k < y_lines.n; ++k)
+          total += math::share_of(number(load(y + i + k * y_lines.step, like)),
+                                  number(load(d + i + k * d_lines.step, like)));
+        for (int k = 0; k < y_lines.n; ++k)
+          store(g + i + k * x_lines.step,
+                math::share_of(number(load(y + i + k * y_lines.step, like)),
+                               number(load(d + i + k * d_lines.step, like) - total)));
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<softmax>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<softmax>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

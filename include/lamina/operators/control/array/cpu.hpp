@@ -5,14 +5,17 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/control/array/definition.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/control/array/common_dimension_steps.hpp>
 #include <lamina/operators/control/array/common_slot_sequences.hpp>
-#include <lamina/operators/control/array/definition.hpp>
-#include <lamina/operators/control/array/definition_step_array.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
@@ -40,12 +43,11 @@ inline operand new_slot(const operand& array, int i, int rows) {
   return slot;
 }
 
+#if LAMINA_DEFINES
+
 namespace detail {
 
-[[noreturn]] LAMINA_COLD inline void fail_slot(const call_context& c, int i, int expected,
-                                               int found) {
-  fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
-}
+[[noreturn]] LAMINA_API_COLD void fail_slot(const call_context& c, int i, int expected, int found);
 
 /// The number of rows that a slot and an operand have in common. The rows of a time step are a
 /// prefix of the rows of every earlier step. So if both have rows of time steps, one may have more
@@ -97,79 +99,49 @@ inline void add_block(const operand& x, const operand& to, int n) {
   }
 }
 
+#if LAMINA_DEFINES
+
+void fail_slot(const call_context& c, int i, int expected, int found) {
+  fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
+}
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 template <>
 struct call_kernel<write_to_array> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), array = c.output(0);
-    const int i = index_in(c, c.input(1));
-    if (c.refers() && x.stride == array.stride)
-      array_of(array).refer(i, x.rows, static_cast<float*>(x.data));
-    else
-      detail::write_slot(x, array, i);
-    keep_sequences(c, x.domain, array_of(array), i);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<write_to_array_gradient> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand from = c.input(2), dx = c.output(0);
-    const int i = index_in(c, c.input(1));
-    if (dx && c.shows()) {
-      if (!array_of(from).holds(i)) clear_block(new_slot(from, i, dx.rows), 0, dx.rows);
-      detail::show_slot(c, from, i, dx);
-    } else if (dx) {
-      if (array_of(from).holds(i))
-        detail::read_slot(c, from, i, dx);
-      else
-        clear(dx);
-    }
-    array_of(from).erase(i);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<read_from_array> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand from = c.input(0);
-    const tensor_array& array = array_of(from);
-    const int i = index_in(c, c.input(1));
-    if (!array.holds(i))
-      fail(c, {"expected a value at index ", i, " of an array of ", array.size(),
-               " values, found none"});
-    take_sequences(c, c.output(0).domain, array, i);
-    if (c.shows())
-      detail::show_slot(c, from, i, c.output(0));
-    else
-      detail::read_slot(c, from, i, c.output(0));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<read_from_array_gradient> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand d = c.input(1), to = c.output(0);
-    require_real<Real>(c, d);
-    const int i = index_in(c, c.input(0));
-    if (!array_of(to).holds(i)) return detail::write_slot(d, to, i);
-    const operand sum = slot_of(to, i);
-    detail::add_block<Real>(d, sum, detail::shared_rows(c, sum, i, d));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<lod_array_length> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    *c.output(0).row<std::int64_t>(0) = array_of(c.input(0)).size();
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -199,58 +171,141 @@ inline char* element(const operand& o, std::ptrdiff_t at) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<tensor_to_tensor_array> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const detail::step_parts x(c, c.input(0), c.integer(0));
-    const operand array = c.output(0);
-    const std::ptrdiff_t width = size_of(array.type);
-    array_of(array).clear();
-    for (int t = 0; t < x.steps; ++t) {
-      const operand part = new_slot(array, t, x.rows(array));
-      x.each(part, t, [&](std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t n) {
-        std::memcpy(detail::element(part, to), detail::element(x.whole, from),
-                    static_cast<std::size_t>(n * width));
-      });
-      if (!x.of_rows) keep_sequences(c, x.whole.domain, array_of(array), t);
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<tensor_array_to_tensor> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
-    const operand array = c.input(0);
-    const tensor_array& from = array_of(array);
-    const int rank = c.output(0).rank;
-    if (dimension_of(c, c.integer(0), rank) > 0)
-      for (int t = 0; t < from.size(); ++t)
-        if (from.holds(t)) {
-          take_sequences(c, c.output(0).domain, from, t);
-          break;
-        }
-    const detail::step_parts out(c, c.output(0), c.integer(0));
-    const std::ptrdiff_t width = size_of(array.type);
-    for (int t = 0; t < out.steps; ++t) {
-      operand part = array;
-      part.rows = out.rows(array);
-      const bool held = from.holds(t);
-      if (held) {
-        if (from.rows(t) != part.rows) detail::fail_slot(c, t, part.rows, from.rows(t));
-        part = slot_of(array, t);
-      }
-      out.each(part, t, [&](std::ptrdiff_t to, std::ptrdiff_t at, std::ptrdiff_t n) {
-        const std::size_t bytes = static_cast<std::size_t>(n * width);
-        if (held)
-          std::memcpy(detail::element(out.whole, to), detail::element(part, at), bytes);
-        else
-          std::memset(detail::element(out.whole, to), 0, bytes);
-      });
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<write_to_array>::run(const call_context& c) {
+  const operand x = c.input(0), array = c.output(0);
+  const int i = index_in(c, c.input(1));
+  if (c.refers() && x.stride == array.stride)
+    array_of(array).refer(i, x.rows, static_cast<float*>(x.data));
+  else
+    detail::write_slot(x, array, i);
+  keep_sequences(c, x.domain, array_of(array), i);
+}
+LAMINA_INSTANCE(void call_kernel<write_to_array>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<write_to_array>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<write_to_array_gradient>::run(const call_context& c) {
+  const operand from = c.input(2), dx = c.output(0);
+  const int i = index_in(c, c.input(1));
+  if (dx && c.shows()) {
+    if (!array_of(from).holds(i)) clear_block(new_slot(from, i, dx.rows), 0, dx.rows);
+    detail::show_slot(c, from, i, dx);
+  } else if (dx) {
+    if (array_of(from).holds(i))
+      detail::read_slot(c, from, i, dx);
+    else
+      clear(dx);
+  }
+  array_of(from).erase(i);
+}
+LAMINA_INSTANCE(void call_kernel<write_to_array_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<write_to_array_gradient>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<read_from_array>::run(const call_context& c) {
+  const operand from = c.input(0);
+  const tensor_array& array = array_of(from);
+  const int i = index_in(c, c.input(1));
+  if (!array.holds(i))
+    fail(c, {"expected a value at index ", i, " of an array of ", array.size(),
+             " values, found none"});
+  take_sequences(c, c.output(0).domain, array, i);
+  if (c.shows())
+    detail::show_slot(c, from, i, c.output(0));
+  else
+    detail::read_slot(c, from, i, c.output(0));
+}
+LAMINA_INSTANCE(void call_kernel<read_from_array>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<read_from_array>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<read_from_array_gradient>::run(const call_context& c) {
+  const operand d = c.input(1), to = c.output(0);
+  require_real<Real>(c, d);
+  const int i = index_in(c, c.input(0));
+  if (!array_of(to).holds(i)) return detail::write_slot(d, to, i);
+  const operand sum = slot_of(to, i);
+  detail::add_block<Real>(d, sum, detail::shared_rows(c, sum, i, d));
+}
+LAMINA_INSTANCE(void call_kernel<read_from_array_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<read_from_array_gradient>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<lod_array_length>::run(const call_context& c) {
+  *c.output(0).row<std::int64_t>(0) = array_of(c.input(0)).size();
+}
+LAMINA_INSTANCE(void call_kernel<lod_array_length>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<lod_array_length>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<tensor_to_tensor_array>::run(const call_context& c) {
+  const detail::step_parts x(c, c.input(0), c.integer(0));
+  const operand array = c.output(0);
+  const std::ptrdiff_t width = size_of(array.type);
+  array_of(array).clear();
+  for (int t = 0; t < x.steps; ++t) {
+    const operand part = new_slot(array, t, x.rows(array));
+    x.each(part, t, [&](std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t n) {
+      std::memcpy(detail::element(part, to), detail::element(x.whole, from),
+                  static_cast<std::size_t>(n * width));
+    });
+    if (!x.of_rows) keep_sequences(c, x.whole.domain, array_of(array), t);
+  }
+}
+LAMINA_INSTANCE(void call_kernel<tensor_to_tensor_array>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<tensor_to_tensor_array>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<tensor_array_to_tensor>::run(const call_context& c) {
+  if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
+  const operand array = c.input(0);
+  const tensor_array& from = array_of(array);
+  const int rank = c.output(0).rank;
+  if (dimension_of(c, c.integer(0), rank) > 0)
+    for (int t = 0; t < from.size(); ++t)
+      if (from.holds(t)) {
+        take_sequences(c, c.output(0).domain, from, t);
+        break;
+      }
+  const detail::step_parts out(c, c.output(0), c.integer(0));
+  const std::ptrdiff_t width = size_of(array.type);
+  for (int t = 0; t < out.steps; ++t) {
+    operand part = array;
+    part.rows = out.rows(array);
+    const bool held = from.holds(t);
+    if (held) {
+      if (from.rows(t) != part.rows) detail::fail_slot(c, t, part.rows, from.rows(t));
+      part = slot_of(array, t);
+    }
+    out.each(part, t, [&](std::ptrdiff_t to, std::ptrdiff_t at, std::ptrdiff_t n) {
+      const std::size_t bytes = static_cast<std::size_t>(n * width);
+      if (held)
+        std::memcpy(detail::element(out.whole, to), detail::element(part, at), bytes);
+      else
+        std::memset(detail::element(out.whole, to), 0, bytes);
+    });
+  }
+}
+LAMINA_INSTANCE(void call_kernel<tensor_array_to_tensor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<tensor_array_to_tensor>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -13,13 +13,22 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 template <>
 struct call_kernel<print> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0);
-    if (prints_now(c))
-      print_operand(c, in, {load_as<double>, load_as<std::int64_t>},
-                    [&](int domain) { return c.sequences(domain); });
-    if (out) copy_elements(in, out);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<print>::run(const call_context& c) {
+  const operand in = c.input(0), out = c.output(0);
+  if (prints_now(c))
+    print_operand(c, in, {load_as<double>, load_as<std::int64_t>},
+                  [&](int domain) { return c.sequences(domain); });
+  if (out) copy_elements(in, out);
+}
+LAMINA_INSTANCE(void call_kernel<print>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<print>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

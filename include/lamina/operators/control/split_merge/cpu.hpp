@@ -29,58 +29,13 @@ struct row_mask {
 template <>
 struct call_kernel<split_lod_tensor> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0);
-    const int entries = c.input(1).rows;
-    const int levels = levels_below_mask(c, x.domain, c.integer(0));
-    const int found = levels == 0 ? x.rows : c.rows_in(domain_above(c, x.domain, levels));
-    if (found != entries)
-      fail(c, {"expected as many rows or sequences as entries of the mask, ", entries, ", found ",
-               found});
-    for (int side = 0; side < 2; ++side) {
-      if (!is_given(c.output(side))) continue;
-      choose_parts(c, 0, side, levels, [&c, truth = side == 0](auto&& take) {
-        const detail::row_mask mask{c.input(1)};
-        for (int i = 0; i < mask.values.rows; ++i)
-          if (mask[i] == truth) take(i);
-      });
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<merge_lod_tensor> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0));
-    for (int side = 2; side < 4; ++side) require_entries(c, side, levels);
-    if (c.input(0).domain != c.output(0).domain) {
-      int made_of[2];
-      for (int side = 0; side < 2; ++side)
-        made_of[side] = is_given(c.input(3 - side)) ? c.input(3 - side).domain : -1;
-      make_merged_rows(c, c.output(0).domain, made_of, levels, c.input(1).rows,
-                       [&c] { return detail::row_mask{c.input(1)}; });
-    }
-    const operand out = c.output(0);
-    const operand sides[] = {c.input(3), c.input(2)};
-    const detail::row_mask mask{c.input(1)};
-    if (levels == 0) return merge_rows(sides, mask, out);
-    int next[2] = {0, 0};
-    for (int i = 0; i < mask.values.rows; ++i) {
-      const int side = mask[i] ? 1 : 0;
-      const int to = first_below(c, out.domain, levels, 0, i);
-      const int rows = first_below(c, out.domain, levels, 0, i + 1) - to;
-      const operand& from = sides[side];
-      if (!from) {
-        clear_block(out, to, rows);
-        continue;
-      }
-      const int begin = next[side];
-      next[side] += rows;
-      if (next[side] > from.rows) fail_rows(c, from.rows, next[side]);
-      copy_block(from, begin, out, to, rows);
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   [[noreturn]] LAMINA_COLD static void fail_rows(const call_context& c, int found, int expected) {
@@ -134,18 +89,87 @@ inline void take_whole(const call_context& c, int in, int out) {
 template <>
 struct call_kernel<select_input> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::take_whole(c, detail::chosen_variable(c, c.input(1), c.input_count(0)), 0);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<select_output> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const int i = detail::chosen_variable(c, c.input(1), c.output_count(0));
-    if (is_given(c.output(0, i))) detail::take_whole(c, 0, i);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<split_lod_tensor>::run(const call_context& c) {
+  const operand x = c.input(0);
+  const int entries = c.input(1).rows;
+  const int levels = levels_below_mask(c, x.domain, c.integer(0));
+  const int found = levels == 0 ? x.rows : c.rows_in(domain_above(c, x.domain, levels));
+  if (found != entries)
+    fail(c, {"expected as many rows or sequences as entries of the mask, ", entries, ", found ",
+             found});
+  for (int side = 0; side < 2; ++side) {
+    if (!is_given(c.output(side))) continue;
+    choose_parts(c, 0, side, levels, [&c, truth = side == 0](auto&& take) {
+      const detail::row_mask mask{c.input(1)};
+      for (int i = 0; i < mask.values.rows; ++i)
+        if (mask[i] == truth) take(i);
+    });
+  }
+}
+LAMINA_INSTANCE(void call_kernel<split_lod_tensor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<split_lod_tensor>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<merge_lod_tensor>::run(const call_context& c) {
+  const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0));
+  for (int side = 2; side < 4; ++side) require_entries(c, side, levels);
+  if (c.input(0).domain != c.output(0).domain) {
+    int made_of[2];
+    for (int side = 0; side < 2; ++side)
+      made_of[side] = is_given(c.input(3 - side)) ? c.input(3 - side).domain : -1;
+    make_merged_rows(c, c.output(0).domain, made_of, levels, c.input(1).rows,
+                     [&c] { return detail::row_mask{c.input(1)}; });
+  }
+  const operand out = c.output(0);
+  const operand sides[] = {c.input(3), c.input(2)};
+  const detail::row_mask mask{c.input(1)};
+  if (levels == 0) return merge_rows(sides, mask, out);
+  int next[2] = {0, 0};
+  for (int i = 0; i < mask.values.rows; ++i) {
+    const int side = mask[i] ? 1 : 0;
+    const int to = first_below(c, out.domain, levels, 0, i);
+    const int rows = first_below(c, out.domain, levels, 0, i + 1) - to;
+    const operand& from = sides[side];
+    if (!from) {
+      clear_block(out, to, rows);
+      continue;
+    }
+    const int begin = next[side];
+    next[side] += rows;
+    if (next[side] > from.rows) fail_rows(c, from.rows, next[side]);
+    copy_block(from, begin, out, to, rows);
+  }
+}
+LAMINA_INSTANCE(void call_kernel<merge_lod_tensor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<merge_lod_tensor>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<select_input>::run(const call_context& c) {
+  detail::take_whole(c, detail::chosen_variable(c, c.input(1), c.input_count(0)), 0);
+}
+LAMINA_INSTANCE(void call_kernel<select_input>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<select_input>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<select_output>::run(const call_context& c) {
+  const int i = detail::chosen_variable(c, c.input(1), c.output_count(0));
+  if (is_given(c.output(0, i))) detail::take_whole(c, 0, i);
+}
+LAMINA_INSTANCE(void call_kernel<select_output>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<select_output>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -16,50 +16,10 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 template <>
 struct call_kernel<beam_search> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand scores = c.input(3);
-    require_real<Real>(c, scores);
-    const int levels = levels_of(c, scores.domain), below = levels - c.integer(0);
-    if (below < 1 || below > levels)
-      fail(c, {"expected a level below ", levels, ", found ", c.integer(0)});
-    if (c.integer(1) < 1) fail(c, {"expected a beam_size of at least 1, found ", c.integer(1)});
-    require_rows(c, scores);
-    const search<Real> found{c, scores.domain, below};
-    const int sources = found.sources();
-    found.run_all();
-    // Each input row is a hypothesis of its source. It gets a sequence of its continuations.
-    int out = 0;
-    while (!is_given(c.output(out))) ++out;
-    const int made = c.output(out).domain, rows = scores.rows;
-    make_sequences(c, c.parent_of(made), sources,
-                   [&](int s) { return found.end(s) - found.begin(s); });
-    found.run_again();
-    int source = 0;
-    make_sequences(c, made, rows, [&](int r) {
-      while (r >= found.end(source)) ++source;
-      return found.selected(source, r, [](const beam_candidate<Real>&) {});
-    });
-    found.run_again();
-    const operand id = c.output(0), score = c.output(1), parent = c.output(2);
-    int to = 0;
-    for (int s = 0; s < sources; ++s)
-      for (int r = found.begin(s); r < found.end(s); ++r)
-        found.selected(s, r, [&](const beam_candidate<Real>& one) {
-          if (id) *id.row<std::int64_t>(to) = one.id;
-          if (score) *score.row<Real>(to) = one.score;
-          if (parent) *parent.row<std::int32_t>(to) = one.parent;
-          ++to;
-        });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   /// Scratch for the best candidates of each source and for the number of these candidates.
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const int domain = c.input(3).domain;
-    const std::ptrdiff_t sources =
-        c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
-    constexpr std::ptrdiff_t floats = sizeof(beam_candidate<Real>) / sizeof(float);
-    return sources * (c.integer(1) * floats + 2) + 2;
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   static void require_rows(const call_context& c, const operand& scores) {
@@ -138,5 +98,59 @@ struct call_kernel<beam_search> {
     }
   };
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<beam_search>::run(const call_context& c) {
+  const operand scores = c.input(3);
+  require_real<Real>(c, scores);
+  const int levels = levels_of(c, scores.domain), below = levels - c.integer(0);
+  if (below < 1 || below > levels)
+    fail(c, {"expected a level below ", levels, ", found ", c.integer(0)});
+  if (c.integer(1) < 1) fail(c, {"expected a beam_size of at least 1, found ", c.integer(1)});
+  require_rows(c, scores);
+  const search<Real> found{c, scores.domain, below};
+  const int sources = found.sources();
+  found.run_all();
+  // Each input row is a hypothesis of its source. It gets a sequence of its continuations.
+  int out = 0;
+  while (!is_given(c.output(out))) ++out;
+  const int made = c.output(out).domain, rows = scores.rows;
+  make_sequences(c, c.parent_of(made), sources,
+                 [&](int s) { return found.end(s) - found.begin(s); });
+  found.run_again();
+  int source = 0;
+  make_sequences(c, made, rows, [&](int r) {
+    while (r >= found.end(source)) ++source;
+    return found.selected(source, r, [](const beam_candidate<Real>&) {});
+  });
+  found.run_again();
+  const operand id = c.output(0), score = c.output(1), parent = c.output(2);
+  int to = 0;
+  for (int s = 0; s < sources; ++s)
+    for (int r = found.begin(s); r < found.end(s); ++r)
+      found.selected(s, r, [&](const beam_candidate<Real>& one) {
+        if (id) *id.row<std::int64_t>(to) = one.id;
+        if (score) *score.row<Real>(to) = one.score;
+        if (parent) *parent.row<std::int32_t>(to) = one.parent;
+        ++to;
+      });
+}
+LAMINA_INSTANCE(void call_kernel<beam_search>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<beam_search>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<beam_search>::scratch(const call_context& c) {
+  const int domain = c.input(3).domain;
+  const std::ptrdiff_t sources =
+      c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
+  constexpr std::ptrdiff_t floats = sizeof(beam_candidate<Real>) / sizeof(float);
+  return sources * (c.integer(1) * floats + 2) + 2;
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<beam_search>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<beam_search>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

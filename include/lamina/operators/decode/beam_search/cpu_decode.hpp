@@ -4,13 +4,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/decode/beam_search/definition.hpp>
+#if LAMINA_DEFINES
 #include <cstdint>
 
 #include <lamina/operators/control/array/cpu.hpp>
 #include <lamina/operators/decode/beam_search/common_steps.hpp>
-#include <lamina/operators/decode/beam_search/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -25,25 +30,36 @@ struct slot_values {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<beam_search_decode> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    require_real<Real>(c, c.input(1));
-    const detail::slot_values<Real> values{c.input(0), c.input(1)};
-    const beam_steps steps(c, array_of(values.ids), array_of(values.scores), values);
-    const auto order = [&] { return reinterpret_cast<int*>(c.scratch()); };
-    make_hypotheses(c, steps, order);
-    const operand id = c.output(0), score = c.output(1);
-    for_each_token(c, steps, order, [&](int row, std::int64_t one, Real of_one) {
-      if (id) *id.row<std::int64_t>(row) = one;
-      if (score) *score.row<Real>(row) = of_one;
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     return c.integer(0);
   }
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<beam_search_decode>::run(const call_context& c) {
+  require_real<Real>(c, c.input(1));
+  const detail::slot_values<Real> values{c.input(0), c.input(1)};
+  const beam_steps steps(c, array_of(values.ids), array_of(values.scores), values);
+  const auto order = [&] { return reinterpret_cast<int*>(c.scratch()); };
+  make_hypotheses(c, steps, order);
+  const operand id = c.output(0), score = c.output(1);
+  for_each_token(c, steps, order, [&](int row, std::int64_t one, Real of_one) {
+    if (id) *id.row<std::int64_t>(row) = one;
+    if (score) *score.row<Real>(row) = of_one;
+  });
+}
+LAMINA_INSTANCE(void call_kernel<beam_search_decode>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<beam_search_decode>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -11,10 +11,13 @@
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -52,22 +55,12 @@ void for_each_id(const call_context& c, const operand& table, const operand& ids
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<lookup_table> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand table = c.input(0), ids = c.input(1), out = c.output(0);
-    require_real<Real>(c, table);
-    const Real* from = table.row<const Real>(0);
-    detail::for_each_id<Real>(
-        c, table, ids, out, static_cast<std::int64_t>(c.number(2)),
-        [&](std::int64_t id, Real* line) {
-          detail::for_each_part<Real>(table, id, [&](std::ptrdiff_t at, int column, int n) {
-            std::memcpy(line + column, from + at, static_cast<std::size_t>(n) * sizeof(Real));
-          });
-        },
-        [&](Real* line) { std::fill(line, line + table.columns, Real(0)); });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
@@ -83,41 +76,9 @@ struct call_kernel<gradient_of<lookup_table>> {
     return static_cast<std::int64_t>(ids.rows) * ids.columns > detail::longest_chain;
   }
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand dw = c.output(0);
-    return dw && carries(c.input(1)) ? in_floats<Real>(numbers_of(dw)) : 0;
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
-    if (!dw) return;
-    const std::size_t bytes = static_cast<std::size_t>(numbers_of(dw)) * sizeof(Real);
-    if (dw.panel)
-      std::memset(dw.data, 0, bytes);
-    else
-      clear(dw);
-    Real* const to = dw.row<Real>(0);
-    if (carries(ids)) {
-      Real* const rest = numbers_at<Real>(c.scratch());
-      std::memset(rest, 0, bytes);
-      return detail::for_each_id<Real>(
-          c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
-          [&](std::int64_t id, const Real* line) {
-            detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
-              add_carrying(line + column, n, to + at, rest + at);
-            });
-          },
-          [](const Real*) {});
-    }
-    detail::for_each_id<Real>(
-        c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
-        [&](std::int64_t id, const Real* line) {
-          detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
-            for (int j = 0; j < n; ++j) to[at + j] += line[column + j];
-          });
-        },
-        [](const Real*) {});
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
@@ -125,39 +86,116 @@ struct call_kernel<lookup_table_rows_gradient> {
   /// Reserves the output's rows: their number becomes known at this point. Needs scratch only if
   /// rounding errors are carried to the next addition.
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand table = c.input(0), ids = c.input(1), out = c.output(0);
-    if (!out) return 0;
-    const std::size_t most =
-        (std::min)(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
-                   static_cast<std::size_t>(table.rows));
-    rows_of<Real>(out).reserve(most, table.columns);
-    if (!carries(ids)) return 0;
-    return in_floats<Real>(static_cast<std::ptrdiff_t>(most) * padded(table.columns));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   static bool carries(const operand& ids) {
     return call_kernel<gradient_of<lookup_table>>::carries(ids);
   }
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);
-    if (!out) return;
-    basic_selected_rows<Real>& rows = rows_of<Real>(out);
-    rows.begin(table.columns);
-    if (carries(ids)) {
-      Real* const rest = numbers_at<Real>(c.scratch());
-      return detail::for_each_id<Real>(
-          c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
-          [&](std::int64_t id, const Real* line) {
-            rows.add_carrying(static_cast<int>(id), line, rest);
-          },
-          [](const Real*) {});
-    }
-    detail::for_each_id<Real>(
-        c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
-        [&](std::int64_t id, const Real* line) { rows.add(static_cast<int>(id), line); },
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<lookup_table>::run(const call_context& c) {
+  const operand table = c.input(0), ids = c.input(1), out = c.output(0);
+  require_real<Real>(c, table);
+  const Real* from = table.row<const Real>(0);
+  detail::for_each_id<Real>(
+      c, table, ids, out, static_cast<std::int64_t>(c.number(2)),
+      [&](std::int64_t id, Real* line) {
+        detail::for_each_part<Real>(table, id, [&](std::ptrdiff_t at, int column, int n) {
+          std::memcpy(line + column, from + at, static_cast<std::size_t>(n) * sizeof(Real));
+        });
+      },
+      [&](Real* line) { std::fill(line, line + table.columns, Real(0)); });
+}
+LAMINA_INSTANCE(void call_kernel<lookup_table>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<lookup_table>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<lookup_table>>::scratch(const call_context& c) {
+  const operand dw = c.output(0);
+  return dw && carries(c.input(1)) ? in_floats<Real>(numbers_of(dw)) : 0;
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<lookup_table>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<lookup_table>>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<lookup_table>>::run(const call_context& c) {
+  const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
+  if (!dw) return;
+  const std::size_t bytes = static_cast<std::size_t>(numbers_of(dw)) * sizeof(Real);
+  if (dw.panel)
+    std::memset(dw.data, 0, bytes);
+  else
+    clear(dw);
+  Real* const to = dw.row<Real>(0);
+  if (carries(ids)) {
+    Real* const rest = numbers_at<Real>(c.scratch());
+    std::memset(rest, 0, bytes);
+    return detail::for_each_id<Real>(
+        c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, const Real* line) {
+          detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
+            add_carrying(line + column, n, to + at, rest + at);
+          });
+        },
         [](const Real*) {});
   }
-};
+  detail::for_each_id<Real>(
+      c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+      [&](std::int64_t id, const Real* line) {
+        detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
+          for (int j = 0; j < n; ++j) to[at + j] += line[column + j];
+        });
+      },
+      [](const Real*) {});
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<lookup_table>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<lookup_table>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<lookup_table_rows_gradient>::scratch(const call_context& c) {
+  const operand table = c.input(0), ids = c.input(1), out = c.output(0);
+  if (!out) return 0;
+  const std::size_t most =
+      (std::min)(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
+                 static_cast<std::size_t>(table.rows));
+  rows_of<Real>(out).reserve(most, table.columns);
+  if (!carries(ids)) return 0;
+  return in_floats<Real>(static_cast<std::ptrdiff_t>(most) * padded(table.columns));
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<lookup_table_rows_gradient>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<lookup_table_rows_gradient>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<lookup_table_rows_gradient>::run(const call_context& c) {
+  const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);
+  if (!out) return;
+  basic_selected_rows<Real>& rows = rows_of<Real>(out);
+  rows.begin(table.columns);
+  if (carries(ids)) {
+    Real* const rest = numbers_at<Real>(c.scratch());
+    return detail::for_each_id<Real>(
+        c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, const Real* line) {
+          rows.add_carrying(static_cast<int>(id), line, rest);
+        },
+        [](const Real*) {});
+  }
+  detail::for_each_id<Real>(
+      c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
+      [&](std::int64_t id, const Real* line) { rows.add(static_cast<int>(id), line); },
+      [](const Real*) {});
+}
+LAMINA_INSTANCE(void call_kernel<lookup_table_rows_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<lookup_table_rows_gradient>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

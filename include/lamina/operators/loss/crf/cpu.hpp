@@ -18,6 +18,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/loss/crf/definition.hpp>
 
@@ -211,47 +212,9 @@ inline void step_forward(const Real* a, const operand& transition, const Real* x
 template <>
 struct call_kernel<linear_chain_crf> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const detail::tag_scores<Real> in(c, c.input(2));
-    const int n = in.tags;
-    Real* memory = numbers_at<Real>(c.scratch());
-    const operand alpha = detail::array_or_scratch(c.output(0), in.emission, memory);
-    const operand e = detail::array_or_scratch(c.output(1), in.emission, memory);
-    const operand w = detail::array_or_scratch(c.output(2), in.transition, memory);
-    const operand cost = c.output(3);
-    for (int i = 0; i < n + 2; ++i)
-      for (int j = 0; j < n; ++j)
-        w.row<Real>(i)[j] = std::exp(in.transition.template row<const Real>(i)[j]);
-    const sequence_rows all = c.sequences(in.emission);
-    const bool products_hold = in.products_hold();
-    for (int s = 0; s < all.count; ++s) {
-      const int begin = all.begin(s), end = all.end(s);
-      double total = 0;
-      if (begin < end) {
-        const double path = in.path(begin, end);
-        for (int r = begin; r < end; ++r) {
-          const Real most = in.largest(r);
-          for (int j = 0; j < n; ++j)
-            e.row<Real>(r)[j] = most == in.none ? Real(0) : std::exp(in.x(r)[j] - most);
-          if (!in.is_centred) total += most;
-        }
-        if (path == in.none) {
-          total = -path;
-          for (int r = begin; r < end; ++r) std::fill_n(alpha.row<Real>(r), n, Real(0));
-        } else if (products_hold) {
-          total += by_products<Real>(c, n, begin, end, alpha, e, w) - path;
-        } else {
-          total += by_logarithms(c, in, begin, end, alpha, memory) - path;
-        }
-      }
-      *cost.row<Real>(s) = static_cast<Real>(total);
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand x = c.input(0);
-    return in_floats<Real>(static_cast<std::ptrdiff_t>(x.columns) * (2 * x.rows + x.columns + 4));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   template <class Real>
@@ -290,101 +253,17 @@ struct call_kernel<linear_chain_crf> {
 template <>
 struct call_kernel<gradient_of<linear_chain_crf>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const detail::tag_scores<Real> in(c, c.input(2));
-    const operand alpha = c.input(3), e = c.input(4), w = c.input(5), slope = c.input(6);
-    const operand dx = c.output(0), dw = c.output(1);
-    const int n = in.tags;
-    Real *const behind = numbers_at<Real>(c.scratch()), *const row = behind + n,
-                *const pairs = row + n;
-    if (dw) clear(dw);
-    const sequence_rows all = c.sequences(in.emission);
-    const bool products_hold = in.products_hold();
-    for (int s = 0; s < all.count; ++s) {
-      const int begin = all.begin(s), end = all.end(s);
-      if (begin == end) continue;
-      const Real d = *slope.row<const Real>(s);
-      if (d == 0 || in.path(begin, end) == in.none) {  // no path: the cost is infinite
-        for (int r = begin; r < end && dx; ++r) std::fill_n(dx.row<Real>(r), n, Real(0));
-        continue;
-      }
-      if (!products_hold) {
-        detail::log_gradient(c, in, begin, end, d, dx, dw, pairs + n * n, behind);
-        continue;
-      }
-      // behind[j]: the sum over all continuations after tag j of row r, up to a constant factor.
-      for (int j = 0; j < n && begin < end; ++j) behind[j] = w.row<const Real>(1)[j];
-      for (int r = end; r-- > begin;) {
-        const int is = in.at(r);
-        for (int j = 0; j < n; ++j) row[j] = alpha.row<const Real>(r)[j] * behind[j];
-        detail::scale_to_one(c, row, n);
-        row[is] -= 1;
-        for (int j = 0; j < n; ++j) {
-          if (dx) dx.row<Real>(r)[j] = d * row[j];
-          if (dw && r == begin) dw.row<Real>(0)[j] += d * row[j];
-          if (dw && r + 1 == end) dw.row<Real>(1)[j] += d * row[j];
-        }
-        if (r == begin) break;
-        for (int j = 0; j < n; ++j) row[j] = e.row<const Real>(r)[j] * behind[j];
-        for (int i = 0; i < n; ++i)
-          for (int j = 0; j < n; ++j) pairs[i * n + j] = w.row<const Real>(2 + i)[j] * row[j];
-        for (int i = 0; i < n; ++i) {
-          behind[i] = 0;
-          for (int j = 0; j < n; ++j) behind[i] += pairs[i * n + j];
-          for (int j = 0; j < n; ++j) pairs[i * n + j] *= alpha.row<const Real>(r - 1)[i];
-        }
-        detail::scale_to_one(c, behind, n);
-        if (!dw) continue;
-        detail::scale_to_one(c, pairs, n * n);
-        pairs[in.at(r - 1) * n + is] -= 1;
-        for (int i = 0; i < n; ++i)
-          for (int j = 0; j < n; ++j) dw.row<Real>(2 + i)[j] += d * pairs[i * n + j];
-      }
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const std::ptrdiff_t n = c.input(0).columns;
-    return in_floats<Real>(n * (n + 2 + c.input(0).rows));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<crf_decoding> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand labels = c.input(2), path = c.output(0);
-    const detail::tag_scores<Real> in(c, labels);
-    const int n = in.tags;
-    Real *score = numbers_at<Real>(c.scratch()), *next = score + n;
-    Real* const from = next + n;  // per row and tag: the best previous tag; exact to 2^24
-    const sequence_rows all = c.sequences(in.emission);
-    for (int s = 0; s < all.count; ++s) {
-      const int begin = all.begin(s), end = all.end(s);
-      if (begin == end) continue;
-      for (int r = begin; r < end; ++r, std::swap(score, next))
-        for (int j = 0; j < n; ++j) {
-          int best = 0;
-          for (int i = 1; i < n && r > begin; ++i)
-            if (score[i] + w(in, i, j) > score[best] + w(in, best, j)) best = i;
-          from[static_cast<std::ptrdiff_t>(r) * n + j] = static_cast<Real>(best);
-          next[j] = in.emission.template row<const Real>(r)[j] +
-                    (r > begin ? score[best] + w(in, best, j) : w(in, -2, j));
-        }
-      int tag = 0;
-      for (int j = 1; j < n; ++j)
-        if (score[j] + w(in, -1, j) > score[tag] + w(in, -1, tag)) tag = j;
-      for (int r = end; r-- > begin;) {
-        *path.row<std::int64_t>(r) = labels ? (in.at(r) == tag ? 1 : 0) : tag;
-        tag = static_cast<int>(from[static_cast<std::ptrdiff_t>(r) * n + tag]);
-      }
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand x = c.input(0);
-    return in_floats<Real>(static_cast<std::ptrdiff_t>(x.rows + 2) * x.columns);
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   // The transition score from tag i to tag j. Index i = -2 is the score of j as the start, i = -1
@@ -394,5 +273,163 @@ struct call_kernel<crf_decoding> {
     return in.transition.template row<const Real>(i + 2)[j];
   }
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<linear_chain_crf>::run(const call_context& c) {
+  const detail::tag_scores<Real> in(c, c.input(2));
+  const int n = in.tags;
+  Real* memory = numbers_at<Real>(c.scratch());
+  const operand alpha = detail::array_or_scratch(c.output(0), in.emission, memory);
+  const operand e = detail::array_or_scratch(c.output(1), in.emission, memory);
+  const operand w = detail::array_or_scratch(c.output(2), in.transition, memory);
+  const operand cost = c.output(3);
+  for (int i = 0; i < n + 2; ++i)
+    for (int j = 0; j < n; ++j)
+      w.row<Real>(i)[j] = std::exp(in.transition.template row<const Real>(i)[j]);
+  const sequence_rows all = c.sequences(in.emission);
+  const bool products_hold = in.products_hold();
+  for (int s = 0; s < all.count; ++s) {
+    const int begin = all.begin(s), end = all.end(s);
+    double total = 0;
+    if (begin < end) {
+      const double path = in.path(begin, end);
+      for (int r = begin; r < end; ++r) {
+        const Real most = in.largest(r);
+        for (int j = 0; j < n; ++j)
+          e.row<Real>(r)[j] = most == in.none ? Real(0) : std::exp(in.x(r)[j] - most);
+        if (!in.is_centred) total += most;
+      }
+      if (path == in.none) {
+        total = -path;
+        for (int r = begin; r < end; ++r) std::fill_n(alpha.row<Real>(r), n, Real(0));
+      } else if (products_hold) {
+        total += by_products<Real>(c, n, begin, end, alpha, e, w) - path;
+      } else {
+        total += by_logarithms(c, in, begin, end, alpha, memory) - path;
+      }
+    }
+    *cost.row<Real>(s) = static_cast<Real>(total);
+  }
+}
+LAMINA_INSTANCE(void call_kernel<linear_chain_crf>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<linear_chain_crf>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<linear_chain_crf>::scratch(const call_context& c) {
+  const operand x = c.input(0);
+  return in_floats<Real>(static_cast<std::ptrdiff_t>(x.columns) * (2 * x.rows + x.columns + 4));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<linear_chain_crf>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<linear_chain_crf>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<linear_chain_crf>>::run(const call_context& c) {
+  const detail::tag_scores<Real> in(c, c.input(2));
+  const operand alpha = c.input(3), e = c.input(4), w = c.input(5), slope = c.input(6);
+  const operand dx = c.output(0), dw = c.output(1);
+  const int n = in.tags;
+  Real *const behind = numbers_at<Real>(c.scratch()), *const row = behind + n,
+              *const pairs = row + n;
+  if (dw) clear(dw);
+  const sequence_rows all = c.sequences(in.emission);
+  const bool products_hold = in.products_hold();
+  for (int s = 0; s < all.count; ++s) {
+    const int begin = all.begin(s), end = all.end(s);
+    if (begin == end) continue;
+    const Real d = *slope.row<const Real>(s);
+    if (d == 0 || in.path(begin, end) == in.none) {  // no path: the cost is infinite
+      for (int r = begin; r < end && dx; ++r) std::fill_n(dx.row<Real>(r), n, Real(0));
+      continue;
+    }
+    if (!products_hold) {
+      detail::log_gradient(c, in, begin, end, d, dx, dw, pairs + n * n, behind);
+      continue;
+    }
+    // behind[j]: the sum over all continuations after tag j of row r, up to a constant factor.
+    for (int j = 0; j < n && begin < end; ++j) behind[j] = w.row<const Real>(1)[j];
+    for (int r = end; r-- > begin;) {
+      const int is = in.at(r);
+      for (int j = 0; j < n; ++j) row[j] = alpha.row<const Real>(r)[j] * behind[j];
+      detail::scale_to_one(c, row, n);
+      row[is] -= 1;
+      for (int j = 0; j < n; ++j) {
+        if (dx) dx.row<Real>(r)[j] = d * row[j];
+        if (dw && r == begin) dw.row<Real>(0)[j] += d * row[j];
+        if (dw && r + 1 == end) dw.row<Real>(1)[j] += d * row[j];
+      }
+      if (r == begin) break;
+      for (int j = 0; j < n; ++j) row[j] = e.row<const Real>(r)[j] * behind[j];
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) pairs[i * n + j] = w.row<const Real>(2 + i)[j] * row[j];
+      for (int i = 0; i < n; ++i) {
+        behind[i] = 0;
+        for (int j = 0; j < n; ++j) behind[i] += pairs[i * n + j];
+        for (int j = 0; j < n; ++j) pairs[i * n + j] *= alpha.row<const Real>(r - 1)[i];
+      }
+      detail::scale_to_one(c, behind, n);
+      if (!dw) continue;
+      detail::scale_to_one(c, pairs, n * n);
+      pairs[in.at(r - 1) * n + is] -= 1;
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) dw.row<Real>(2 + i)[j] += d * pairs[i * n + j];
+    }
+  }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<linear_chain_crf>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<linear_chain_crf>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<linear_chain_crf>>::scratch(const call_context& c) {
+  const std::ptrdiff_t n = c.input(0).columns;
+  return in_floats<Real>(n * (n + 2 + c.input(0).rows));
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<linear_chain_crf>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<linear_chain_crf>>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<crf_decoding>::run(const call_context& c) {
+  const operand labels = c.input(2), path = c.output(0);
+  const detail::tag_scores<Real> in(c, labels);
+  const int n = in.tags;
+  Real *score = numbers_at<Real>(c.scratch()), *next = score + n;
+  Real* const from = next + n;  // per row and tag: the best previous tag; exact to 2^24
+  const sequence_rows all = c.sequences(in.emission);
+  for (int s = 0; s < all.count; ++s) {
+    const int begin = all.begin(s), end = all.end(s);
+    if (begin == end) continue;
+    for (int r = begin; r < end; ++r, std::swap(score, next))
+      for (int j = 0; j < n; ++j) {
+        int best = 0;
+        for (int i = 1; i < n && r > begin; ++i)
+          if (score[i] + w(in, i, j) > score[best] + w(in, best, j)) best = i;
+        from[static_cast<std::ptrdiff_t>(r) * n + j] = static_cast<Real>(best);
+        next[j] = in.emission.template row<const Real>(r)[j] +
+                  (r > begin ? score[best] + w(in, best, j) : w(in, -2, j));
+      }
+    int tag = 0;
+    for (int j = 1; j < n; ++j)
+      if (score[j] + w(in, -1, j) > score[tag] + w(in, -1, tag)) tag = j;
+    for (int r = end; r-- > begin;) {
+      *path.row<std::int64_t>(r) = labels ? (in.at(r) == tag ? 1 : 0) : tag;
+      tag = static_cast<int>(from[static_cast<std::ptrdiff_t>(r) * n + tag]);
+    }
+  }
+}
+LAMINA_INSTANCE(void call_kernel<crf_decoding>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<crf_decoding>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<crf_decoding>::scratch(const call_context& c) {
+  const operand x = c.input(0);
+  return in_floats<Real>(static_cast<std::ptrdiff_t>(x.rows + 2) * x.columns);
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<crf_decoding>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<crf_decoding>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

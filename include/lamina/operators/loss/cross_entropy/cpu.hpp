@@ -4,6 +4,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,9 +15,11 @@
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/softmax/cpu.hpp>
-#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -32,120 +37,147 @@ inline Real finite_ratio(Real d, Real p) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<cross_entropy> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), label = c.input(1), out = c.output(0);
-    require_real<Real>(c, in);
-    const bool soft = c.flag(0);
-    const label_reader labels(c, label, c.integer(1));
-    const row_lines lines(in);
-    for (int r = 0; r < lines.rows; ++r)
-      for (int o = 0; o < lines.outer; ++o) {
-        const Real* x = in.row<const Real>(r) + o * lines.n;
-        Real cost = 0;
-        if (soft) {
-          const Real* l = label.row<const Real>(r) + o * lines.n;
-          for (int j = 0; j < lines.n; ++j)
-            cost -= l[j] == 0 ? Real(0) : l[j] * detail::clipped_log(x[j]);
-        } else {
-          const std::int64_t l = labels.at(r, o, lines.n);
-          if (l >= 0) cost = -detail::clipped_log(x[l]);
-        }
-        out.row<Real>(r)[o] = cost;
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<cross_entropy>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), label = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const bool soft = c.flag(0);
-    const label_reader labels(c, label, c.integer(1));
-    const row_lines lines(in);
-    for (int r = 0; r < lines.rows; ++r)
-      for (int o = 0; o < lines.outer; ++o) {
-        const Real* x = in.row<const Real>(r) + o * lines.n;
-        Real* g = dx.row<Real>(r) + o * lines.n;
-        const Real d = slope.row<const Real>(r)[o];
-        if (soft) {
-          const Real* l = label.row<const Real>(r) + o * lines.n;
-          for (int j = 0; j < lines.n; ++j) g[j] = detail::finite_ratio(-d * l[j], x[j]);
-          continue;
-        }
-        std::fill(g, g + lines.n, Real(0));
-        const std::int64_t l = labels.at(r, o, lines.n);
-        if (l >= 0) g[l] = detail::finite_ratio(-d, x[l]);
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
-                  loss = c.output(1);
-    require_real<Real>(c, logits);
-    const bool soft = c.flag(0);
-    const label_reader labels(c, label, c.integer(1));
-    const row_lines lines(logits);
-    const int n = lines.n;
-    for (int r = 0; r < lines.rows; ++r)
-      for (int o = 0; o < lines.outer; ++o) {
-        const Real* x = logits.row<const Real>(r) + o * n;
-        const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
-        // log(sum) is combined with differences of logits, so a large offset of all logits costs no
-        // digits.
-        const Real log_sum = std::log(sum);
-        Real cost = 0;
-        if (soft) {
-          const Real* y = label.row<const Real>(r) + o * n;
-          for (int j = 0; j < n; ++j)
-            cost += y[j] == 0 ? Real(0) : y[j] * (log_sum + (largest - x[j]));
-        } else {
-          const std::int64_t l = labels.at(r, o, n);
-          if (l >= 0) cost = log_sum + (largest - x[l]);
-        }
-        loss.row<Real>(r)[o] = cost;
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const bool soft = c.flag(0);
-    const label_reader labels(c, label, c.integer(1));
-    const row_lines lines(dx);
-    const int n = lines.n;
-    for (int r = 0; r < lines.rows; ++r)
-      for (int o = 0; o < lines.outer; ++o) {
-        const Real g = dloss.row<const Real>(r)[o];
-        const Real* p = softmax.row<const Real>(r) + o * n;
-        Real* d = dx.row<Real>(r) + o * n;
-        const std::int64_t l = soft ? 0 : labels.at(r, o, n);
-        if (l < 0 || g == 0) {  // no gradient, even if logits are NaN or infinite
-          std::fill_n(d, n, Real(0));
-          continue;
-        }
-        if (soft) {
-          const Real* y = label.row<const Real>(r) + o * n;
-          const Real total = row_sum(y, n);
-          for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
-          continue;
-        }
-        for (int j = 0; j < n; ++j) d[j] = p[j] * g;
-        d[l] -= g;
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<cross_entropy>::run(const call_context& c) {
+  const operand in = c.input(0), label = c.input(1), out = c.output(0);
+  require_real<Real>(c, in);
+  const bool soft = c.flag(0);
+  const label_reader labels(c, label, c.integer(1));
+  const row_lines lines(in);
+  for (int r = 0; r < lines.rows; ++r)
+    for (int o = 0; o < lines.outer; ++o) {
+      const Real* x = in.row<const Real>(r) + o * lines.n;
+      Real cost = 0;
+      if (soft) {
+        const Real* l = label.row<const Real>(r) + o * lines.n;
+        for (int j = 0; j < lines.n; ++j)
+          cost -= l[j] == 0 ? Real(0) : l[j] * detail::clipped_log(x[j]);
+      } else {
+        const std::int64_t l = labels.at(r, o, lines.n);
+        if (l >= 0) cost = -detail::clipped_log(x[l]);
+      }
+      out.row<Real>(r)[o] = cost;
+    }
+}
+LAMINA_INSTANCE(void call_kernel<cross_entropy>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<cross_entropy>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<cross_entropy>>::run(const call_context& c) {
+  const operand in = c.input(0), label = c.input(1), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  const bool soft = c.flag(0);
+  const label_reader labels(c, label, c.integer(1));
+  const row_lines lines(in);
+  for (int r = 0; r < lines.rows; ++r)
+    for (int o = 0; o < lines.outer; ++o) {
+      const Real* x = in.row<const Real>(r) + o * lines.n;
+      Real* g = dx.row<Real>(r) + o * lines.n;
+      const Real d = slope.row<const Real>(r)[o];
+      if (soft) {
+        const Real* l = label.row<const Real>(r) + o * lines.n;
+        for (int j = 0; j < lines.n; ++j) g[j] = detail::finite_ratio(-d * l[j], x[j]);
+        continue;
+      }
+      std::fill(g, g + lines.n, Real(0));
+      const std::int64_t l = labels.at(r, o, lines.n);
+      if (l >= 0) g[l] = detail::finite_ratio(-d, x[l]);
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<cross_entropy>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<cross_entropy>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<softmax_with_cross_entropy>::run(const call_context& c) {
+  const operand logits = c.input(0), label = c.input(1), softmax = c.output(0), loss = c.output(1);
+  require_real<Real>(c, logits);
+  const bool soft = c.flag(0);
+  const label_reader labels(c, label, c.integer(1));
+  const row_lines lines(logits);
+  const int n = lines.n;
+  for (int r = 0; r < lines.rows; ++r)
+    for (int o = 0; o < lines.outer; ++o) {
+      const Real* x = logits.row<const Real>(r) + o * n;
+      const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
+      // log(sum) is combined with differences of logits, so a large offset of all logits costs no
+      // digits.
+      const Real log_sum = std::log(sum);
+      Real cost = 0;
+      if (soft) {
+        const Real* y = label.row<const Real>(r) + o * n;
+        for (int j = 0; j < n; ++j)
+          cost += y[j] == 0 ? Real(0) : y[j] * (log_sum + (largest - x[j]));
+      } else {
+        const std::int64_t l = labels.at(r, o, n);
+        if (l >= 0) cost = log_sum + (largest - x[l]);
+      }
+      loss.row<Real>(r)[o] = cost;
+    }
+}
+LAMINA_INSTANCE(void call_kernel<softmax_with_cross_entropy>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<softmax_with_cross_entropy>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<softmax_with_cross_entropy>>::run(const call_context& c) {
+  const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  const bool soft = c.flag(0);
+  const label_reader labels(c, label, c.integer(1));
+  const row_lines lines(dx);
+  const int n = lines.n;
+  for (int r = 0; r < lines.rows; ++r)
+    for (int o = 0; o < lines.outer; ++o) {
+      const Real g = dloss.row<const Real>(r)[o];
+      const Real* p = softmax.row<const Real>(r) + o * n;
+      Real* d = dx.row<Real>(r) + o * n;
+      const std::int64_t l = soft ? 0 : labels.at(r, o, n);
+      if (l < 0 || g == 0) {  // no gradient, even if logits are NaN or infinite
+        std::fill_n(d, n, Real(0));
+        continue;
+      }
+      if (soft) {
+        const Real* y = label.row<const Real>(r) + o * n;
+        const Real total = row_sum(y, n);
+        for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
+        continue;
+      }
+      for (int j = 0; j < n; ++j) d[j] = p[j] * g;
+      d[l] -= g;
+    }
+}
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<softmax_with_cross_entropy>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<softmax_with_cross_entropy>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -7,6 +7,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/loss/ctc/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,9 +21,11 @@
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/loss/ctc/common.hpp>
-#include <lamina/operators/loss/ctc/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -214,56 +219,77 @@ class ctc_paths {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<warpctc> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand logits = c.input(0), gradient = c.output(0), loss = c.output(1);
-    require_real<Real>(c, logits);
-    const sequence_rows rows = c.sequences(logits), labels = c.sequences(c.input(1));
-    if (labels.count != rows.count)
-      fail(c, {"expected ", rows.count, " sequences of labels, found ", labels.count});
-    if (c.integer(0) < 0 || c.integer(0) >= logits.columns)
-      fail(c, {"expected a blank from 0 to ", logits.columns - 1, ", found ", c.integer(0)});
-    detail::ctc_paths<Real> paths(c, numbers_at<Real>(c.scratch()));
-    for (int s = 0; s < rows.count; ++s) {
-      paths.take(rows, labels, s);
-      const bool is_empty = paths.rows() == 0;
-      const Real total = is_empty ? 0 : paths.forward(static_cast<bool>(gradient));
-      const bool impossible = !is_empty && paths.is_impossible(total);
-      if (loss)
-        *loss.row<Real>(s) = is_empty     ? Real(0)
-                             : impossible ? std::numeric_limits<Real>::infinity()
-                                          : -total;
-      if (!gradient || is_empty) continue;
-      if (impossible)
-        for (int r = rows.begin(s); r < rows.end(s); ++r)
-          std::fill_n(gradient.row<Real>(r), gradient.columns, Real(0));
-      else
-        paths.gradient(total, gradient);
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return in_floats<Real>(detail::ctc_paths<Real>::floats(c.input(0).rows, c.input(1).rows));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<warpctc>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand of_one = c.input(1), d = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const sequence_rows rows = c.sequences(dx);
-    for (int s = 0; s < rows.count; ++s) {
-      const Real times = c.flag(1) ? static_cast<Real>(rows.length(s)) : Real(1);
-      const Real factor = *d.row<const Real>(s) / times;
-      for (int r = rows.begin(s); r < rows.end(s); ++r)
-        for (int k = 0; k < dx.columns; ++k)
-          dx.row<Real>(r)[k] = of_one.row<const Real>(r)[k] * factor;
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<warpctc>::run(const call_context& c) {
+  const operand logits = c.input(0), gradient = c.output(0), loss = c.output(1);
+  require_real<Real>(c, logits);
+  const sequence_rows rows = c.sequences(logits), labels = c.sequences(c.input(1));
+  if (labels.count != rows.count)
+    fail(c, {"expected ", rows.count, " sequences of labels, found ", labels.count});
+  if (c.integer(0) < 0 || c.integer(0) >= logits.columns)
+    fail(c, {"expected a blank from 0 to ", logits.columns - 1, ", found ", c.integer(0)});
+  detail::ctc_paths<Real> paths(c, numbers_at<Real>(c.scratch()));
+  for (int s = 0; s < rows.count; ++s) {
+    paths.take(rows, labels, s);
+    const bool is_empty = paths.rows() == 0;
+    const Real total = is_empty ? 0 : paths.forward(static_cast<bool>(gradient));
+    const bool impossible = !is_empty && paths.is_impossible(total);
+    if (loss)
+      *loss.row<Real>(s) = is_empty     ? Real(0)
+                           : impossible ? std::numeric_limits<Real>::infinity()
+                                        : -total;
+    if (!gradient || is_empty) continue;
+    if (impossible)
+      for (int r = rows.begin(s); r < rows.end(s); ++r)
+        std::fill_n(gradient.row<Real>(r), gradient.columns, Real(0));
+    else
+      paths.gradient(total, gradient);
+  }
+}
+LAMINA_INSTANCE(void call_kernel<warpctc>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<warpctc>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<warpctc>::scratch(const call_context& c) {
+  return in_floats<Real>(detail::ctc_paths<Real>::floats(c.input(0).rows, c.input(1).rows));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<warpctc>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<warpctc>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<warpctc>>::run(const call_context& c) {
+  const operand of_one = c.input(1), d = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  const sequence_rows rows = c.sequences(dx);
+  for (int s = 0; s < rows.count; ++s) {
+    const Real times = c.flag(1) ? static_cast<Real>(rows.length(s)) : Real(1);
+    const Real factor = *d.row<const Real>(s) / times;
+    for (int r = rows.begin(s); r < rows.end(s); ++r)
+      for (int k = 0; k < dx.columns; ++k)
+        dx.row<Real>(r)[k] = of_one.row<const Real>(r)[k] * factor;
+  }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<warpctc>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<warpctc>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

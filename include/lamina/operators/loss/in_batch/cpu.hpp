@@ -4,15 +4,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/loss/in_batch/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/loss/in_batch/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -35,58 +39,80 @@ void add_multiple(Real factor, const Real* from, int n, Real* to) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<in_batch_cross_entropy> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), label = c.input(2);
-    const operand log_sum = c.output(0), out = c.output(1);
-    require_real<Real>(c, x);
-    Real* const score = numbers_at<Real>(c.scratch());
-    for (int i = 0; i < x.rows; ++i) {
-      const Real* const a = x.row<const Real>(i);
-      for (int j = 0; j < x.rows; ++j) score[j] = dot(a, y.row<const Real>(j), x.columns);
-      Real most = score[0], sum = 0, right = 0;
-      for (int j = 1; j < x.rows; ++j) most = score[j] > most ? score[j] : most;
-      for (int j = 0; j < x.rows; ++j) {
-        sum += std::exp(score[j] - most);
-        if (detail::is_one_class(label, i, j)) right += score[j];
-      }
-      const Real log_of_sum = std::log(sum);
-      if (log_sum) log_sum.row<Real>(i)[0] = most, log_sum.row<Real>(i)[1] = log_of_sum;
-      if (out)
-        *out.row<Real>(i) =
-            log_of_sum + (most - right * detail::share_of_class<Real>(label, i, x.rows));
-    }
-  }
-  static std::ptrdiff_t scratch(const call_context& c) { return 2 * c.input(0).rows; }
+  LAMINA_KERNEL static void run(const call_context& c);
+  LAMINA_API static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<in_batch_cross_entropy>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), label = c.input(2);
-    const operand log_sum = c.input(3), slope = c.input(4);
-    const operand dx = c.output(0), dy = c.output(1);
-    for (int r = 0; r < x.rows; ++r) {
-      if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
-      if (dy) std::fill_n(dy.row<Real>(r), x.columns, Real(0));
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<in_batch_cross_entropy>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1), label = c.input(2);
+  const operand log_sum = c.output(0), out = c.output(1);
+  require_real<Real>(c, x);
+  Real* const score = numbers_at<Real>(c.scratch());
+  for (int i = 0; i < x.rows; ++i) {
+    const Real* const a = x.row<const Real>(i);
+    for (int j = 0; j < x.rows; ++j) score[j] = dot(a, y.row<const Real>(j), x.columns);
+    Real most = score[0], sum = 0, right = 0;
+    for (int j = 1; j < x.rows; ++j) most = score[j] > most ? score[j] : most;
+    for (int j = 0; j < x.rows; ++j) {
+      sum += std::exp(score[j] - most);
+      if (detail::is_one_class(label, i, j)) right += score[j];
     }
-    for (int i = 0; i < x.rows; ++i) {
-      const Real* const a = x.row<const Real>(i);
-      const Real d = *slope.row<const Real>(i);
-      const Real* const sum = log_sum.row<const Real>(i);
-      const Real share = detail::share_of_class<Real>(label, i, x.rows);
-      for (int j = 0; j < x.rows; ++j) {
-        const Real* const b = y.row<const Real>(j);
-        const Real target = detail::is_one_class(label, i, j) ? share : Real(0);
-        const Real g = d * (std::exp(dot(a, b, x.columns) - sum[0] - sum[1]) - target);
-        if (dx) detail::add_multiple(g, b, x.columns, dx.row<Real>(i));
-        if (dy) detail::add_multiple(g, a, x.columns, dy.row<Real>(j));
-      }
+    const Real log_of_sum = std::log(sum);
+    if (log_sum) log_sum.row<Real>(i)[0] = most, log_sum.row<Real>(i)[1] = log_of_sum;
+    if (out)
+      *out.row<Real>(i) =
+          log_of_sum + (most - right * detail::share_of_class<Real>(label, i, x.rows));
+  }
+}
+LAMINA_INSTANCE(void call_kernel<in_batch_cross_entropy>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<in_batch_cross_entropy>::run<double>(const call_context&))
+
+std::ptrdiff_t call_kernel<in_batch_cross_entropy>::scratch(const call_context& c) {
+  return 2 * c.input(0).rows;
+}
+
+template <class Real>
+void call_kernel<gradient_of<in_batch_cross_entropy>>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1), label = c.input(2);
+  const operand log_sum = c.input(3), slope = c.input(4);
+  const operand dx = c.output(0), dy = c.output(1);
+  for (int r = 0; r < x.rows; ++r) {
+    if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
+    if (dy) std::fill_n(dy.row<Real>(r), x.columns, Real(0));
+  }
+  for (int i = 0; i < x.rows; ++i) {
+    const Real* const a = x.row<const Real>(i);
+    const Real d = *slope.row<const Real>(i);
+    const Real* const sum = log_sum.row<const Real>(i);
+    const Real share = detail::share_of_class<Real>(label, i, x.rows);
+    for (int j = 0; j < x.rows; ++j) {
+      const Real* const b = y.row<const Real>(j);
+      const Real target = detail::is_one_class(label, i, j) ? share : Real(0);
+      const Real g = d * (std::exp(dot(a, b, x.columns) - sum[0] - sum[1]) - target);
+      if (dx) detail::add_multiple(g, b, x.columns, dx.row<Real>(i));
+      if (dy) detail::add_multiple(g, a, x.columns, dy.row<Real>(j));
     }
   }
-};
+}
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<in_batch_cross_entropy>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<in_batch_cross_entropy>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

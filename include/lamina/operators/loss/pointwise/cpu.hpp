@@ -5,10 +5,15 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/operators/elementwise/cpu.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
+#if LAMINA_DEFINES
+#include <lamina/operators/elementwise/cpu.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -31,23 +36,43 @@ void divided_by_labels(const call_context& c) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<sigmoid_cross_entropy_with_logits> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    require_real<Real>(c, c.input(0));
-    require_real<Real>(c, c.input(1));
-    detail::divided_by_labels<sigmoid_cross_entropy_with_logits, Real>(c);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    require_real<Real>(c, c.input(0));
-    require_real<Real>(c, c.input(1));
-    detail::divided_by_labels<gradient_of<sigmoid_cross_entropy_with_logits>, Real>(c);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<sigmoid_cross_entropy_with_logits>::run(const call_context& c) {
+  require_real<Real>(c, c.input(0));
+  require_real<Real>(c, c.input(1));
+  detail::divided_by_labels<sigmoid_cross_entropy_with_logits, Real>(c);
+}
+LAMINA_INSTANCE(
+    void call_kernel<sigmoid_cross_entropy_with_logits>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<sigmoid_cross_entropy_with_logits>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>>::run(const call_context& c) {
+  require_real<Real>(c, c.input(0));
+  require_real<Real>(c, c.input(1));
+  detail::divided_by_labels<gradient_of<sigmoid_cross_entropy_with_logits>, Real>(c);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>>::run<float>(
+    const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>>::run<double>(
+    const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -5,14 +5,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/matrix/mul/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -71,85 +76,111 @@ inline std::ptrdiff_t mul_scratch(const call_context& c) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<mul> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), out = c.output(0);
-    require_real<Real>(c, x);
-    const int x_dims = c.integer(0);
-    const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
-    Real* memory = numbers_at<Real>(c.scratch());
-    const Real* from = a.read(x, memory);
-    Real* to = z.write(out, memory);
-    if (y.panel) {
-      const detail::basic_plain_store<Real> store{to, z.stride, b.columns, 1, false};
-      gemm(a.rows, a.columns, b.columns, from, a.stride, y.row<const Real>(0), z.stride,
-           &detail::basic_plain_store<Real>::run, &store, memory);
-    } else {
-      const Real* weight = b.read(y, memory);
-      gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
-                     z.stride, false, memory);
-    }
-    z.finish(out, to);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
-    return in_floats<Real>(detail::mul_scratch(c) +
-                           gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<mul>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), slope = c.input(2);
-    const operand dx = c.output(0), dy = c.output(1);
-    const int x_dims = c.integer(0), y_dims = c.integer(1);
-    const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
-    const int m = a.rows, k = a.columns, n = b.columns;
-    Real* memory = numbers_at<Real>(c.scratch());
-    const Real* d = z.read(slope, memory);
-    if (dx) {
-      const detail::even_matrix g(dx, x_dims);
-      Real* after = memory;
-      Real* to = g.write(dx, after);
-      if (y.panel) {
-        const detail::basic_plain_store<Real> store{to, g.stride, k, 1, false};
-        gemm_dx(m, k, n, d, z.stride, y.row<const Real>(0), g.stride,
-                &detail::basic_plain_store<Real>::run, &store, after);
-      } else {
-        const Real* weight = b.read(y, after);
-        gemm_row_major(m, n, k, 1, {d, z.stride}, {weight, b.stride, true}, to, g.stride, false,
-                       after);
-      }
-      g.finish(dx, to);
-    }
-    if (dy) {
-      Real* after = memory;
-      const Real* from = a.read(x, after);
-      if (dy.panel) {
-        gemm_dw(m, k, n, from, a.stride, d, z.stride, &store_tile<Real>, dy.row<Real>(0), after);
-        return;
-      }
-      const detail::even_matrix g(dy, y_dims);
-      Real* to = g.write(dy, after);
-      gemm_row_major(k, m, n, 1, {from, a.stride, true}, {d, z.stride}, to, g.stride, false, after);
-      g.finish(dy, to);
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
-    const int m = a.rows, k = a.columns, n = b.columns;
-    return in_floats<Real>(
-        detail::mul_scratch(c) +
-        (std::max)({gemm_row_major_scratch_floats<Real>(m, n, k),
-                    gemm_row_major_scratch_floats<Real>(k, m, n),
-                    gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<mul>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1), out = c.output(0);
+  require_real<Real>(c, x);
+  const int x_dims = c.integer(0);
+  const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
+  Real* memory = numbers_at<Real>(c.scratch());
+  const Real* from = a.read(x, memory);
+  Real* to = z.write(out, memory);
+  if (y.panel) {
+    const detail::basic_plain_store<Real> store{to, z.stride, b.columns, 1, false};
+    gemm(a.rows, a.columns, b.columns, from, a.stride, y.row<const Real>(0), z.stride,
+         &detail::basic_plain_store<Real>::run, &store, memory);
+  } else {
+    const Real* weight = b.read(y, memory);
+    gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
+                   z.stride, false, memory);
+  }
+  z.finish(out, to);
+}
+LAMINA_INSTANCE(void call_kernel<mul>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<mul>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<mul>::scratch(const call_context& c) {
+  const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
+  return in_floats<Real>(detail::mul_scratch(c) +
+                         gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<mul>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<mul>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<mul>>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1), slope = c.input(2);
+  const operand dx = c.output(0), dy = c.output(1);
+  const int x_dims = c.integer(0), y_dims = c.integer(1);
+  const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
+  const int m = a.rows, k = a.columns, n = b.columns;
+  Real* memory = numbers_at<Real>(c.scratch());
+  const Real* d = z.read(slope, memory);
+  if (dx) {
+    const detail::even_matrix g(dx, x_dims);
+    Real* after = memory;
+    Real* to = g.write(dx, after);
+    if (y.panel) {
+      const detail::basic_plain_store<Real> store{to, g.stride, k, 1, false};
+      gemm_dx(m, k, n, d, z.stride, y.row<const Real>(0), g.stride,
+              &detail::basic_plain_store<Real>::run, &store, after);
+    } else {
+      const Real* weight = b.read(y, after);
+      gemm_row_major(m, n, k, 1, {d, z.stride}, {weight, b.stride, true}, to, g.stride, false,
+                     after);
+    }
+    g.finish(dx, to);
+  }
+  if (dy) {
+    Real* after = memory;
+    const Real* from = a.read(x, after);
+    if (dy.panel) {
+      gemm_dw(m, k, n, from, a.stride, d, z.stride, &store_tile<Real>, dy.row<Real>(0), after);
+      return;
+    }
+    const detail::even_matrix g(dy, y_dims);
+    Real* to = g.write(dy, after);
+    gemm_row_major(k, m, n, 1, {from, a.stride, true}, {d, z.stride}, to, g.stride, false, after);
+    g.finish(dy, to);
+  }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<mul>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<mul>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<mul>>::scratch(const call_context& c) {
+  const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
+  const int m = a.rows, k = a.columns, n = b.columns;
+  return in_floats<Real>(
+      detail::mul_scratch(c) +
+      (std::max)({gemm_row_major_scratch_floats<Real>(m, n, k),
+                  gemm_row_major_scratch_floats<Real>(k, m, n),
+                  gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<mul>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<mul>>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -17,7 +17,11 @@ struct tag_scheme {
   unsigned begins, ends;
 };
 
-LAMINA_COLD inline tag_scheme tag_scheme_of(const operator_call& c) {
+LAMINA_API_COLD tag_scheme tag_scheme_of(const operator_call& c);
+
+#if LAMINA_DEFINES
+
+tag_scheme tag_scheme_of(const operator_call& c) {
   const std::string_view name = text_of(c, 1);
   if (name == "IOB") return {2, 1, 0};
   if (name == "IOE") return {2, 0, 2};
@@ -25,5 +29,7 @@ LAMINA_COLD inline tag_scheme tag_scheme_of(const operator_call& c) {
   if (name == "plain") return {1, 0, 0};
   fail(c, {"expected the chunk_scheme IOB, IOE, IOBES or plain, found ", name});
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine

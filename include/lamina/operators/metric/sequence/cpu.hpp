@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
@@ -16,29 +17,9 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 template <>
 struct call_kernel<edit_distance> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand hyps = c.input(0), refs = c.input(1), number = c.output(0), out = c.output(1);
-    const sequence_rows from = c.sequences(hyps), to = c.sequences(refs);
-    if (to.count != from.count)
-      fail(c, {"expected ", from.count, " sequences of references, found ", to.count});
-    if (number) *number.row<std::int64_t>(0) = from.count;
-    if (!out) return;
-    for (int s = 0; s < from.count; ++s) {
-      float edits = static_cast<float>(distance(c, hyps, from, refs, to, s));
-      if (c.flag(0)) {
-        if (to.length(s) == 0)
-          fail(c, {"expected references with rows to divide by their lengths, found none in "
-                   "sequence ",
-                   s});
-        edits /= static_cast<float>(to.length(s));
-      }
-      *out.row<float>(s) = edits;
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return 3 * (static_cast<std::ptrdiff_t>(c.input(1).rows) + 1);
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   /// The edit distance of two sequences. Keeps only one row of the table of distances between
@@ -63,6 +44,8 @@ struct call_kernel<edit_distance> {
     return row[m];
   }
 };
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -112,43 +95,84 @@ class chunk_walk {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<chunk_eval> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand inferred = c.input(0), label = c.input(1);
-    if (inferred.rows != label.rows)
-      fail(c, {"expected ", label.rows, " inferred tags, found ", inferred.rows});
-    const tag_scheme scheme = tag_scheme_of(c);
-    const sequence_rows all = c.sequences(label);
-    std::int64_t count[3] = {0, 0, 0};
-    for (int s = 0; s < all.count; ++s) {
-      detail::chunk_walk a(c, inferred, scheme, all.begin(s), all.end(s));
-      detail::chunk_walk b(c, label, scheme, all.begin(s), all.end(s));
-      bool in_a = a.next(), in_b = b.next();
-      while (in_a || in_b) {
-        // Advances both walks if their chunks begin together, else the walk whose chunk begins
-        // first.
-        const bool both = in_a && in_b && a.begin == b.begin;
-        const bool of_a = in_a && (!in_b || a.begin <= b.begin);
-        if (both && a.end == b.end && a.type == b.type) ++count[2];
-        if (both || !of_a) ++count[1], in_b = b.next();
-        if (of_a) ++count[0], in_a = a.next();
-      }
-    }
-    const float precision = part(count[2], count[0]), recall = part(count[2], count[1]);
-    const float scores[] = {precision, recall,
-                            count[2] == 0 ? 0 : 2 * precision * recall / (precision + recall)};
-    for (int i = 0; i < 3; ++i) {
-      if (const operand out = c.output(i)) *out.row<float>(0) = scores[i];
-      if (const operand out = c.output(3 + i)) *out.row<std::int64_t>(0) = count[i];
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   static float part(std::int64_t n, std::int64_t of) {
     return of == 0 ? 0 : static_cast<float>(n) / static_cast<float>(of);
   }
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<edit_distance>::run(const call_context& c) {
+  const operand hyps = c.input(0), refs = c.input(1), number = c.output(0), out = c.output(1);
+  const sequence_rows from = c.sequences(hyps), to = c.sequences(refs);
+  if (to.count != from.count)
+    fail(c, {"expected ", from.count, " sequences of references, found ", to.count});
+  if (number) *number.row<std::int64_t>(0) = from.count;
+  if (!out) return;
+  for (int s = 0; s < from.count; ++s) {
+    float edits = static_cast<float>(distance(c, hyps, from, refs, to, s));
+    if (c.flag(0)) {
+      if (to.length(s) == 0)
+        fail(c, {"expected references with rows to divide by their lengths, found none in "
+                 "sequence ",
+                 s});
+      edits /= static_cast<float>(to.length(s));
+    }
+    *out.row<float>(s) = edits;
+  }
+}
+LAMINA_INSTANCE(void call_kernel<edit_distance>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<edit_distance>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<edit_distance>::scratch(const call_context& c) {
+  return 3 * (static_cast<std::ptrdiff_t>(c.input(1).rows) + 1);
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<edit_distance>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<edit_distance>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<chunk_eval>::run(const call_context& c) {
+  const operand inferred = c.input(0), label = c.input(1);
+  if (inferred.rows != label.rows)
+    fail(c, {"expected ", label.rows, " inferred tags, found ", inferred.rows});
+  const tag_scheme scheme = tag_scheme_of(c);
+  const sequence_rows all = c.sequences(label);
+  std::int64_t count[3] = {0, 0, 0};
+  for (int s = 0; s < all.count; ++s) {
+    detail::chunk_walk a(c, inferred, scheme, all.begin(s), all.end(s));
+    detail::chunk_walk b(c, label, scheme, all.begin(s), all.end(s));
+    bool in_a = a.next(), in_b = b.next();
+    while (in_a || in_b) {
+      // Advances both walks if their chunks begin together, else the walk whose chunk begins
+      // first.
+      const bool both = in_a && in_b && a.begin == b.begin;
+      const bool of_a = in_a && (!in_b || a.begin <= b.begin);
+      if (both && a.end == b.end && a.type == b.type) ++count[2];
+      if (both || !of_a) ++count[1], in_b = b.next();
+      if (of_a) ++count[0], in_a = a.next();
+    }
+  }
+  const float precision = part(count[2], count[0]), recall = part(count[2], count[1]);
+  const float scores[] = {precision, recall,
+                          count[2] == 0 ? 0 : 2 * precision * recall / (precision + recall)};
+  for (int i = 0; i < 3; ++i) {
+    if (const operand out = c.output(i)) *out.row<float>(0) = scores[i];
+    if (const operand out = c.output(3 + i)) *out.row<std::int64_t>(0) = count[i];
+  }
+}
+LAMINA_INSTANCE(void call_kernel<chunk_eval>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<chunk_eval>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -75,122 +75,146 @@ struct call_kernel<gradient_of<batch_norm>> : detail::foreign_batch_norm {};
 template <>
 struct call_kernel<batch_norm_factor> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), factor = c.output(4);
-    const int channels = factor.columns;
-    const Real keep = static_cast<Real>(c.number(1)), epsilon = static_cast<Real>(c.number(2));
-    const Real *moving_mean = c.input(3).row<const Real>(0),
-               *moving_variance = c.input(4).row<const Real>(0);
-    Real* const mean = numbers_at<Real>(c.scratch());
-    Real* const variance = mean + padded(channels);
-    Real* const inverse = factor.row<Real>(0);
-    double count = 0;  // the elements of a channel in the batch
-    if (x) {
-      const detail::channel_rows r(x, channels);
-      if (const joint_sums* const joint = c.run().joint) {
-        count = detail::join_moments<Real>(*joint, x, r, epsilon, mean, variance, inverse);
-      } else if (count = r.count<double>(); count > 1) {
-        detail::batch_moments(x, r, mean, variance);
-        for (int i = 0; i < channels; ++i)
-          inverse[i] = detail::inverse_of_channel(x, r, i, epsilon, mean[i], variance[i]);
-      }
-    }
-    // A single element passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
-    if (count == 1) {
-      const Real* const bias = c.input(2).row<const Real>(0);
-      std::fill_n(factor.row<Real>(0), channels, Real(1));
-      if (const operand saved = c.output(2)) std::copy_n(bias, channels, saved.row<Real>(0));
-      if (const operand saved = c.output(3)) std::fill_n(saved.row<Real>(0), channels, Real(1));
-      return;
-    }
-    // A batch without rows leaves the statistics unchanged.
-    if (count > 0) {
-      const operand next_mean = c.output(0), next_variance = c.output(1);
-      for (int i = 0; i < channels; ++i) {
-        if (next_mean) next_mean.row<Real>(0)[i] = keep * moving_mean[i] + (1 - keep) * mean[i];
-        if (next_variance)
-          next_variance.row<Real>(0)[i] = keep * moving_variance[i] + (1 - keep) * variance[i];
-      }
-    } else {
-      std::copy_n(moving_mean, channels, mean);
-      for (int i = 0; i < channels; ++i) inverse[i] = 1 / std::sqrt(moving_variance[i] + epsilon);
-    }
-    if (const operand saved = c.output(2)) std::copy_n(mean, channels, saved.row<Real>(0));
-    if (const operand saved = c.output(3)) std::copy_n(inverse, channels, saved.row<Real>(0));
-    const Real* const scale = c.input(1).row<const Real>(0);
-    for (int i = 0; i < channels; ++i) inverse[i] *= scale[i];
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.output(4).columns)));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
 struct call_kernel<batch_norm_slopes> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), scale = c.input(1), d = c.input(4);
-    const detail::channel_rows r(x, scale.columns);
-    const Real *mean = c.input(2).row<const Real>(0), *inverse = c.input(3).row<const Real>(0);
-    Real* const sum_d = numbers_at<Real>(c.scratch());
-    Real* const sum_dh = sum_d + padded(r.channels);
-    const bool given = c.flag(0) || c.flag(4);
-    const joint_sums* const joint = given ? nullptr : c.run().joint;
-    bool passes = !given && joint == nullptr && detail::has_one_value(r);
-    std::fill_n(sum_d, r.channels, Real(0));
-    std::fill_n(sum_dh, r.channels, Real(0));
-    for (int first = 0; first < r.channels && !passes; first += detail::channels_together) {
-      const int n = (std::min)(detail::channels_together, r.channels - first);
-      double all[detail::channels_together] = {}, weighted[detail::channels_together] = {};
-      for (int row = 0; row < r.rows; ++row) {
-        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(first) * r.size;
-        const Real *from = x.row<const Real>(row) + at, *slope = d.row<const Real>(row) + at;
-        if (r.size == 1) {
-          for (int i = 0; i < n; ++i) {
-            all[i] += static_cast<double>(slope[i]);
-            weighted[i] += static_cast<double>(slope[i] * (from[i] - mean[first + i]));
-          }
-          continue;
-        }
-        for (int i = 0; i < n; ++i, from += r.size, slope += r.size) {
-          Real sums[2];
-          detail::slope_sums(slope, from, mean[first + i], r.size, sums);
-          all[i] += static_cast<double>(sums[0]);
-          weighted[i] += static_cast<double>(sums[1]);
-        }
-      }
-      for (int i = 0; i < n; ++i) {
-        sum_d[first + i] = static_cast<Real>(all[i]);
-        sum_dh[first + i] = static_cast<Real>(weighted[i]);
-      }
-    }
-    for (int i = 0; i < r.channels && r.rows > 0; ++i) {
-      sum_dh[i] *= inverse[i];
-      if (!is_finite(sum_dh[i])) sum_dh[i] = detail::wide_slope_of(x, d, r, i, mean[i], inverse[i]);
-    }
-    Real of_all = given || r.rows == 0 ? Real(0) : 1 / r.count<Real>();
-    if (joint != nullptr) {
-      const double count = detail::join_slopes(*joint, r, sum_d, sum_dh);
-      passes = count == 1;
-      of_all = count > 0 ? static_cast<Real>(1 / count) : Real(0);
-      if (passes) std::fill_n(sum_d, r.channels, Real(0)), std::fill_n(sum_dh, r.channels, Real(0));
-    }
-    if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
-    if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
-    if (joint != nullptr && !passes) detail::take_slopes(*joint, r, sum_d, sum_dh);
-    const operand share = c.output(2), line = c.output(3), factor = c.output(4);
-    if (!factor) return;
-    for (int i = 0; i < r.channels; ++i) {
-      if (share) share.row<Real>(0)[i] = sum_d[i] * of_all;
-      if (line) line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
-      factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.input(1).columns)));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<batch_norm_factor>::run(const call_context& c) {
+  const operand x = c.input(0), factor = c.output(4);
+  const int channels = factor.columns;
+  const Real keep = static_cast<Real>(c.number(1)), epsilon = static_cast<Real>(c.number(2));
+  const Real *moving_mean = c.input(3).row<const Real>(0),
+             *moving_variance = c.input(4).row<const Real>(0);
+  Real* const mean = numbers_at<Real>(c.scratch());
+  Real* const variance = mean + padded(channels);
+  Real* const inverse = factor.row<Real>(0);
+  double count = 0;  // the elements of a channel in the batch
+  if (x) {
+    const detail::channel_rows r(x, channels);
+    if (const joint_sums* const joint = c.run().joint) {
+      count = detail::join_moments<Real>(*joint, x, r, epsilon, mean, variance, inverse);
+    } else if (count = r.count<double>(); count > 1) {
+      detail::batch_moments(x, r, mean, variance);
+      for (int i = 0; i < channels; ++i)
+        inverse[i] = detail::inverse_of_channel(x, r, i, epsilon, mean[i], variance[i]);
+    }
+  }
+  // A single element passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
+  if (count == 1) {
+    const Real* const bias = c.input(2).row<const Real>(0);
+    std::fill_n(factor.row<Real>(0), channels, Real(1));
+    if (const operand saved = c.output(2)) std::copy_n(bias, channels, saved.row<Real>(0));
+    if (const operand saved = c.output(3)) std::fill_n(saved.row<Real>(0), channels, Real(1));
+    return;
+  }
+  // A batch without rows leaves the statistics unchanged.
+  if (count > 0) {
+    const operand next_mean = c.output(0), next_variance = c.output(1);
+    for (int i = 0; i < channels; ++i) {
+      if (next_mean) next_mean.row<Real>(0)[i] = keep * moving_mean[i] + (1 - keep) * mean[i];
+      if (next_variance)
+        next_variance.row<Real>(0)[i] = keep * moving_variance[i] + (1 - keep) * variance[i];
+    }
+  } else {
+    std::copy_n(moving_mean, channels, mean);
+    for (int i = 0; i < channels; ++i) inverse[i] = 1 / std::sqrt(moving_variance[i] + epsilon);
+  }
+  if (const operand saved = c.output(2)) std::copy_n(mean, channels, saved.row<Real>(0));
+  if (const operand saved = c.output(3)) std::copy_n(inverse, channels, saved.row<Real>(0));
+  const Real* const scale = c.input(1).row<const Real>(0);
+  for (int i = 0; i < channels; ++i) inverse[i] *= scale[i];
+}
+LAMINA_INSTANCE(void call_kernel<batch_norm_factor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<batch_norm_factor>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<batch_norm_factor>::scratch(const call_context& c) {
+  return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.output(4).columns)));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_factor>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_factor>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<batch_norm_slopes>::run(const call_context& c) {
+  const operand x = c.input(0), scale = c.input(1), d = c.input(4);
+  const detail::channel_rows r(x, scale.columns);
+  const Real *mean = c.input(2).row<const Real>(0), *inverse = c.input(3).row<const Real>(0);
+  Real* const sum_d = numbers_at<Real>(c.scratch());
+  Real* const sum_dh = sum_d + padded(r.channels);
+  const bool given = c.flag(0) || c.flag(4);
+  const joint_sums* const joint = given ? nullptr : c.run().joint;
+  bool passes = !given && joint == nullptr && detail::has_one_value(r);
+  std::fill_n(sum_d, r.channels, Real(0));
+  std::fill_n(sum_dh, r.channels, Real(0));
+  for (int first = 0; first < r.channels && !passes; first += detail::channels_together) {
+    const int n = (std::min)(detail::channels_together, r.channels - first);
+    double all[detail::channels_together] = {}, weighted[detail::channels_together] = {};
+    for (int row = 0; row < r.rows; ++row) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(first) * r.size;
+      const Real *from = x.row<const Real>(row) + at, *slope = d.row<const Real>(row) + at;
+      if (r.size == 1) {
+        for (int i = 0; i < n; ++i) {
+          all[i] += static_cast<double>(slope[i]);
+          weighted[i] += static_cast<double>(slope[i] * (from[i] - mean[first + i]));
+        }
+        continue;
+      }
+      for (int i = 0; i < n; ++i, from += r.size, slope += r.size) {
+        Real sums[2];
+        detail::slope_sums(slope, from, mean[first + i], r.size, sums);
+        all[i] += static_cast<double>(sums[0]);
+        weighted[i] += static_cast<double>(sums[1]);
+      }
+    }
+    for (int i = 0; i < n; ++i) {
+      sum_d[first + i] = static_cast<Real>(all[i]);
+      sum_dh[first + i] = static_cast<Real>(weighted[i]);
+    }
+  }
+  for (int i = 0; i < r.channels && r.rows > 0; ++i) {
+    sum_dh[i] *= inverse[i];
+    if (!is_finite(sum_dh[i])) sum_dh[i] = detail::wide_slope_of(x, d, r, i, mean[i], inverse[i]);
+  }
+  Real of_all = given || r.rows == 0 ? Real(0) : 1 / r.count<Real>();
+  if (joint != nullptr) {
+    const double count = detail::join_slopes(*joint, r, sum_d, sum_dh);
+    passes = count == 1;
+    of_all = count > 0 ? static_cast<Real>(1 / count) : Real(0);
+    if (passes) std::fill_n(sum_d, r.channels, Real(0)), std::fill_n(sum_dh, r.channels, Real(0));
+  }
+  if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
+  if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
+  if (joint != nullptr && !passes) detail::take_slopes(*joint, r, sum_d, sum_dh);
+  const operand share = c.output(2), line = c.output(3), factor = c.output(4);
+  if (!factor) return;
+  for (int i = 0; i < r.channels; ++i) {
+    if (share) share.row<Real>(0)[i] = sum_d[i] * of_all;
+    if (line) line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
+    factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
+  }
+}
+LAMINA_INSTANCE(void call_kernel<batch_norm_slopes>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<batch_norm_slopes>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<batch_norm_slopes>::scratch(const call_context& c) {
+  return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.input(1).columns)));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_slopes>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_slopes>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

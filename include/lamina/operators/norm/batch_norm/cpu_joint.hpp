@@ -10,6 +10,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,14 +20,15 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/operator_call.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/schedule/joint_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/batch_norm/cpu_channels.hpp>
-#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -34,24 +38,8 @@ constexpr std::size_t joint_numbers(int channels) {
 }
 
 /// Adds up moments of two parts with the formula of Chan, Golub and LeVeque (1983).
-LAMINA_COLD inline void add_moments(double* to, const double* more, std::size_t count) {
-  if (more[0] == 0) return;
-  if (to[0] == 0) {
-    std::copy_n(more, count, to);
-    return;
-  }
-  const std::size_t channels = (count - 1) / 2;
-  const double all = to[0] + more[0], share = more[0] / all;
-  for (std::size_t c = 1; c <= channels; ++c) {
-    const double off = more[c] - to[c];
-    to[c] += off * share;
-    to[channels + c] += more[channels + c] + off * off * (share * to[0]);
-  }
-  to[0] = all;
-}
-LAMINA_COLD inline void add_slopes(double* to, const double* more, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) to[k] += more[k];
-}
+LAMINA_API_COLD void add_moments(double* to, const double* more, std::size_t count);
+LAMINA_API_COLD void add_slopes(double* to, const double* more, std::size_t count);
 
 /// Mean and squared distances of a channel whose variance overflows Real.
 template <class Real>
@@ -134,13 +122,43 @@ LAMINA_COLD void take_slopes(const joint_sums& joint, const channel_rows& r, Rea
   }
 }
 
+#if LAMINA_DEFINES
+
+void add_moments(double* to, const double* more, std::size_t count) {
+  if (more[0] == 0) return;
+  if (to[0] == 0) {
+    std::copy_n(more, count, to);
+    return;
+  }
+  const std::size_t channels = (count - 1) / 2;
+  const double all = to[0] + more[0], share = more[0] / all;
+  for (std::size_t c = 1; c <= channels; ++c) {
+    const double off = more[c] - to[c];
+    to[c] += off * share;
+    to[channels + c] += more[channels + c] + off * off * (share * to[0]);
+  }
+  to[0] = all;
+}
+
+void add_slopes(double* to, const double* more, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) to[k] += more[k];
+}
+
+#endif  // LAMINA_DEFINES
+
 }  // namespace detail
+
+#endif  // LAMINA_DEFINES
 
 /// The number of numbers that a group of a schedule joins with those of other parts of a
 /// mini-batch, 0 for most groups.
-LAMINA_COLD inline std::size_t joint_numbers_of(const program_view& program,
-                                                const group_info& group,
-                                                const argument_info* info) {
+LAMINA_API_COLD std::size_t joint_numbers_of(const program_view& program, const group_info& group,
+                                             const argument_info* info);
+
+#if LAMINA_DEFINES
+
+std::size_t joint_numbers_of(const program_view& program, const group_info& group,
+                             const argument_info* info) {
   const bool forward = group.schema == schema_of<batch_norm_factor>().bare;
   if (!forward && group.schema != schema_of<batch_norm_slopes>().bare) return 0;
   const operator_call call(program, nullptr, info, group.schema, group.op, nullptr);
@@ -148,5 +166,7 @@ LAMINA_COLD inline std::size_t joint_numbers_of(const program_view& program,
   // The factors, and Scale.
   return given ? 0 : detail::joint_numbers(info[forward ? 9 : 1].columns);
 }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

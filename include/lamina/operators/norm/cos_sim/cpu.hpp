@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/cos_sim/definition.hpp>
@@ -51,20 +52,7 @@ LAMINA_COLD void add_cosine_slope(const Real* x, Wide x_norm, const Real* y, Wid
 template <>
 struct call_kernel<cos_sim> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1);
-    const operand out = c.output(0), x_norm = c.output(1), y_norm = c.output(2);
-    require_real<Real>(c, x);
-    for (int r = 0; r < x.rows; ++r) {
-      const int s = y.rows == 1 ? 0 : r;
-      const Real* a = x.row<const Real>(r);
-      const Real* b = y.row<const Real>(s);
-      const Real xn = euclidean_norm(a, x.columns), yn = euclidean_norm(b, x.columns);
-      if (out) *out.row<Real>(r) = cosine(a, b, xn, yn, x.columns);
-      if (x_norm) *x_norm.row<Real>(r) = xn;
-      if (y_norm) *y_norm.row<Real>(s) = yn;
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   /// The cosine of a vector of length 0 with any vector is 0.
@@ -80,62 +68,96 @@ struct call_kernel<cos_sim> {
 template <>
 struct call_kernel<gradient_of<cos_sim>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), cosine = c.input(2), x_norm = c.input(3),
-                  y_norm = c.input(4), slope = c.input(5);
-    const operand dx = c.output(0), dy = c.output(1);
-    if (dy) clear(dy);
-    // If all rows of x share one row of y, the gradient of y is a sum over the rows of x.
-    const bool shared = dy && y.rows == 1;
-    detail::blocked_sums<Real> of_y(shared ? dy.row<Real>(0) : nullptr, x.columns, c.scratch());
-    for (int r = 0; r < x.rows; ++r) {
-      of_y.begin_row();
-      const int s = y.rows == 1 ? 0 : r;
-      const Real* a = x.row<const Real>(r);
-      const Real* b = y.row<const Real>(s);
-      const Real d = *slope.row<const Real>(r), cos = *cosine.row<const Real>(r);
-      const Real xn = *x_norm.row<const Real>(r), yn = *y_norm.row<const Real>(s);
-      // A vector of length 0 has no direction: its gradient is 0. Other lengths may be arbitrarily
-      // small.
-      if (xn == 0 || yn == 0) {
-        if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
-        continue;
-      }
-      const Real ix = 1 / xn, iy = 1 / yn;
-      if (!is_finite(xn) || !is_finite(yn) || !is_finite(ix) || !is_finite(iy)) {
-        const auto w = detail::wide_cosine(a, b, x.columns);
-        if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
-        detail::add_cosine_slope(a, w.x_norm, b, w.y_norm, w.cosine, d, x.columns,
-                                 dx ? dx.row<Real>(r) : nullptr);
-        detail::add_cosine_slope(b, w.y_norm, a, w.x_norm, w.cosine, d, x.columns,
-                                 dy ? dy.row<Real>(s) : nullptr);
-        continue;
-      }
-      if (dx) {
-        Real* const to = dx.row<Real>(r);
-        for_each_position<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
-          using number = decltype(like);
-          store(to + j, number((load(b + j, like) * number(iy) -
-                                load(a + j, like) * number(ix) * number(cos)) *
-                               number(d * ix)));
-        });
-      }
-      if (dy) {
-        Real* const to = dy.row<Real>(s);
-        for_each_position<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
-          using number = decltype(like);
-          store(to + j, number(load(to + j, like) + (load(a + j, like) * number(ix) -
-                                                     load(b + j, like) * number(iy) * number(cos)) *
-                                                        number(d * iy)));
-        });
-      }
-    }
-    if (shared) of_y.finish();
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return in_floats<double>(padded(c.input(0).columns));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<cos_sim>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1);
+  const operand out = c.output(0), x_norm = c.output(1), y_norm = c.output(2);
+  require_real<Real>(c, x);
+  for (int r = 0; r < x.rows; ++r) {
+    const int s = y.rows == 1 ? 0 : r;
+    const Real* a = x.row<const Real>(r);
+    const Real* b = y.row<const Real>(s);
+    const Real xn = euclidean_norm(a, x.columns), yn = euclidean_norm(b, x.columns);
+    if (out) *out.row<Real>(r) = cosine(a, b, xn, yn, x.columns);
+    if (x_norm) *x_norm.row<Real>(r) = xn;
+    if (y_norm) *y_norm.row<Real>(s) = yn;
+  }
+}
+LAMINA_INSTANCE(void call_kernel<cos_sim>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<cos_sim>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<cos_sim>>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1), cosine = c.input(2), x_norm = c.input(3),
+                y_norm = c.input(4), slope = c.input(5);
+  const operand dx = c.output(0), dy = c.output(1);
+  if (dy) clear(dy);
+  // If all rows of x share one row of y, the gradient of y is a sum over the rows of x.
+  const bool shared = dy && y.rows == 1;
+  detail::blocked_sums<Real> of_y(shared ? dy.row<Real>(0) : nullptr, x.columns, c.scratch());
+  for (int r = 0; r < x.rows; ++r) {
+    of_y.begin_row();
+    const int s = y.rows == 1 ? 0 : r;
+    const Real* a = x.row<const Real>(r);
+    const Real* b = y.row<const Real>(s);
+    const Real d = *slope.row<const Real>(r), cos = *cosine.row<const Real>(r);
+    const Real xn = *x_norm.row<const Real>(r), yn = *y_norm.row<const Real>(s);
+    // A vector of length 0 has no direction: its gradient is 0. Other lengths may be arbitrarily
+    // small.
+    if (xn == 0 || yn == 0) {
+      if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
+      continue;
+    }
+    const Real ix = 1 / xn, iy = 1 / yn;
+    if (!is_finite(xn) || !is_finite(yn) || !is_finite(ix) || !is_finite(iy)) {
+      const auto w = detail::wide_cosine(a, b, x.columns);
+      if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
+      detail::add_cosine_slope(a, w.x_norm, b, w.y_norm, w.cosine, d, x.columns,
+                               dx ? dx.row<Real>(r) : nullptr);
+      detail::add_cosine_slope(b, w.y_norm, a, w.x_norm, w.cosine, d, x.columns,
+                               dy ? dy.row<Real>(s) : nullptr);
+      continue;
+    }
+    if (dx) {
+      Real* const to = dx.row<Real>(r);
+      for_each_position<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
+        using number = decltype(like);
+        store(to + j, number((load(b + j, like) * number(iy) -
+                              load(a + j, like) * number(ix) * number(cos)) *
+                             number(d * ix)));
+      });
+    }
+    if (dy) {
+      Real* const to = dy.row<Real>(s);
+      for_each_position<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
+        using number = decltype(like);
+        store(to + j, number(load(to + j, like) + (load(a + j, like) * number(ix) -
+                                                   load(b + j, like) * number(iy) * number(cos)) *
+                                                      number(d * iy)));
+      });
+    }
+  }
+  if (shared) of_y.finish();
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<cos_sim>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<cos_sim>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<cos_sim>>::scratch(const call_context& c) {
+  return in_floats<double>(padded(c.input(0).columns));
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<cos_sim>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<cos_sim>>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
@@ -137,24 +138,52 @@ struct call_kernel<instance_norm> : detail::group_norm_kernel<true> {};
 template <>
 struct call_kernel<gradient_of<group_norm>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::group_norm_kernel<false>::run_gradient<Real>(c);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return detail::group_norm_kernel<false>::gradient_scratch(c);
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<instance_norm>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::group_norm_kernel<true>::run_gradient<Real>(c);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return detail::group_norm_kernel<true>::gradient_scratch(c);
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<gradient_of<group_norm>>::run(const call_context& c) {
+  detail::group_norm_kernel<false>::run_gradient<Real>(c);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<group_norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<group_norm>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<group_norm>>::scratch(const call_context& c) {
+  return detail::group_norm_kernel<false>::gradient_scratch(c);
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<group_norm>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<group_norm>>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<instance_norm>>::run(const call_context& c) {
+  detail::group_norm_kernel<true>::run_gradient<Real>(c);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<instance_norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<instance_norm>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<instance_norm>>::scratch(const call_context& c) {
+  return detail::group_norm_kernel<true>::gradient_scratch(c);
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<instance_norm>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<instance_norm>>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,12 +4,17 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/norm/norm/definition.hpp>
+#if LAMINA_DEFINES
 #include <cmath>
 
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/norm/norm/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -85,102 +90,117 @@ LAMINA_INLINE bool all_finite(T x) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<norm> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), norms = c.output(0), out = c.output(1);
-    require_real<Real>(c, in);
-    const array_layout shape = layout_of(in);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const line_layout from(shape, axis), to(layout_of(out), axis), length(layout_of(norms), axis);
-    const Real epsilon = static_cast<Real>(c.number(1));
-    for (int r = 0; r < from.rows; ++r)
-      for (int o = 0; o < from.outer; ++o) {
-        const Real* x = in.row<const Real>(0) + from.at(r, o);
-        Real* y = out.row<Real>(0) + to.at(r, o);
-        Real* size = norms.row<Real>(0) + length.at(r, o);
-        if (from.inner == 1 && from.step == 1) {
-          const Real square = dot(x, x, from.n) + epsilon;
-          if (!holds_squares(square)) {
-            *size = detail::wide_direction(x, 1, from.n, epsilon, y, 1);
-            continue;
-          }
-          *size = std::sqrt(square);
-          for (int k = 0; k < from.n; ++k) y[k] = x[k] / *size;
-          continue;
-        }
-        for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
-          using number = decltype(like);
-          number square(epsilon);
-          for (int k = 0; k < from.n; ++k) {
-            const number v = load(x + i + k * from.step, like);
-            square += v * v;
-          }
-          if (!detail::all_hold_squares(square)) {
-            for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
-              size[i + lane] = detail::wide_direction(x + i + lane, from.step, from.n, epsilon,
-                                                      y + i + lane, to.step);
-            return;
-          }
-          const number whole = math::sqrt(square);
-          store(size + i, whole);
-          for (int k = 0; k < from.n; ++k)
-            store(y + i + k * to.step, number(load(x + i + k * from.step, like) / whole));
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<norm>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const array_layout shape = layout_of(in);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const Real epsilon = static_cast<Real>(c.number(1));
-    const line_layout x_lines(shape, axis), length(layout_of(norms), axis),
-        d_lines(layout_of(slope), axis), g_lines(layout_of(dx), axis);
-    for (int r = 0; r < x_lines.rows; ++r)
-      for (int o = 0; o < x_lines.outer; ++o) {
-        const Real* x = in.row<const Real>(0) + x_lines.at(r, o);
-        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
-        const Real* size = norms.row<const Real>(0) + length.at(r, o);
-        Real* g = dx.row<Real>(0) + g_lines.at(r, o);
-        if (x_lines.inner == 1 && x_lines.step == 1) {
-          const Real inverse = 1 / *size;
-          const Real part = dot(x, d, x_lines.n) * inverse * inverse;
-          if (!is_finite(part) || !holds_squares(*size * *size)) {
-            detail::wide_direction_gradient(x, 1, d, 1, x_lines.n, epsilon, g, 1);
-            continue;
-          }
-          for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) * inverse;
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<norm>::run(const call_context& c) {
+  const operand in = c.input(0), norms = c.output(0), out = c.output(1);
+  require_real<Real>(c, in);
+  const array_layout shape = layout_of(in);
+  const int axis = dimension_of(c, c.integer(0), shape.rank);
+  const line_layout from(shape, axis), to(layout_of(out), axis), length(layout_of(norms), axis);
+  const Real epsilon = static_cast<Real>(c.number(1));
+  for (int r = 0; r < from.rows; ++r)
+    for (int o = 0; o < from.outer; ++o) {
+      const Real* x = in.row<const Real>(0) + from.at(r, o);
+      Real* y = out.row<Real>(0) + to.at(r, o);
+      Real* size = norms.row<Real>(0) + length.at(r, o);
+      if (from.inner == 1 && from.step == 1) {
+        const Real square = dot(x, x, from.n) + epsilon;
+        if (!holds_squares(square)) {
+          *size = detail::wide_direction(x, 1, from.n, epsilon, y, 1);
           continue;
         }
-        for_each_position<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
-          using number = decltype(like);
-          const number whole = load(size + i, like);
-          number product(Real(0));
-          for (int k = 0; k < x_lines.n; ++k)
-            product += load(x + i + k * x_lines.step, like) * load(d + i + k * d_lines.step, like);
-          const number inverse = number(Real(1)) / whole;
-          const number part = product * inverse * inverse;
-          if (!detail::all_finite(part) || !detail::all_hold_squares(number(whole * whole))) {
-            for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
-              detail::wide_direction_gradient(x + i + lane, x_lines.step, d + i + lane,
-                                              d_lines.step, x_lines.n, epsilon, g + i + lane,
-                                              g_lines.step);
-            return;
-          }
-          for (int k = 0; k < x_lines.n; ++k)
-            store(g + i + k * g_lines.step, number((load(d + i + k * d_lines.step, like) -
-                                                    load(x + i + k * x_lines.step, like) * part) *
-                                                   inverse));
-        });
+        *size = std::sqrt(square);
+        for (int k = 0; k < from.n; ++k) y[k] = x[k] / *size;
+        continue;
       }
-  }
-};
+      for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
+        using number = decltype(like);
+        number square(epsilon);
+        for (int k = 0; k < from.n; ++k) {
+          const number v = load(x + i + k * from.step, like);
+          square += v * v;
+        }
+        if (!detail::all_hold_squares(square)) {
+          for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
+            size[i + lane] = detail::wide_direction(x + i + lane, from.step, from.n, epsilon,
+                                                    y + i + lane, to.step);
+          return;
+        }
+        const number whole = math::sqrt(square);
+        store(size + i, whole);
+        for (int k = 0; k < from.n; ++k)
+          store(y + i + k * to.step, number(load(x + i + k * from.step, like) / whole));
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<norm>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<norm>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<norm>>::run(const call_context& c) {
+  const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  const array_layout shape = layout_of(in);
+  const int axis = dimension_of(c, c.integer(0), shape.rank);
+  const Real epsilon = static_cast<Real>(c.number(1));
+  const line_layout x_lines(shape, axis), length(layout_of(norms), axis),
+      d_lines(layout_of(slope), axis), g_lines(layout_of(dx), axis);
+  for (int r = 0; r < x_lines.rows; ++r)
+    for (int o = 0; o < x_lines.outer; ++o) {
+      const Real* x = in.row<const Real>(0) + x_lines.at(r, o);
+      const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+      const Real* size = norms.row<const Real>(0) + length.at(r, o);
+      Real* g = dx.row<Real>(0) + g_lines.at(r, o);
+      if (x_lines.inner == 1 && x_lines.step == 1) {
+        const Real inverse = 1 / *size;
+        const Real part = dot(x, d, x_lines.n) * inverse * inverse;
+        if (!is_finite(part) || !holds_squares(*size * *size)) {
+          detail::wide_direction_gradient(x, 1, d, 1, x_lines.n, epsilon, g, 1);
+          continue;
+        }
+        for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) * inverse;
+        continue;
+      }
+      for_each_position<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
+        using number = decltype(like);
+        const number whole = load(size + i, like);
+        number product(Real(0));
+        for (int k = 0; k < x_lines.n; ++k)
+          product += load(x + i + k * x_lines.step, like) * load(d + i + k * d_lines.step, like);
+        const number inverse = number(Real(1)) / whole;
+        const number part = product * inverse * inverse;
+        if (!detail::all_finite(part) || !detail::all_hold_squares(number(whole * whole))) {
+          for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
+            detail::wide_direction_gradient(x + i + lane, x_lines.step, d + i + lane, d_lines.step,
+                                            x_lines.n, epsilon, g + i + lane, g_lines.step);
+          return;
+        }
+        for (int k = 0; k < x_lines.n; ++k)
+          store(g + i + k * g_lines.step, number((load(d + i + k * d_lines.step, like) -
+                                                  load(x + i + k * x_lines.step, like) * part) *
+                                                 inverse));
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<norm>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -27,21 +27,9 @@ bool is_less(T a, T b) {
 template <>
 struct call_kernel<argsort> {
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    const operand in = c.input(0);
-    const array_layout shape = layout_of(in);
-    return 2 * shape.extent[dimension_of(c, c.integer(0), shape.rank)];
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0);
-    if (in.type == dtype::float32)
-      sort_all(c, [x = in.row<const float>(0)](std::ptrdiff_t at) { return x[at]; });
-    else if (is_floating(in.type))
-      sort_all(c, [&](std::ptrdiff_t at) { return load_as<double>(in.data, in.type, at); });
-    else
-      sort_all(c, [&](std::ptrdiff_t at) { return load_as<std::int64_t>(in.data, in.type, at); });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   template <class Value>
@@ -83,24 +71,7 @@ struct call_kernel<argsort> {
 template <>
 struct call_kernel<gradient_of<argsort>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    require_real<Real>(c, dx);
-    const array_layout shape = layout_of(dx);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const line_layout to(shape, axis), from(layout_of(slope), axis),
-        numbers(layout_of(indices), axis);
-    for (int r = 0; r < to.rows; ++r)
-      for (int o = 0; o < to.outer; ++o)
-        for (int i = 0; i < to.inner; ++i)
-          for (int k = 0; k < to.n; ++k) {
-            const std::int64_t position =
-                indices.row<const std::int64_t>(0)[numbers.at(r, o) + i + k * numbers.step];
-            dx.row<Real>(0)[to.at(r, o) + i + position * to.step] =
-                slope.row<const Real>(0)[from.at(r, o) + i + k * from.step];
-          }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 namespace detail {
@@ -135,5 +106,53 @@ template <>
 struct call_kernel<arg_max> : detail::arg_extreme_kernel<true> {};
 template <>
 struct call_kernel<arg_min> : detail::arg_extreme_kernel<false> {};
+
+#if LAMINA_DEFINES
+
+template <class Real>
+std::ptrdiff_t call_kernel<argsort>::scratch(const call_context& c) {
+  const operand in = c.input(0);
+  const array_layout shape = layout_of(in);
+  return 2 * shape.extent[dimension_of(c, c.integer(0), shape.rank)];
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<argsort>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<argsort>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<argsort>::run(const call_context& c) {
+  const operand in = c.input(0);
+  if (in.type == dtype::float32)
+    sort_all(c, [x = in.row<const float>(0)](std::ptrdiff_t at) { return x[at]; });
+  else if (is_floating(in.type))
+    sort_all(c, [&](std::ptrdiff_t at) { return load_as<double>(in.data, in.type, at); });
+  else
+    sort_all(c, [&](std::ptrdiff_t at) { return load_as<std::int64_t>(in.data, in.type, at); });
+}
+LAMINA_INSTANCE(void call_kernel<argsort>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<argsort>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<argsort>>::run(const call_context& c) {
+  const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  require_real<Real>(c, dx);
+  const array_layout shape = layout_of(dx);
+  const int axis = dimension_of(c, c.integer(0), shape.rank);
+  const line_layout to(shape, axis), from(layout_of(slope), axis),
+      numbers(layout_of(indices), axis);
+  for (int r = 0; r < to.rows; ++r)
+    for (int o = 0; o < to.outer; ++o)
+      for (int i = 0; i < to.inner; ++i)
+        for (int k = 0; k < to.n; ++k) {
+          const std::int64_t position =
+              indices.row<const std::int64_t>(0)[numbers.at(r, o) + i + k * numbers.step];
+          dx.row<Real>(0)[to.at(r, o) + i + position * to.step] =
+              slope.row<const Real>(0)[from.at(r, o) + i + k * from.step];
+        }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<argsort>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<argsort>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -64,31 +64,10 @@ LAMINA_INLINE void combine_rows(Real* to, const Real* from, int n, F f) {
 template <>
 struct call_kernel<pool2d> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
-    require_real<Real>(c, x);
-    const pool_windows w(c, x, y);
-    Real* const line = numbers_at<Real>(c.scratch());
-    for (int r = 0; r < x.rows; ++r)
-      for (int channel = 0; channel < w.channels; ++channel) {
-        const Real* from = x.row<const Real>(r) + channel * w.in_size();
-        Real* to = y.row<Real>(r) + channel * w.out_size();
-        if constexpr (std::is_same_v<Real, float>)
-          if (w.are_squares()) {
-            squares(w, from, to);
-            continue;
-          }
-        if (w.is_average)
-          averages(w, from, to, line);
-        else
-          maxima(w, from, to, line);
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   /// Scratch for one image row, which holds the combined rows of a window.
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return in_floats<Real>(padded(c.input(0).dims[3]));
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   static void squares(const pool_windows& w, const float* from, float* to) {
@@ -156,32 +135,7 @@ struct call_kernel<pool2d> {
 template <>
 struct call_kernel<gradient_of<pool2d>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const pool_windows w(c, x, y);
-    const bool are_squares = std::is_same_v<Real, float> && w.are_squares();
-    const bool writes_all = are_squares && !w.is_average && 2 * w.height.out == w.height.in &&
-                            2 * w.width.out == w.width.in;
-    if (!writes_all) clear(dx);
-    for (int r = 0; r < x.rows; ++r)
-      for (int channel = 0; channel < w.channels; ++channel) {
-        const std::ptrdiff_t in = channel * w.in_size(), out = channel * w.out_size();
-        const Real* slope = d.row<const Real>(r) + out;
-        Real* to = dx.row<Real>(r) + in;
-        const Real *const image = x.row<const Real>(r) + in, *const most =
-                                                                 y.row<const Real>(r) + out;
-        if constexpr (std::is_same_v<Real, float>)
-          if (are_squares && !w.is_average) {
-            give_to_first_of_squares(w, image, most, slope, to);
-            continue;
-          }
-        if (w.is_average)
-          spread(w, slope, to);
-        else
-          give_to_first(w, image, most, slope, to);
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   /// Whether x, an element of a window, equals the largest element `most`; NaN counts as largest.
@@ -266,5 +220,69 @@ struct call_kernel<gradient_of<pool2d>> {
     }
   }
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<pool2d>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.output(0);
+  require_real<Real>(c, x);
+  const pool_windows w(c, x, y);
+  Real* const line = numbers_at<Real>(c.scratch());
+  for (int r = 0; r < x.rows; ++r)
+    for (int channel = 0; channel < w.channels; ++channel) {
+      const Real* from = x.row<const Real>(r) + channel * w.in_size();
+      Real* to = y.row<Real>(r) + channel * w.out_size();
+      if constexpr (std::is_same_v<Real, float>)
+        if (w.are_squares()) {
+          squares(w, from, to);
+          continue;
+        }
+      if (w.is_average)
+        averages(w, from, to, line);
+      else
+        maxima(w, from, to, line);
+    }
+}
+LAMINA_INSTANCE(void call_kernel<pool2d>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<pool2d>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<pool2d>::scratch(const call_context& c) {
+  return in_floats<Real>(padded(c.input(0).dims[3]));
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<pool2d>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<pool2d>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<pool2d>>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  const pool_windows w(c, x, y);
+  const bool are_squares = std::is_same_v<Real, float> && w.are_squares();
+  const bool writes_all = are_squares && !w.is_average && 2 * w.height.out == w.height.in &&
+                          2 * w.width.out == w.width.in;
+  if (!writes_all) clear(dx);
+  for (int r = 0; r < x.rows; ++r)
+    for (int channel = 0; channel < w.channels; ++channel) {
+      const std::ptrdiff_t in = channel * w.in_size(), out = channel * w.out_size();
+      const Real* slope = d.row<const Real>(r) + out;
+      Real* to = dx.row<Real>(r) + in;
+      const Real *const image = x.row<const Real>(r) + in, *const most = y.row<const Real>(r) + out;
+      if constexpr (std::is_same_v<Real, float>)
+        if (are_squares && !w.is_average) {
+          give_to_first_of_squares(w, image, most, slope, to);
+          continue;
+        }
+      if (w.is_average)
+        spread(w, slope, to);
+      else
+        give_to_first(w, image, most, slope, to);
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<pool2d>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<pool2d>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

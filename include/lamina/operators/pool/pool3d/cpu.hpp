@@ -5,13 +5,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/pool/pool3d/common.hpp>
-#include <lamina/operators/pool/pool3d/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -33,88 +38,27 @@ struct volume_pooling {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<pool3d> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), out = c.output(0);
-    require_real<Real>(c, x);
-    const volume_windows w(c, pool3d_attributes, x, out);
-    const detail::volume_pooling how(c);
-    for (int r = 0; r < x.rows; ++r)
-      for (int channel = 0; channel < w.channels; ++channel) {
-        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
-        Real* const to = out.row<Real>(r) + channel * w.out_size();
-        w.for_each_window([&](std::ptrdiff_t at, auto held) {
-          Real sum = 0, most = 0;
-          std::ptrdiff_t n = 0;
-          held([&](std::ptrdiff_t i) {
-            sum += from[i];
-            most = n++ == 0 ? from[i] : math::maximum(most, from[i]);
-          });
-          to[at] = how.is_average ? sum * how.share<Real>(w, n) : most;
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<pool3d>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    clear(dx);
-    const volume_windows w(c, pool3d_attributes, x, out);
-    const detail::volume_pooling how(c);
-    for (int r = 0; r < x.rows; ++r)
-      for (int channel = 0; channel < w.channels; ++channel) {
-        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
-        const Real* const most = out.row<const Real>(r) + channel * w.out_size();
-        const Real* const d = slope.row<const Real>(r) + channel * w.out_size();
-        Real* const to = dx.row<Real>(r) + channel * w.in_size();
-        w.for_each_window([&](std::ptrdiff_t at, auto held) {
-          std::ptrdiff_t n = 0, position = -1;
-          held([&](std::ptrdiff_t i) {
-            if (n++ == 0 ||
-                (!math::is_same(from[position], most[at]) && math::is_same(from[i], most[at])))
-              position = i;
-          });
-          if (n == 0) return;
-          const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
-          if (how.is_average)
-            held([&](std::ptrdiff_t i) { to[i] += part; });
-          else
-            to[position] += d[at];
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<max_pool2d_with_index> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), out = c.output(0), positions = c.output(1);
-    require_real<Real>(c, x);
-    const operand& made = out ? out : positions;
-    const volume_windows w(c, indexed_pool_attributes, x, made);
-    for (int r = 0; r < x.rows; ++r)
-      for (int channel = 0; channel < w.channels; ++channel) {
-        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
-        const std::ptrdiff_t first = channel * w.out_size();
-        w.for_each_window([&](std::ptrdiff_t at, auto held) {
-          std::ptrdiff_t position = -1;
-          held([&](std::ptrdiff_t i) {
-            if (position < 0 || math::is_above(from[i], from[position])) position = i;
-          });
-          if (out) out.row<Real>(r)[first + at] = position < 0 ? Real(0) : from[position];
-          if (positions)
-            positions.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(position);
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -134,34 +78,18 @@ void for_each_position_of(const call_context& c, const operand& positions, const
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<gradient_of<max_pool2d_with_index>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    clear(dx);
-    for (int r = 0; r < dx.rows; ++r)
-      detail::for_each_position_of(c, positions, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-        dx.row<Real>(r)[at] += slope.row<const Real>(r)[i];
-      });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<unpool> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), positions = c.input(1), out = c.output(0);
-    require_real<Real>(c, x);
-    if (text_of(c, 3) != "max")
-      fail(c, {"expected an unpooling_type 'max', found '", text_of(c, 3), "'"});
-    clear(out);
-    for (int r = 0; r < x.rows; ++r)
-      detail::for_each_position_of(c, positions, out, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-        out.row<Real>(r)[at] = x.row<const Real>(r)[i];
-      });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 /// If a later element has overwritten an element of X, the gradient of the earlier one is 0.
@@ -169,24 +97,149 @@ template <>
 struct call_kernel<gradient_of<unpool>> {
   /// Scratch that holds, for each position of a row, the index of the element written there.
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return c.input(3).columns;
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand positions = c.input(1), slope = c.input(3), dx = c.output(0);
-    if (!dx) return;
-    int* const last = reinterpret_cast<int*>(c.scratch());
-    for (int r = 0; r < positions.rows; ++r) {
-      detail::for_each_position_of(
-          c, positions, slope, r,
-          [&](std::ptrdiff_t i, std::ptrdiff_t at) { last[at] = static_cast<int>(i); });
-      detail::for_each_position_of(
-          c, positions, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-            dx.row<Real>(r)[i] = last[at] == i ? slope.row<const Real>(r)[at] : Real(0);
-          });
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<pool3d>::run(const call_context& c) {
+  const operand x = c.input(0), out = c.output(0);
+  require_real<Real>(c, x);
+  const volume_windows w(c, pool3d_attributes, x, out);
+  const detail::volume_pooling how(c);
+  for (int r = 0; r < x.rows; ++r)
+    for (int channel = 0; channel < w.channels; ++channel) {
+      const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+      Real* const to = out.row<Real>(r) + channel * w.out_size();
+      w.for_each_window([&](std::ptrdiff_t at, auto held) {
+        Real sum = 0, most = 0;
+        std::ptrdiff_t n = 0;
+        held([&](std::ptrdiff_t i) {
+          sum += from[i];
+          most = n++ == 0 ? from[i] : math::maximum(most, from[i]);
+        });
+        to[at] = how.is_average ? sum * how.share<Real>(w, n) : most;
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<pool3d>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<pool3d>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<pool3d>>::run(const call_context& c) {
+  const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  clear(dx);
+  const volume_windows w(c, pool3d_attributes, x, out);
+  const detail::volume_pooling how(c);
+  for (int r = 0; r < x.rows; ++r)
+    for (int channel = 0; channel < w.channels; ++channel) {
+      const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+      const Real* const most = out.row<const Real>(r) + channel * w.out_size();
+      const Real* const d = slope.row<const Real>(r) + channel * w.out_size();
+      Real* const to = dx.row<Real>(r) + channel * w.in_size();
+      w.for_each_window([&](std::ptrdiff_t at, auto held) {
+        std::ptrdiff_t n = 0, position = -1;
+        held([&](std::ptrdiff_t i) {
+          if (n++ == 0 ||
+              (!math::is_same(from[position], most[at]) && math::is_same(from[i], most[at])))
+            position = i;
+        });
+        if (n == 0) return;
+        const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
+        if (how.is_average)
+          held([&](std::ptrdiff_t i) { to[i] += part; });
+        else
+          to[position] += d[at];
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<pool3d>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<pool3d>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<max_pool2d_with_index>::run(const call_context& c) {
+  const operand x = c.input(0), out = c.output(0), positions = c.output(1);
+  require_real<Real>(c, x);
+  const operand& made = out ? out : positions;
+  const volume_windows w(c, indexed_pool_attributes, x, made);
+  for (int r = 0; r < x.rows; ++r)
+    for (int channel = 0; channel < w.channels; ++channel) {
+      const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+      const std::ptrdiff_t first = channel * w.out_size();
+      w.for_each_window([&](std::ptrdiff_t at, auto held) {
+        std::ptrdiff_t position = -1;
+        held([&](std::ptrdiff_t i) {
+          if (position < 0 || math::is_above(from[i], from[position])) position = i;
+        });
+        if (out) out.row<Real>(r)[first + at] = position < 0 ? Real(0) : from[position];
+        if (positions)
+          positions.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(position);
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<max_pool2d_with_index>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<max_pool2d_with_index>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<max_pool2d_with_index>>::run(const call_context& c) {
+  const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  clear(dx);
+  for (int r = 0; r < dx.rows; ++r)
+    detail::for_each_position_of(c, positions, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      dx.row<Real>(r)[at] += slope.row<const Real>(r)[i];
+    });
+}
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<max_pool2d_with_index>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<max_pool2d_with_index>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<unpool>::run(const call_context& c) {
+  const operand x = c.input(0), positions = c.input(1), out = c.output(0);
+  require_real<Real>(c, x);
+  if (text_of(c, 3) != "max")
+    fail(c, {"expected an unpooling_type 'max', found '", text_of(c, 3), "'"});
+  clear(out);
+  for (int r = 0; r < x.rows; ++r)
+    detail::for_each_position_of(c, positions, out, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      out.row<Real>(r)[at] = x.row<const Real>(r)[i];
+    });
+}
+LAMINA_INSTANCE(void call_kernel<unpool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<unpool>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<unpool>>::scratch(const call_context& c) {
+  return c.input(3).columns;
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<unpool>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<unpool>>::scratch<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<unpool>>::run(const call_context& c) {
+  const operand positions = c.input(1), slope = c.input(3), dx = c.output(0);
+  if (!dx) return;
+  int* const last = reinterpret_cast<int*>(c.scratch());
+  for (int r = 0; r < positions.rows; ++r) {
+    detail::for_each_position_of(c, positions, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      last[at] = static_cast<int>(i);
+    });
+    detail::for_each_position_of(c, positions, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      dx.row<Real>(r)[i] = last[at] == i ? slope.row<const Real>(r)[at] : Real(0);
+    });
+  }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<unpool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<unpool>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

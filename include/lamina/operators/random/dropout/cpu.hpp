@@ -4,14 +4,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/random/dropout/definition.hpp>
+#if LAMINA_DEFINES
 #include <cstdint>
 
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/random/dropout/common.hpp>
-#include <lamina/operators/random/dropout/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -48,78 +53,94 @@ inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<dropout> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0), mask = c.output(1);
-    require_real<Real>(c, in);
-    const Real factor = dropout_factor<Real>(c);
-    if (c.flag(1)) {
-      for (int r = 0; r < in.rows; ++r)
-        for (int j = 0; j < in.columns; ++j) {
-          out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
-          if (mask) mask.row<std::uint8_t>(r)[j] = 1;
-        }
-      return;
-    }
-    const std::uint64_t seed =
-        c.flag(2) ? static_cast<std::uint64_t>(c.number(3)) : c.run().seed + c.run().step;
-    const std::uint64_t stream =
-        dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run().iteration);
-    const Real p = static_cast<Real>(c.number(0));
-    // If a mini-batch is processed in batches, rows count from the beginning of the whole
-    // mini-batch. Vectors and matrices of parameters are not split and start at 0.
-    const bool has_rows = in.rank > 0 && in.dims[0] < 0;
-    const std::uint64_t offset =
-        has_rows ? static_cast<std::uint64_t>(c.run().first_row[in.domain]) : 0;
-    const bool flat = in.rank == 1 && !has_rows;
-    const std::uint64_t width = static_cast<std::uint64_t>(in.columns);
-    constexpr std::uint64_t together = 64;
-    alignas(64) std::uint32_t words[together];
-    std::uint64_t known = ~std::uint64_t{0};
-    for (int r = 0; r < in.rows; ++r) {
-      const Real* x = in.row<const Real>(r);
-      Real* y = out.row<Real>(r);
-      std::uint8_t* m = mask ? mask.row<std::uint8_t>(r) : nullptr;
-      std::uint64_t index = flat ? 0 : (offset + static_cast<std::uint64_t>(r)) * width;
-      for (int j = 0; j < in.columns;) {
-        const std::uint64_t block = index / together;
-        if (block != known) {
-          detail::philox_block(seed, stream, block * (together / 4), words);
-          known = block;
-        }
-        const std::uint32_t* word = words + index % together;
-        const std::uint64_t rest = together - index % together;
-        const std::uint64_t wanted = static_cast<std::uint64_t>(in.columns - j);
-        const int n = static_cast<int>(rest < wanted ? rest : wanted);
-        for (int i = 0; i < n; ++i) {
-          const bool kept = uniform_from(word[i]) >= p;
-          y[j + i] = kept ? x[j + i] * factor : Real(0);
-        }
-        if (m != nullptr)
-          for (int i = 0; i < n; ++i) m[j + i] = uniform_from(word[i]) >= p ? 1 : 0;
-        j += n;
-        index += static_cast<std::uint64_t>(n);
-      }
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<dropout>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    const Real factor = dropout_factor<Real>(c);
-    for (int r = 0; r < dx.rows; ++r) {
-      const std::uint8_t* m = mask.row<const std::uint8_t>(r);
-      const Real* d = slope.row<const Real>(r);
-      Real* g = dx.row<Real>(r);
-      for (int j = 0; j < dx.columns; ++j) g[j] = m[j] != 0 ? d[j] * factor : Real(0);
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<dropout>::run(const call_context& c) {
+  const operand in = c.input(0), out = c.output(0), mask = c.output(1);
+  require_real<Real>(c, in);
+  const Real factor = dropout_factor<Real>(c);
+  if (c.flag(1)) {
+    for (int r = 0; r < in.rows; ++r)
+      for (int j = 0; j < in.columns; ++j) {
+        out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
+        if (mask) mask.row<std::uint8_t>(r)[j] = 1;
+      }
+    return;
+  }
+  const std::uint64_t seed =
+      c.flag(2) ? static_cast<std::uint64_t>(c.number(3)) : c.run().seed + c.run().step;
+  const std::uint64_t stream =
+      dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run().iteration);
+  const Real p = static_cast<Real>(c.number(0));
+  // If a mini-batch is processed in batches, rows count from the beginning of the whole
+  // mini-batch. Vectors and matrices of parameters are not split and start at 0.
+  const bool has_rows = in.rank > 0 && in.dims[0] < 0;
+  const std::uint64_t offset =
+      has_rows ? static_cast<std::uint64_t>(c.run().first_row[in.domain]) : 0;
+  const bool flat = in.rank == 1 && !has_rows;
+  const std::uint64_t width = static_cast<std::uint64_t>(in.columns);
+  constexpr std::uint64_t together = 64;
+  alignas(64) std::uint32_t words[together];
+  std::uint64_t known = ~std::uint64_t{0};
+  for (int r = 0; r < in.rows; ++r) {
+    const Real* x = in.row<const Real>(r);
+    Real* y = out.row<Real>(r);
+    std::uint8_t* m = mask ? mask.row<std::uint8_t>(r) : nullptr;
+    std::uint64_t index = flat ? 0 : (offset + static_cast<std::uint64_t>(r)) * width;
+    for (int j = 0; j < in.columns;) {
+      const std::uint64_t block = index / together;
+      if (block != known) {
+        detail::philox_block(seed, stream, block * (together / 4), words);
+        known = block;
+      }
+      const std::uint32_t* word = words + index % together;
+      const std::uint64_t rest = together - index % together;
+      const std::uint64_t wanted = static_cast<std::uint64_t>(in.columns - j);
+      const int n = static_cast<int>(rest < wanted ? rest : wanted);
+      for (int i = 0; i < n; ++i) {
+        const bool kept = uniform_from(word[i]) >= p;
+        y[j + i] = kept ? x[j + i] * factor : Real(0);
+      }
+      if (m != nullptr)
+        for (int i = 0; i < n; ++i) m[j + i] = uniform_from(word[i]) >= p ? 1 : 0;
+      j += n;
+      index += static_cast<std::uint64_t>(n);
     }
   }
-};
+}
+LAMINA_INSTANCE(void call_kernel<dropout>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<dropout>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<dropout>>::run(const call_context& c) {
+  const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);
+  if (!dx) return;
+  const Real factor = dropout_factor<Real>(c);
+  for (int r = 0; r < dx.rows; ++r) {
+    const std::uint8_t* m = mask.row<const std::uint8_t>(r);
+    const Real* d = slope.row<const Real>(r);
+    Real* g = dx.row<Real>(r);
+    for (int j = 0; j < dx.columns; ++j) g[j] = m[j] != 0 ? d[j] * factor : Real(0);
+  }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<dropout>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<dropout>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
 
@@ -184,62 +185,9 @@ struct call_kernel<gru> {
 template <>
 struct call_kernel<gradient_of<gru>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), gates = c.input(4);
-    const operand reset = c.input(5), by_step = c.input(6), d = c.input(8);
-    const operand dx = c.output(0), d_weight = c.output(2), d_bias = c.output(3);
-    scratch_pieces pieces(c.scratch());
-    const pieces_of<Real> m(c, pieces);
-    const step_schedule& steps = m.steps;
-    const int n = weight.rows;
-    const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
-    const auto one = detail::gru_cell::of_sequences(c, n);
-    Real* copy = m.weight;
-    const Real* const w = without_gaps(weight, copy);
-    pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
-    pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
-    std::fill_n(m.back, steps.sequences() * stride, Real(0));
-    // Collects the previous state of each row, ordered by steps.
-    for (int k = 0; k < steps.steps(); ++k)
-      for (int r = 0; r < steps.active(k); ++r) {
-        Real* const to = m.before + (steps.start(k) + r) * stride;
-        if (k > 0)
-          std::copy_n(by_step.row<const Real>(steps.start(k - 1) + r), n, to);
-        else if (h0)
-          std::copy_n(h0.row<const Real>(steps.sequence(r)), n, to);
-        else
-          std::fill_n(to, n, Real(0));
-      }
-    for (int k = steps.steps(); k-- > 0;) {
-      const int count = steps.active(k), first = steps.start(k);
-      Real* const dg = m.d_gates + first * gate_stride;
-      const Real* const before = m.before + first * stride;
-      for (int r = 0; r < count; ++r)
-        one.backward_state(gates.row<const Real>(first + r), before + r * stride,
-                           d.row<const Real>(steps.row(r, k)), m.back + r * stride,
-                           dg + r * gate_stride);
-      m.of_candidate.run(count, dg + 2 * n, gate_stride, m.d_reset, stride, false);
-      for (int r = 0; r < count; ++r) {
-        Real* const row = dg + r * gate_stride;
-        one.backward_reset(gates.row<const Real>(first + r), before + r * stride,
-                           m.d_reset + r * stride, m.back + r * stride, row);
-        if (dx) std::copy_n(row, 3 * n, dx.row<Real>(steps.row(r, k)));
-      }
-      if (k > 0 || c.output(1)) m.of_gates.run(count, dg, gate_stride, m.back, stride, true);
-    }
-    give_states(steps, m.back, n, c.output(1));
-    if (d_bias) {
-      clear(d_bias);
-      add_rows(m.d_gates, gate_stride, x.rows, 3 * n, d_bias.row<Real>(0));
-    }
-    if (!d_weight) return;
-    detail::gru_weight_gradient(x.rows, m.before, stride, reset, m.d_gates, gate_stride, d_weight,
-                                m.d_weight, m.memory);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Real>>(c);
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   template <class Real>
@@ -268,5 +216,72 @@ struct call_kernel<gradient_of<gru>> {
                               gemm_row_major_scratch_floats<Real>(width, rows, width))) {}
   };
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<gradient_of<gru>>::run(const call_context& c) {
+  const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), gates = c.input(4);
+  const operand reset = c.input(5), by_step = c.input(6), d = c.input(8);
+  const operand dx = c.output(0), d_weight = c.output(2), d_bias = c.output(3);
+  scratch_pieces pieces(c.scratch());
+  const pieces_of<Real> m(c, pieces);
+  const step_schedule& steps = m.steps;
+  const int n = weight.rows;
+  const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
+  const auto one = detail::gru_cell::of_sequences(c, n);
+  Real* copy = m.weight;
+  const Real* const w = without_gaps(weight, copy);
+  pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
+  pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
+  std::fill_n(m.back, steps.sequences() * stride, Real(0));
+  // Collects the previous state of each row, ordered by steps.
+  for (int k = 0; k < steps.steps(); ++k)
+    for (int r = 0; r < steps.active(k); ++r) {
+      Real* const to = m.before + (steps.start(k) + r) * stride;
+      if (k > 0)
+        std::copy_n(by_step.row<const Real>(steps.start(k - 1) + r), n, to);
+      else if (h0)
+        std::copy_n(h0.row<const Real>(steps.sequence(r)), n, to);
+      else
+        std::fill_n(to, n, Real(0));
+    }
+  for (int k = steps.steps(); k-- > 0;) {
+    const int count = steps.active(k), first = steps.start(k);
+    Real* const dg = m.d_gates + first * gate_stride;
+    const Real* const before = m.before + first * stride;
+    for (int r = 0; r < count; ++r)
+      one.backward_state(gates.row<const Real>(first + r), before + r * stride,
+                         d.row<const Real>(steps.row(r, k)), m.back + r * stride,
+                         dg + r * gate_stride);
+    m.of_candidate.run(count, dg + 2 * n, gate_stride, m.d_reset, stride, false);
+    for (int r = 0; r < count; ++r) {
+      Real* const row = dg + r * gate_stride;
+      one.backward_reset(gates.row<const Real>(first + r), before + r * stride,
+                         m.d_reset + r * stride, m.back + r * stride, row);
+      if (dx) std::copy_n(row, 3 * n, dx.row<Real>(steps.row(r, k)));
+    }
+    if (k > 0 || c.output(1)) m.of_gates.run(count, dg, gate_stride, m.back, stride, true);
+  }
+  give_states(steps, m.back, n, c.output(1));
+  if (d_bias) {
+    clear(d_bias);
+    add_rows(m.d_gates, gate_stride, x.rows, 3 * n, d_bias.row<Real>(0));
+  }
+  if (!d_weight) return;
+  detail::gru_weight_gradient(x.rows, m.before, stride, reset, m.d_gates, gate_stride, d_weight,
+                              m.d_weight, m.memory);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<gru>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<gru>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<gru>>::scratch(const call_context& c) {
+  return scratch_floats<pieces_of<Real>>(c);
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<gru>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<gru>>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

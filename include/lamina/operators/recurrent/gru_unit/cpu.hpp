@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/gru/cpu.hpp>
 #include <lamina/operators/recurrent/gru_unit/definition.hpp>
 
@@ -79,47 +80,9 @@ struct call_kernel<gru_unit> {
 template <>
 struct call_kernel<gradient_of<gru_unit>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), before = c.input(1), weight = c.input(2), gates = c.input(4);
-    const operand reset = c.input(5), d = c.input(7);
-    const operand dx = c.output(0), d_before = c.output(1), d_weight = c.output(2);
-    const operand d_bias = c.output(3);
-    scratch_pieces pieces(c.scratch());
-    const pieces_of<Real> m(c, pieces);
-    const int n = weight.rows;
-    const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
-    const auto one = detail::gru_unit_cell(c, n);
-    Real* copy = m.weight;
-    const Real* const w = without_gaps(weight, copy);
-    pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
-    pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
-    std::fill_n(m.back, x.rows * stride, Real(0));
-    for (int r = 0; r < x.rows; ++r)
-      one.backward_state(gates.row<const Real>(r), before.row<const Real>(r), d.row<const Real>(r),
-                         m.back + r * stride, m.d_gates + r * gate_stride);
-    m.of_candidate.run(x.rows, m.d_gates + 2 * n, gate_stride, m.d_reset, stride, false);
-    for (int r = 0; r < x.rows; ++r) {
-      Real* const row = m.d_gates + r * gate_stride;
-      one.backward_reset(gates.row<const Real>(r), before.row<const Real>(r),
-                         m.d_reset + r * stride, m.back + r * stride, row);
-      if (dx) std::copy_n(row, 3 * n, dx.row<Real>(r));
-    }
-    if (d_before) {
-      m.of_gates.run(x.rows, m.d_gates, gate_stride, m.back, stride, true);
-      for (int r = 0; r < x.rows; ++r) std::copy_n(m.back + r * stride, n, d_before.row<Real>(r));
-    }
-    if (d_bias) {
-      clear(d_bias);
-      add_rows(m.d_gates, gate_stride, x.rows, 3 * n, d_bias.row<Real>(0));
-    }
-    if (d_weight)
-      detail::gru_weight_gradient(x.rows, before.row<const Real>(0), before.stride, reset,
-                                  m.d_gates, gate_stride, d_weight, m.d_weight, m.memory);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Real>>(c);
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   template <class Real>
@@ -143,5 +106,59 @@ struct call_kernel<gradient_of<gru_unit>> {
                               gemm_row_major_scratch_floats<Real>(width, rows, width))) {}
   };
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<gradient_of<gru_unit>>::run(const call_context& c) {
+  const operand x = c.input(0), before = c.input(1), weight = c.input(2), gates = c.input(4);
+  const operand reset = c.input(5), d = c.input(7);
+  const operand dx = c.output(0), d_before = c.output(1), d_weight = c.output(2);
+  const operand d_bias = c.output(3);
+  scratch_pieces pieces(c.scratch());
+  const pieces_of<Real> m(c, pieces);
+  const int n = weight.rows;
+  const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
+  const auto one = detail::gru_unit_cell(c, n);
+  Real* copy = m.weight;
+  const Real* const w = without_gaps(weight, copy);
+  pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
+  pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
+  std::fill_n(m.back, x.rows * stride, Real(0));
+  for (int r = 0; r < x.rows; ++r)
+    one.backward_state(gates.row<const Real>(r), before.row<const Real>(r), d.row<const Real>(r),
+                       m.back + r * stride, m.d_gates + r * gate_stride);
+  m.of_candidate.run(x.rows, m.d_gates + 2 * n, gate_stride, m.d_reset, stride, false);
+  for (int r = 0; r < x.rows; ++r) {
+    Real* const row = m.d_gates + r * gate_stride;
+    one.backward_reset(gates.row<const Real>(r), before.row<const Real>(r), m.d_reset + r * stride,
+                       m.back + r * stride, row);
+    if (dx) std::copy_n(row, 3 * n, dx.row<Real>(r));
+  }
+  if (d_before) {
+    m.of_gates.run(x.rows, m.d_gates, gate_stride, m.back, stride, true);
+    for (int r = 0; r < x.rows; ++r) std::copy_n(m.back + r * stride, n, d_before.row<Real>(r));
+  }
+  if (d_bias) {
+    clear(d_bias);
+    add_rows(m.d_gates, gate_stride, x.rows, 3 * n, d_bias.row<Real>(0));
+  }
+  if (d_weight)
+    detail::gru_weight_gradient(x.rows, before.row<const Real>(0), before.stride, reset, m.d_gates,
+                                gate_stride, d_weight, m.d_weight, m.memory);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<gru_unit>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<gru_unit>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<gru_unit>>::scratch(const call_context& c) {
+  return scratch_floats<pieces_of<Real>>(c);
+}
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<gru_unit>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<gru_unit>>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

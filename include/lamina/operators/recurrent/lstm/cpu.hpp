@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
@@ -172,57 +173,9 @@ struct call_kernel<lstm> {
 template <>
 struct call_kernel<gradient_of<lstm>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), bias = c.input(4);
-    const operand hidden = c.input(5), cell = c.input(6), gates = c.input(7);
-    const operand activated = c.input(8), d_hidden = c.input(9), d_cell = c.input(10);
-    const operand dx = c.output(0), d_weight = c.output(3), d_bias = c.output(4);
-    scratch_pieces pieces(c.scratch());
-    const pieces_of<Real> m(c, pieces);
-    const step_schedule& steps = m.steps;
-    const int n = weight.rows;
-    const std::ptrdiff_t stride = padded(n), gate_stride = padded(4 * n);
-    const detail::lstm_cell<Real> one(c, bias, n, 2);
-    if (d_bias) clear(d_bias);
-    Real* const d_peepholes =
-        d_bias && one.peepholes != nullptr ? d_bias.row<Real>(0) + 4 * n : nullptr;
-    detail::blocked_sums<Real> of_peepholes(d_peepholes, 3 * n, m.aside);
-    pack_transposed(4 * n, n, weight.row<const Real>(0), weight.stride, m.product.panels);
-    const std::ptrdiff_t states = steps.sequences() * stride;
-    std::fill_n(m.back_hidden, states, Real(0));
-    std::fill_n(m.back_cell, states, Real(0));
-    std::fill_n(m.nothing, n, Real(0));
-    for (int k = steps.steps(); k-- > 0;) {
-      const int count = steps.active(k);
-      Real* const dg = m.d_gates + steps.start(k) * gate_stride;
-      for (int r = 0; r < count; ++r) {
-        const int row = steps.row(r, k), at = steps.start(k) + r;
-        const std::ptrdiff_t state = r * stride;
-        of_peepholes.begin_row();
-        one.backward({gates.row<const Real>(at), activated.row<const Real>(at),
-                      cell.row<const Real>(row), state_before(steps, r, k, cell, c0, m.nothing),
-                      d_hidden.row<const Real>(row), d_cell.row<const Real>(row),
-                      m.back_hidden + state, m.back_cell + state, dg + r * gate_stride,
-                      d_peepholes});
-        if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<Real>(row));
-        if (d_weight)
-          std::copy_n(state_before(steps, r, k, hidden, h0, m.nothing), n, m.before + at * stride);
-      }
-      if (k > 0 || c.output(1)) m.product.run(count, dg, gate_stride, m.back_hidden, stride, false);
-    }
-    give_states(steps, m.back_hidden, n, c.output(1));
-    give_states(steps, m.back_cell, n, c.output(2));
-    const int rows = c.input(0).rows;
-    of_peepholes.finish();
-    if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<Real>(0));
-    if (d_weight)
-      gemm_row_major(n, rows, 4 * n, 1, {m.before, stride, true}, {m.d_gates, gate_stride},
-                     d_weight.row<Real>(0), d_weight.stride, false, m.memory);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Real>>(c);
-  }
+  LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
   template <class Real>
@@ -249,5 +202,66 @@ struct call_kernel<gradient_of<lstm>> {
           memory(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 4 * width))) {}
   };
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<gradient_of<lstm>>::run(const call_context& c) {
+  const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), bias = c.input(4);
+  const operand hidden = c.input(5), cell = c.input(6), gates = c.input(7);
+  const operand activated = c.input(8), d_hidden = c.input(9), d_cell = c.input(10);
+  const operand dx = c.output(0), d_weight = c.output(3), d_bias = c.output(4);
+  scratch_pieces pieces(c.scratch());
+  const pieces_of<Real> m(c, pieces);
+  const step_schedule& steps = m.steps;
+  const int n = weight.rows;
+  const std::ptrdiff_t stride = padded(n), gate_stride = padded(4 * n);
+  const detail::lstm_cell<Real> one(c, bias, n, 2);
+  if (d_bias) clear(d_bias);
+  Real* const d_peepholes =
+      d_bias && one.peepholes != nullptr ? d_bias.row<Real>(0) + 4 * n : nullptr;
+  detail::blocked_sums<Real> of_peepholes(d_peepholes, 3 * n, m.aside);
+  pack_transposed(4 * n, n, weight.row<const Real>(0), weight.stride, m.product.panels);
+  const std::ptrdiff_t states = steps.sequences() * stride;
+  std::fill_n(m.back_hidden, states, Real(0));
+  std::fill_n(m.back_cell, states, Real(0));
+  std::fill_n(m.nothing, n, Real(0));
+  for (int k = steps.steps(); k-- > 0;) {
+    const int count = steps.active(k);
+    Real* const dg = m.d_gates + steps.start(k) * gate_stride;
+    for (int r = 0; r < count; ++r) {
+      const int row = steps.row(r, k), at = steps.start(k) + r;
+      const std::ptrdiff_t state = r * stride;
+      of_peepholes.begin_row();
+      one.backward({gates.row<const Real>(at), activated.row<const Real>(at),
+                    cell.row<const Real>(row), state_before(steps, r, k, cell, c0, m.nothing),
+                    d_hidden.row<const Real>(row), d_cell.row<const Real>(row),
+                    m.back_hidden + state, m.back_cell + state, dg + r * gate_stride, d_peepholes});
+      if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<Real>(row));
+      if (d_weight)
+        std::copy_n(state_before(steps, r, k, hidden, h0, m.nothing), n, m.before + at * stride);
+    }
+    if (k > 0 || c.output(1)) m.product.run(count, dg, gate_stride, m.back_hidden, stride, false);
+  }
+  give_states(steps, m.back_hidden, n, c.output(1));
+  give_states(steps, m.back_cell, n, c.output(2));
+  const int rows = c.input(0).rows;
+  of_peepholes.finish();
+  if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<Real>(0));
+  if (d_weight)
+    gemm_row_major(n, rows, 4 * n, 1, {m.before, stride, true}, {m.d_gates, gate_stride},
+                   d_weight.row<Real>(0), d_weight.stride, false, m.memory);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<lstm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<lstm>>::run<double>(const call_context&))
+
+template <class Real>
+std::ptrdiff_t call_kernel<gradient_of<lstm>>::scratch(const call_context& c) {
+  return scratch_floats<pieces_of<Real>>(c);
+}
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<lstm>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<lstm>>::scratch<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,12 +4,17 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
-#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -22,53 +27,69 @@ LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_b
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<lstm_unit> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), before = c.input(1), cell = c.output(0), hidden = c.output(1);
-    require_real<Real>(c, x);
-    const int n = before.columns;
-    const Real forget_bias = static_cast<Real>(c.number(0));
-    for (int r = 0; r < x.rows; ++r) {
-      const Real* const g = x.row<const Real>(r);
-      for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
-        const auto gates = detail::lstm_unit_at(g + j, n, forget_bias, like);
-        const auto now = gates.cell(load(before.row<const Real>(r) + j, like));
-        if (cell) store(cell.row<Real>(r) + j, now);
-        if (hidden) store(hidden.row<Real>(r) + j, gates.hidden(now));
-      });
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<lstm_unit>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), before = c.input(1), cell = c.input(2);
-    const operand d_cell = c.input(3), d_hidden = c.input(4);
-    const operand dx = c.output(0), d_before = c.output(1);
-    const int n = before.columns;
-    const Real forget_bias = static_cast<Real>(c.number(0));
-    for (int r = 0; r < x.rows; ++r) {
-      const Real* const g = x.row<const Real>(r);
-      for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
-        const auto slopes = detail::lstm_unit_at(g + j, n, forget_bias, like)
-                                .backward(load(cell.row<const Real>(r) + j, like),
-                                          load(before.row<const Real>(r) + j, like),
-                                          load(d_cell.row<const Real>(r) + j, like),
-                                          load(d_hidden.row<const Real>(r) + j, like));
-        if (d_before) store(d_before.row<Real>(r) + j, slopes.before);
-        if (!dx) return;
-        Real* const to = dx.row<Real>(r) + j;
-        store(to, slopes.i);
-        store(to + n, slopes.f);
-        store(to + 2 * n, slopes.o);
-        store(to + 3 * n, slopes.candidate);
-      });
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<lstm_unit>::run(const call_context& c) {
+  const operand x = c.input(0), before = c.input(1), cell = c.output(0), hidden = c.output(1);
+  require_real<Real>(c, x);
+  const int n = before.columns;
+  const Real forget_bias = static_cast<Real>(c.number(0));
+  for (int r = 0; r < x.rows; ++r) {
+    const Real* const g = x.row<const Real>(r);
+    for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
+      const auto gates = detail::lstm_unit_at(g + j, n, forget_bias, like);
+      const auto now = gates.cell(load(before.row<const Real>(r) + j, like));
+      if (cell) store(cell.row<Real>(r) + j, now);
+      if (hidden) store(hidden.row<Real>(r) + j, gates.hidden(now));
+    });
+  }
+}
+LAMINA_INSTANCE(void call_kernel<lstm_unit>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<lstm_unit>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<lstm_unit>>::run(const call_context& c) {
+  const operand x = c.input(0), before = c.input(1), cell = c.input(2);
+  const operand d_cell = c.input(3), d_hidden = c.input(4);
+  const operand dx = c.output(0), d_before = c.output(1);
+  const int n = before.columns;
+  const Real forget_bias = static_cast<Real>(c.number(0));
+  for (int r = 0; r < x.rows; ++r) {
+    const Real* const g = x.row<const Real>(r);
+    for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
+      const auto slopes = detail::lstm_unit_at(g + j, n, forget_bias, like)
+                              .backward(load(cell.row<const Real>(r) + j, like),
+                                        load(before.row<const Real>(r) + j, like),
+                                        load(d_cell.row<const Real>(r) + j, like),
+                                        load(d_hidden.row<const Real>(r) + j, like));
+      if (d_before) store(d_before.row<Real>(r) + j, slopes.before);
+      if (!dx) return;
+      Real* const to = dx.row<Real>(r) + j;
+      store(to, slopes.i);
+      store(to + n, slopes.f);
+      store(to + 2 * n, slopes.o);
+      store(to + 3 * n, slopes.candidate);
+    });
+  }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<lstm_unit>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<lstm_unit>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

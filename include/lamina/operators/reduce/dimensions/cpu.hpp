@@ -218,46 +218,7 @@ struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel<re
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    require_real<Real>(c, dx);
-    const reduced_layout l(c, in, slope);
-    const array_layout g = layout_of(dx);
-    const loop_nest<3> kept = l.kept(g);
-    const loop_nest<2> over = l.over(g);
-    kept.run([&](const std::ptrdiff_t* first, std::ptrdiff_t n) {
-      for (std::ptrdiff_t k = 0; k < n; ++k) {
-        const Real* x = in.row<const Real>(0) + first[0] + k * kept.inner_step(0);
-        Real* to = dx.row<Real>(0) + first[1] + k * kept.inner_step(1);
-        const Real d = slope.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
-        Real product = 1;
-        int zeros = 0;
-        over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
-          for (std::ptrdiff_t i = 0; i < m; ++i) {
-            const Real v = x[at[0] + i * over.inner_step(0)];
-            if (v == 0)
-              ++zeros;
-            else
-              product *= v;
-          }
-        });
-        const bool divides = zeros == 0 ? std::isnormal(product) : std::isfinite(product);
-        over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
-          for (std::ptrdiff_t i = 0; i < m; ++i) {
-            const std::ptrdiff_t own = at[0] + i * over.inner_step(0);
-            const Real v = x[own];
-            if (!divides) {
-              to[at[1] + i * over.inner_step(1)] = product_but(d, x, own, over);
-              continue;
-            }
-            const Real others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : Real(0);
-            to[at[1] + i * over.inner_step(1)] = d * others;
-          }
-        });
-      }
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   /// The product of the gradient (`product`) and all factors except the one at `own`.
@@ -272,5 +233,53 @@ struct call_kernel<gradient_of<reduce_prod>> {
     return product;
   }
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<gradient_of<reduce_prod>>::run(const call_context& c) {
+  const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  require_real<Real>(c, dx);
+  const reduced_layout l(c, in, slope);
+  const array_layout g = layout_of(dx);
+  const loop_nest<3> kept = l.kept(g);
+  const loop_nest<2> over = l.over(g);
+  kept.run([&](const std::ptrdiff_t* first, std::ptrdiff_t n) {
+    for (std::ptrdiff_t k = 0; k < n; ++k) {
+      const Real* x = in.row<const Real>(0) + first[0] + k * kept.inner_step(0);
+      Real* to = dx.row<Real>(0) + first[1] + k * kept.inner_step(1);
+      const Real d = slope.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
+      Real product = 1;
+      int zeros = 0;
+      over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+        for (std::ptrdiff_t i = 0; i < m; ++i) {
+          const Real v = x[at[0] + i * over.inner_step(0)];
+          if (v == 0)
+            ++zeros;
+          else
+            product *= v;
+        }
+      });
+      const bool divides = zeros == 0 ? std::isnormal(product) : std::isfinite(product);
+      over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+        for (std::ptrdiff_t i = 0; i < m; ++i) {
+          const std::ptrdiff_t own = at[0] + i * over.inner_step(0);
+          const Real v = x[own];
+          if (!divides) {
+            to[at[1] + i * over.inner_step(1)] = product_but(d, x, own, over);
+            continue;
+          }
+          const Real others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : Real(0);
+          to[at[1] + i * over.inner_step(1)] = d * others;
+        }
+      });
+    }
+  });
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<reduce_prod>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<reduce_prod>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
@@ -18,19 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 template <>
 struct call_kernel<mean> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), out = c.output(0);
-    const std::int64_t count = static_cast<std::int64_t>(x.rows) * x.columns;
-    const int parts = count < 1 << 14 ? 1 : shared_sums::parts;
-    double own[shared_sums::parts];
-    const shared_sums s = c.run().sums.of != nullptr ? c.run().sums : shared_sums{own, 0, parts};
-    for (int p = s.first; p < s.end && p < parts; ++p)
-      s.of[p] = sum(x, count * p / parts, count * (p + 1) / parts);
-    if (s.of != own && s.first < s.end) return;
-    double all = 0;
-    for (int p = 0; p < parts; ++p) all += s.of[p];
-    store_as(out.data, out.type, 0, count > 0 ? all / static_cast<double>(count) : 0.0);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   /// The sum of the elements [first, end), row by row.
@@ -56,12 +45,38 @@ struct call_kernel<mean> {
 template <>
 struct call_kernel<gradient_of<mean>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand slope = c.input(0), dx = c.output(0);
-    if (!dx) return;
-    const double count = static_cast<double>(dx.rows) * dx.columns;
-    detail::fill(dx, load_as<double>(slope.data, slope.type, 0) / count);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<mean>::run(const call_context& c) {
+  const operand x = c.input(0), out = c.output(0);
+  const std::int64_t count = static_cast<std::int64_t>(x.rows) * x.columns;
+  const int parts = count < 1 << 14 ? 1 : shared_sums::parts;
+  double own[shared_sums::parts];
+  const shared_sums s = c.run().sums.of != nullptr ? c.run().sums : shared_sums{own, 0, parts};
+  for (int p = s.first; p < s.end && p < parts; ++p)
+    s.of[p] = sum(x, count * p / parts, count * (p + 1) / parts);
+  if (s.of != own && s.first < s.end) return;
+  double all = 0;
+  for (int p = 0; p < parts; ++p) all += s.of[p];
+  store_as(out.data, out.type, 0, count > 0 ? all / static_cast<double>(count) : 0.0);
+}
+LAMINA_INSTANCE(void call_kernel<mean>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<mean>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<mean>>::run(const call_context& c) {
+  const operand slope = c.input(0), dx = c.output(0);
+  if (!dx) return;
+  const double count = static_cast<double>(dx.rows) * dx.columns;
+  detail::fill(dx, load_as<double>(slope.data, slope.type, 0) / count);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<mean>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<mean>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,14 +4,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/common.hpp>
-#include <lamina/operators/region/patch/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -44,56 +49,21 @@ Real window_size(image_range rows, image_range columns) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<spp> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
-    require_real<Real>(c, x);
-    const bool average = detail::is_average(c);
-    detail::for_each_pyramid_window(
-        c, x,
-        [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
-          const Real* const from = x.row<const Real>(r) + plane;
-          Real sum = 0,
-               most = from[static_cast<std::ptrdiff_t>(rows.begin) * x.dims[3] + columns.begin];
-          for (int v = rows.begin; v < rows.end; ++v)
-            for (int h = columns.begin; h < columns.end; ++h) {
-              const Real value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
-              sum += value;
-              most = math::maximum(most, value);
-            }
-          y.row<Real>(r)[at] = average ? sum / detail::window_size<Real>(rows, columns) : most;
-        });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<spp>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    clear(dx);
-    const bool average = detail::is_average(c);
-    detail::for_each_pyramid_window(
-        c, x,
-        [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
-          const Real slope = d.row<const Real>(r)[at];
-          const Real share = slope / detail::window_size<Real>(rows, columns);
-          for (int v = rows.begin; v < rows.end; ++v)
-            for (int h = columns.begin; h < columns.end; ++h) {
-              const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
-              if (average) {
-                dx.row<Real>(r)[k] += share;
-              } else if (math::is_same(x.row<const Real>(r)[k], y.row<const Real>(r)[at])) {
-                dx.row<Real>(r)[k] += slope;
-                return;
-              }
-            }
-        });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -118,35 +88,100 @@ void for_each_patch(const patch_grid& g, F f) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<im2sequence> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0);
-    require_real<Real>(c, x);
-    const patch_grid grid(c, x);
-    make_sequences(c, c.output(0).domain, x.rows, [&](int) { return grid.windows(); });
-    const operand y = c.output(0);
-    for (int n = 0; n < x.rows; ++n)
-      detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t from) {
-        y.row<Real>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const Real>(n)[from];
-      });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<im2sequence>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), d = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    clear(dx);
-    const patch_grid grid(c, x);
-    for (int n = 0; n < x.rows; ++n)
-      detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t to) {
-        if (to >= 0) dx.row<Real>(n)[to] += d.row<const Real>(n * grid.windows() + w)[at];
-      });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<spp>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.output(0);
+  require_real<Real>(c, x);
+  const bool average = detail::is_average(c);
+  detail::for_each_pyramid_window(
+      c, x,
+      [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
+        const Real* const from = x.row<const Real>(r) + plane;
+        Real sum = 0,
+             most = from[static_cast<std::ptrdiff_t>(rows.begin) * x.dims[3] + columns.begin];
+        for (int v = rows.begin; v < rows.end; ++v)
+          for (int h = columns.begin; h < columns.end; ++h) {
+            const Real value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
+            sum += value;
+            most = math::maximum(most, value);
+          }
+        y.row<Real>(r)[at] = average ? sum / detail::window_size<Real>(rows, columns) : most;
+      });
+}
+LAMINA_INSTANCE(void call_kernel<spp>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<spp>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<spp>>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  clear(dx);
+  const bool average = detail::is_average(c);
+  detail::for_each_pyramid_window(
+      c, x,
+      [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
+        const Real slope = d.row<const Real>(r)[at];
+        const Real share = slope / detail::window_size<Real>(rows, columns);
+        for (int v = rows.begin; v < rows.end; ++v)
+          for (int h = columns.begin; h < columns.end; ++h) {
+            const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
+            if (average) {
+              dx.row<Real>(r)[k] += share;
+            } else if (math::is_same(x.row<const Real>(r)[k], y.row<const Real>(r)[at])) {
+              dx.row<Real>(r)[k] += slope;
+              return;
+            }
+          }
+      });
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<spp>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<spp>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<im2sequence>::run(const call_context& c) {
+  const operand x = c.input(0);
+  require_real<Real>(c, x);
+  const patch_grid grid(c, x);
+  make_sequences(c, c.output(0).domain, x.rows, [&](int) { return grid.windows(); });
+  const operand y = c.output(0);
+  for (int n = 0; n < x.rows; ++n)
+    detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t from) {
+      y.row<Real>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const Real>(n)[from];
+    });
+}
+LAMINA_INSTANCE(void call_kernel<im2sequence>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<im2sequence>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<im2sequence>>::run(const call_context& c) {
+  const operand x = c.input(0), d = c.input(1), dx = c.output(0);
+  if (!dx) return;
+  clear(dx);
+  const patch_grid grid(c, x);
+  for (int n = 0; n < x.rows; ++n)
+    detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t to) {
+      if (to >= 0) dx.row<Real>(n)[to] += d.row<const Real>(n * grid.windows() + w)[at];
+    });
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<im2sequence>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<im2sequence>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,13 +4,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/roi_align/definition.hpp>
+#if LAMINA_DEFINES
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
-#include <lamina/operators/region/definition.hpp>
-#include <lamina/operators/region/roi_align/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -107,33 +112,59 @@ inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<roi_align> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::sum_regions<Real>(c, detail::aligned);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<roi_align>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::spread_regions<Real>(c, detail::aligned);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<psroi_pool> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::sum_regions<Real>(c, detail::scored);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<psroi_pool>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    detail::spread_regions<Real>(c, detail::scored);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<roi_align>::run(const call_context& c) {
+  detail::sum_regions<Real>(c, detail::aligned);
+}
+LAMINA_INSTANCE(void call_kernel<roi_align>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<roi_align>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<roi_align>>::run(const call_context& c) {
+  detail::spread_regions<Real>(c, detail::aligned);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<roi_align>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<roi_align>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<psroi_pool>::run(const call_context& c) {
+  detail::sum_regions<Real>(c, detail::scored);
+}
+LAMINA_INSTANCE(void call_kernel<psroi_pool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<psroi_pool>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<psroi_pool>>::run(const call_context& c) {
+  detail::spread_regions<Real>(c, detail::scored);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<psroi_pool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<psroi_pool>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

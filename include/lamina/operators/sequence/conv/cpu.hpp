@@ -5,14 +5,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/common/call_error.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/plan/plan_operators.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -39,44 +43,60 @@ void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<sequence_windows> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), padding = c.input(1), out = c.output(0);
-    if (c.integer(2) != 1) fail(c, {"expected a contextStride of 1, found ", c.integer(2)});
-    const int width = x.columns;
-    detail::for_each_window_row(c, x, [&](int row, int j, int from, int pad) {
-      Real* const to = out.row<Real>(row) + static_cast<std::ptrdiff_t>(j) * width;
-      if (from >= 0)
-        std::copy(x.row<const Real>(from), x.row<const Real>(from) + width, to);
-      else if (pad >= 0)
-        std::copy(padding.row<const Real>(pad), padding.row<const Real>(pad) + width, to);
-      else
-        std::fill(to, to + width, Real(0));
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<sequence_windows_grad> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand d = c.input(0), dx = c.output(0), dpadding = c.output(1);
-    if (dx) clear(dx);
-    if (dpadding) clear(dpadding);
-    const int width = d.columns / c.integer(0);
-    detail::for_each_window_row(c, d, [&](int row, int j, int from, int pad) {
-      Real* const to = from >= 0 && dx        ? dx.row<Real>(from)
-                       : pad >= 0 && dpadding ? dpadding.row<Real>(pad)
-                                              : nullptr;
-      if (to == nullptr) return;
-      const Real* const add = d.row<const Real>(row) + static_cast<std::ptrdiff_t>(j) * width;
-      for_each_position<Real>(width, [&](std::ptrdiff_t i, auto like) {
-        store(to + i, load(to + i, like) + load(add + i, like));
-      });
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<sequence_windows>::run(const call_context& c) {
+  const operand x = c.input(0), padding = c.input(1), out = c.output(0);
+  if (c.integer(2) != 1) fail(c, {"expected a contextStride of 1, found ", c.integer(2)});
+  const int width = x.columns;
+  detail::for_each_window_row(c, x, [&](int row, int j, int from, int pad) {
+    Real* const to = out.row<Real>(row) + static_cast<std::ptrdiff_t>(j) * width;
+    if (from >= 0)
+      std::copy(x.row<const Real>(from), x.row<const Real>(from) + width, to);
+    else if (pad >= 0)
+      std::copy(padding.row<const Real>(pad), padding.row<const Real>(pad) + width, to);
+    else
+      std::fill(to, to + width, Real(0));
+  });
+}
+LAMINA_INSTANCE(void call_kernel<sequence_windows>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_windows>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<sequence_windows_grad>::run(const call_context& c) {
+  const operand d = c.input(0), dx = c.output(0), dpadding = c.output(1);
+  if (dx) clear(dx);
+  if (dpadding) clear(dpadding);
+  const int width = d.columns / c.integer(0);
+  detail::for_each_window_row(c, d, [&](int row, int j, int from, int pad) {
+    Real* const to = from >= 0 && dx        ? dx.row<Real>(from)
+                     : pad >= 0 && dpadding ? dpadding.row<Real>(pad)
+                                            : nullptr;
+    if (to == nullptr) return;
+    const Real* const add = d.row<const Real>(row) + static_cast<std::ptrdiff_t>(j) * width;
+    for_each_position<Real>(width, [&](std::ptrdiff_t i, auto like) {
+      store(to + i, load(to + i, like) + load(add + i, like));
+    });
+  });
+}
+LAMINA_INSTANCE(void call_kernel<sequence_windows_grad>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_windows_grad>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,62 +4,28 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/sequence/conv/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/sequence/conv/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<row_conv> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), filter = c.input(1), out = c.output(0);
-    require_real<Real>(c, x);
-    const sequence_rows all = c.sequences(x);
-    for (int s = 0; s < all.count; ++s)
-      for (int t = all.begin(s); t < all.end(s); ++t) {
-        const int taps = (std::min)(filter.rows, all.end(s) - t);
-        const Real* const from = x.row<const Real>(t);
-        const Real* const w = filter.row<const Real>(0);
-        Real* const to = out.row<Real>(t);
-        for_each_position<Real>(x.columns, [&](std::ptrdiff_t i, auto like) {
-          auto sum = load(from + i, like) * load(w + i, like);
-          for (int j = 1; j < taps; ++j)
-            sum += load(from + j * x.stride + i, like) * load(w + j * filter.stride + i, like);
-          store(to + i, sum);
-        });
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<row_conv>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), filter = c.input(1), d = c.input(2);
-    const operand dx = c.output(0), dfilter = c.output(1);
-    const sequence_rows all = c.sequences(d);
-    if (dfilter) clear(dfilter);
-    for (int s = 0; s < all.count; ++s)
-      for (int t = all.begin(s); t < all.end(s); ++t) {
-        if (dx) back(d, filter, t, (std::min)(filter.rows, t - all.begin(s) + 1), dx.row<Real>(t));
-        if (!dfilter) continue;
-        const int taps = (std::min)(filter.rows, all.end(s) - t);
-        for (int j = 0; j < taps; ++j) {
-          const Real* const dy = d.row<const Real>(t);
-          const Real* const from = x.row<const Real>(t + j);
-          Real* const to = dfilter.row<Real>(j);
-          for_each_position<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
-            store(to + i,
-                  decltype(like)(load(to + i, like) + load(dy + i, like) * load(from + i, like)));
-          });
-        }
-      }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   // The gradient of row t: the results at t, t - 1, ... have read row t through weights 0, 1, ...
@@ -75,5 +41,56 @@ struct call_kernel<gradient_of<row_conv>> {
     });
   }
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<row_conv>::run(const call_context& c) {
+  const operand x = c.input(0), filter = c.input(1), out = c.output(0);
+  require_real<Real>(c, x);
+  const sequence_rows all = c.sequences(x);
+  for (int s = 0; s < all.count; ++s)
+    for (int t = all.begin(s); t < all.end(s); ++t) {
+      const int taps = (std::min)(filter.rows, all.end(s) - t);
+      const Real* const from = x.row<const Real>(t);
+      const Real* const w = filter.row<const Real>(0);
+      Real* const to = out.row<Real>(t);
+      for_each_position<Real>(x.columns, [&](std::ptrdiff_t i, auto like) {
+        auto sum = load(from + i, like) * load(w + i, like);
+        for (int j = 1; j < taps; ++j)
+          sum += load(from + j * x.stride + i, like) * load(w + j * filter.stride + i, like);
+        store(to + i, sum);
+      });
+    }
+}
+LAMINA_INSTANCE(void call_kernel<row_conv>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<row_conv>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<row_conv>>::run(const call_context& c) {
+  const operand x = c.input(0), filter = c.input(1), d = c.input(2);
+  const operand dx = c.output(0), dfilter = c.output(1);
+  const sequence_rows all = c.sequences(d);
+  if (dfilter) clear(dfilter);
+  for (int s = 0; s < all.count; ++s)
+    for (int t = all.begin(s); t < all.end(s); ++t) {
+      if (dx) back(d, filter, t, (std::min)(filter.rows, t - all.begin(s) + 1), dx.row<Real>(t));
+      if (!dfilter) continue;
+      const int taps = (std::min)(filter.rows, all.end(s) - t);
+      for (int j = 0; j < taps; ++j) {
+        const Real* const dy = d.row<const Real>(t);
+        const Real* const from = x.row<const Real>(t + j);
+        Real* const to = dfilter.row<Real>(j);
+        for_each_position<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
+          store(to + i,
+                decltype(like)(load(to + i, like) + load(dy + i, like) * load(from + i, like)));
+        });
+      }
+    }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<row_conv>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<row_conv>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

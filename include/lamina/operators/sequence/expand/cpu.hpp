@@ -5,14 +5,19 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/sequence/expand/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/operators/sequence/cpu.hpp>
-#include <lamina/operators/sequence/expand/definition.hpp>
 #include <lamina/operators/sequence/pool/cpu.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -48,63 +53,89 @@ inline bool repeats_rows(const call_context& c) {
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<sequence_expand> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const int x = c.input(0).domain, out = c.output(0).domain;
-    if (detail::repeats_rows(c)) {
-      detail::repeat_rows(c, c.input(0), c.output(0), c.sequences(out));
-      return;
-    }
-    const int copies = c.parent_of(out);
-    int item = 0;
-    make_sequences(c, out, c.rows_in(copies), [&](int copy) {
-      while (copy >= c.sequences(copies).end(item)) ++item;
-      return c.sequences(x).length(item);
-    });
-    const operand from = c.input(0), to = c.output(0);
-    for_each_copy(c, x, out,
-                  [&](int first, int rows, int at) { copy_block(from, first, to, at, rows); });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<sequence_expand>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand d = c.input(2), dx = c.output(0);
-    require_real<Real>(c, d);
-    if (!dx) return;
-    if (detail::repeats_rows(c)) return detail::add_repeated<Real>(d, dx, c.sequences(d));
-    clear(dx);
-    for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
-      for (int r = 0; r < rows; ++r) {
-        const Real* const from = d.row<const Real>(at + r);
-        Real* const to = dx.row<Real>(first + r);
-        for (int j = 0; j < d.columns; ++j) to[j] += from[j];
-      }
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<sequence_expand_as> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand out = c.output(0);
-    detail::repeat_rows(c, c.input(0), out, c.sequences(out));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<sequence_expand_as>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand d = c.input(2), dx = c.output(0);
-    require_real<Real>(c, d);
-    if (dx) detail::add_repeated<Real>(d, dx, c.sequences(d));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<sequence_expand>::run(const call_context& c) {
+  const int x = c.input(0).domain, out = c.output(0).domain;
+  if (detail::repeats_rows(c)) {
+    detail::repeat_rows(c, c.input(0), c.output(0), c.sequences(out));
+    return;
+  }
+  const int copies = c.parent_of(out);
+  int item = 0;
+  make_sequences(c, out, c.rows_in(copies), [&](int copy) {
+    while (copy >= c.sequences(copies).end(item)) ++item;
+    return c.sequences(x).length(item);
+  });
+  const operand from = c.input(0), to = c.output(0);
+  for_each_copy(c, x, out,
+                [&](int first, int rows, int at) { copy_block(from, first, to, at, rows); });
+}
+LAMINA_INSTANCE(void call_kernel<sequence_expand>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_expand>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<sequence_expand>>::run(const call_context& c) {
+  const operand d = c.input(2), dx = c.output(0);
+  require_real<Real>(c, d);
+  if (!dx) return;
+  if (detail::repeats_rows(c)) return detail::add_repeated<Real>(d, dx, c.sequences(d));
+  clear(dx);
+  for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
+    for (int r = 0; r < rows; ++r) {
+      const Real* const from = d.row<const Real>(at + r);
+      Real* const to = dx.row<Real>(first + r);
+      for (int j = 0; j < d.columns; ++j) to[j] += from[j];
+    }
+  });
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<sequence_expand_as>::run(const call_context& c) {
+  const operand out = c.output(0);
+  detail::repeat_rows(c, c.input(0), out, c.sequences(out));
+}
+LAMINA_INSTANCE(void call_kernel<sequence_expand_as>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_expand_as>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<sequence_expand_as>>::run(const call_context& c) {
+  const operand d = c.input(2), dx = c.output(0);
+  require_real<Real>(c, d);
+  if (dx) detail::add_repeated<Real>(d, dx, c.sequences(d));
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand_as>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand_as>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,15 +4,20 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/sequence/pad/definition.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cstring>
 
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/sequence/pad/definition.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -57,29 +62,12 @@ inline void require_length(const call_context& c, const sequence_rows& all, int 
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<sequence_pad> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), pad = c.input(1), length = c.output(1);
-    const sequence_rows all = c.sequences(x);
-    if (length)
-      for (int s = 0; s < all.count; ++s) *length.row<std::int64_t>(s) = all.length(s);
-    if (!c.output(0)) return;
-    const detail::padded_rows to(c.output(0), x.columns);
-    detail::require_length(c, all, to.length);
-    const int pads = pad.rows * pad.columns;
-    if (pads != 1 && pads != x.columns)
-      fail(c, {"expected 1 or ", x.columns, " numbers to pad with, found ", pads});
-    detail::pad_rows(x, all, to);
-    with_word(x.type, [&]<class T>(T) {
-      for (int s = 0; s < all.count; ++s) {
-        T* const end = reinterpret_cast<T*>(to.at(s, to.length));
-        for (T* at = reinterpret_cast<T*>(to.at(s, all.length(s))); at < end; at += x.columns)
-          for (int j = 0; j < x.columns; ++j) at[j] = *element(pad, pads == 1 ? 0 : j, T());
-      }
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   // The padding value may be an array of several dimensions, and so of several rows.
@@ -92,66 +80,114 @@ struct call_kernel<sequence_pad> {
 template <>
 struct call_kernel<gradient_of<sequence_pad>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand dx = c.output(0);
-    if (!dx) return;
-    const detail::padded_rows d(c.input(1), dx.columns);
-    const sequence_rows all = c.sequences(dx);
-    detail::require_length(c, all, d.length);
-    detail::unpad_rows(d, dx, all);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<sequence_unpad> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand length = c.input(1);
-    const int width = c.output(0).columns, most = c.input(0).columns / width;
-    if (length.rows * length.columns != c.input(0).rows)
-      fail(c, {"expected ", c.input(0).rows, " lengths, found ", length.rows * length.columns});
-    make_sequences(c, c.output(0).domain, c.input(0).rows, [&](int s) {
-      const std::int64_t n = integer_in(length, s, 0);
-      if (n < 0 || n > most) fail_range(c, "length", n, s, most + 1, length);
-      return static_cast<int>(n);
-    });
-    const operand out = c.output(0);
-    detail::unpad_rows({c.input(0), width}, out, c.sequences(out));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<gradient_of<sequence_unpad>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand d = c.input(2);
-    if (!c.output(0)) return;
-    const detail::padded_rows dx(c.output(0), d.columns);
-    const sequence_rows all = c.sequences(d);
-    detail::pad_rows(d, all, dx);
-    for (int s = 0; s < all.count; ++s)
-      std::memset(dx.at(s, all.length(s)), 0, dx.bytes(dx.length - all.length(s)));
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<sequence_mask> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
-    const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
-    const int length = y.columns / in_row;
-    with_type(y.type, [&]<class T>(T) {
-      for (int r = 0; r < x.rows; ++r)
-        for (int j = 0; j < x.columns; ++j) {
-          const std::int64_t ones = std::clamp<std::int64_t>(integer_in(x, r, j), 0, length);
-          const int mask = r * x.columns + j;
-          T* const to = y.row<T>(mask / in_row) + mask % in_row * length;
-          std::fill(to, to + ones, static_cast<T>(1));
-          std::fill(to + ones, to + length, static_cast<T>(0));
-        }
-    });
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<sequence_pad>::run(const call_context& c) {
+  const operand x = c.input(0), pad = c.input(1), length = c.output(1);
+  const sequence_rows all = c.sequences(x);
+  if (length)
+    for (int s = 0; s < all.count; ++s) *length.row<std::int64_t>(s) = all.length(s);
+  if (!c.output(0)) return;
+  const detail::padded_rows to(c.output(0), x.columns);
+  detail::require_length(c, all, to.length);
+  const int pads = pad.rows * pad.columns;
+  if (pads != 1 && pads != x.columns)
+    fail(c, {"expected 1 or ", x.columns, " numbers to pad with, found ", pads});
+  detail::pad_rows(x, all, to);
+  with_word(x.type, [&]<class T>(T) {
+    for (int s = 0; s < all.count; ++s) {
+      T* const end = reinterpret_cast<T*>(to.at(s, to.length));
+      for (T* at = reinterpret_cast<T*>(to.at(s, all.length(s))); at < end; at += x.columns)
+        for (int j = 0; j < x.columns; ++j) at[j] = *element(pad, pads == 1 ? 0 : j, T());
+    }
+  });
+}
+LAMINA_INSTANCE(void call_kernel<sequence_pad>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_pad>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<sequence_pad>>::run(const call_context& c) {
+  const operand dx = c.output(0);
+  if (!dx) return;
+  const detail::padded_rows d(c.input(1), dx.columns);
+  const sequence_rows all = c.sequences(dx);
+  detail::require_length(c, all, d.length);
+  detail::unpad_rows(d, dx, all);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pad>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pad>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<sequence_unpad>::run(const call_context& c) {
+  const operand length = c.input(1);
+  const int width = c.output(0).columns, most = c.input(0).columns / width;
+  if (length.rows * length.columns != c.input(0).rows)
+    fail(c, {"expected ", c.input(0).rows, " lengths, found ", length.rows * length.columns});
+  make_sequences(c, c.output(0).domain, c.input(0).rows, [&](int s) {
+    const std::int64_t n = integer_in(length, s, 0);
+    if (n < 0 || n > most) fail_range(c, "length", n, s, most + 1, length);
+    return static_cast<int>(n);
+  });
+  const operand out = c.output(0);
+  detail::unpad_rows({c.input(0), width}, out, c.sequences(out));
+}
+LAMINA_INSTANCE(void call_kernel<sequence_unpad>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_unpad>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<sequence_unpad>>::run(const call_context& c) {
+  const operand d = c.input(2);
+  if (!c.output(0)) return;
+  const detail::padded_rows dx(c.output(0), d.columns);
+  const sequence_rows all = c.sequences(d);
+  detail::pad_rows(d, all, dx);
+  for (int s = 0; s < all.count; ++s)
+    std::memset(dx.at(s, all.length(s)), 0, dx.bytes(dx.length - all.length(s)));
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_unpad>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_unpad>>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<sequence_mask>::run(const call_context& c) {
+  const operand x = c.input(0), y = c.output(0);
+  const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
+  const int length = y.columns / in_row;
+  with_type(y.type, [&]<class T>(T) {
+    for (int r = 0; r < x.rows; ++r)
+      for (int j = 0; j < x.columns; ++j) {
+        const std::int64_t ones = std::clamp<std::int64_t>(integer_in(x, r, j), 0, length);
+        const int mask = r * x.columns + j;
+        T* const to = y.row<T>(mask / in_row) + mask % in_row * length;
+        std::fill(to, to + ones, static_cast<T>(1));
+        std::fill(to + ones, to + length, static_cast<T>(0));
+      }
+  });
+}
+LAMINA_INSTANCE(void call_kernel<sequence_mask>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_mask>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -13,12 +13,7 @@
 namespace lamina::inline LAMINA_ABI::engine {
 
 /// The pooling type of an operator.
-LAMINA_COLD inline pooling_type sequence_pool_of(const operator_call& c) {
-  const std::string_view type = text_of(c, 0);
-  for (int i = 0; i <= static_cast<int>(pooling_type::first); ++i)
-    if (pool_names[i] == type) return static_cast<pooling_type>(i);
-  fail(c, {"expected a pooltype of Fluid, found ", type});
-}
+LAMINA_API_COLD pooling_type sequence_pool_of(const operator_call& c);
 
 /// The factor by which the sum of a sequence is multiplied.
 template <class Real = float>
@@ -28,5 +23,16 @@ LAMINA_FN Real pool_factor(pooling_type type, int length) {
          : type == pooling_type::sqrt  ? Real(1) / math::sqrt(n)
                                        : Real(1);
 }
+
+#if LAMINA_DEFINES
+
+pooling_type sequence_pool_of(const operator_call& c) {
+  const std::string_view type = text_of(c, 0);
+  for (int i = 0; i <= static_cast<int>(pooling_type::first); ++i)
+    if (pool_names[i] == type) return static_cast<pooling_type>(i);
+  fail(c, {"expected a pooltype of Fluid, found ", type});
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine

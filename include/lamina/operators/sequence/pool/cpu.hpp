@@ -8,11 +8,14 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+#if LAMINA_DEFINES
 
 namespace detail {
 
@@ -41,33 +44,12 @@ inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, 
 
 }  // namespace detail
 
+#endif  // LAMINA_DEFINES
+
 template <>
 struct call_kernel<sequence_pool> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), out = c.output(0), index = c.output(1);
-    const sequence_rows all = c.sequences(x);
-    const pooling_type type = sequence_pool_of(c);
-    const Real pad = static_cast<Real>(c.number(1));
-    for (int s = 0; s < all.count; ++s) {
-      const int begin = all.begin(s), length = all.length(s);
-      Real* const to = out.row<Real>(s);
-      const Real* const from = x.row<const Real>(begin);
-      if (length == 0) {
-        std::fill(to, to + out.columns, pad);
-        if (index)
-          std::fill(index.row<std::int32_t>(s), index.row<std::int32_t>(s) + out.columns, -1);
-      } else if (type == pooling_type::first || type == pooling_type::last) {
-        const Real* const row =
-            type == pooling_type::first ? from : x.row<const Real>(all.end(s) - 1);
-        std::copy(row, row + out.columns, to);
-      } else if (type == pooling_type::max) {
-        maximum(x, begin, length, to, index ? index.row<std::int32_t>(s) : nullptr);
-      } else {
-        detail::pool_sum(from, x.stride, length, out.columns, pool_factor<Real>(type, length), to);
-      }
-    }
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 
  private:
   // Indices of maxima are stored as reals like the maxima, for at most 4096 rows at a time; a float
@@ -106,33 +88,70 @@ struct call_kernel<sequence_pool> {
 template <>
 struct call_kernel<gradient_of<sequence_pool>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand index = c.input(1), d = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const sequence_rows all = c.sequences(dx);
-    const pooling_type type = sequence_pool_of(c);
-    const bool picks =
-        type == pooling_type::max || type == pooling_type::first || type == pooling_type::last;
-    if (picks) clear(dx);
-    for (int s = 0; s < all.count; ++s) {
-      const int begin = all.begin(s), length = all.length(s);
-      if (length == 0) continue;
-      const Real* const from = d.row<const Real>(s);
-      if (type == pooling_type::max) {
-        const std::int32_t* const row = index.row<const std::int32_t>(s);
-        for (int j = 0; j < dx.columns; ++j) dx.row<Real>(row[j])[j] = from[j];
-      } else if (picks) {
-        Real* const to = dx.row<Real>(type == pooling_type::first ? begin : all.end(s) - 1);
-        std::copy(from, from + dx.columns, to);
-      } else {
-        const Real factor = pool_factor<Real>(type, length);
-        for (int r = begin; r < begin + length; ++r)
-          for_each_position<Real>(dx.columns, [&](std::ptrdiff_t j, auto like) {
-            store(dx.row<Real>(r) + j, load(from + j, like) * decltype(like)(factor));
-          });
-      }
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<sequence_pool>::run(const call_context& c) {
+  const operand x = c.input(0), out = c.output(0), index = c.output(1);
+  const sequence_rows all = c.sequences(x);
+  const pooling_type type = sequence_pool_of(c);
+  const Real pad = static_cast<Real>(c.number(1));
+  for (int s = 0; s < all.count; ++s) {
+    const int begin = all.begin(s), length = all.length(s);
+    Real* const to = out.row<Real>(s);
+    const Real* const from = x.row<const Real>(begin);
+    if (length == 0) {
+      std::fill(to, to + out.columns, pad);
+      if (index)
+        std::fill(index.row<std::int32_t>(s), index.row<std::int32_t>(s) + out.columns, -1);
+    } else if (type == pooling_type::first || type == pooling_type::last) {
+      const Real* const row =
+          type == pooling_type::first ? from : x.row<const Real>(all.end(s) - 1);
+      std::copy(row, row + out.columns, to);
+    } else if (type == pooling_type::max) {
+      maximum(x, begin, length, to, index ? index.row<std::int32_t>(s) : nullptr);
+    } else {
+      detail::pool_sum(from, x.stride, length, out.columns, pool_factor<Real>(type, length), to);
     }
   }
-};
+}
+LAMINA_INSTANCE(void call_kernel<sequence_pool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<sequence_pool>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<sequence_pool>>::run(const call_context& c) {
+  const operand index = c.input(1), d = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  const sequence_rows all = c.sequences(dx);
+  const pooling_type type = sequence_pool_of(c);
+  const bool picks =
+      type == pooling_type::max || type == pooling_type::first || type == pooling_type::last;
+  if (picks) clear(dx);
+  for (int s = 0; s < all.count; ++s) {
+    const int begin = all.begin(s), length = all.length(s);
+    if (length == 0) continue;
+    const Real* const from = d.row<const Real>(s);
+    if (type == pooling_type::max) {
+      const std::int32_t* const row = index.row<const std::int32_t>(s);
+      for (int j = 0; j < dx.columns; ++j) dx.row<Real>(row[j])[j] = from[j];
+    } else if (picks) {
+      Real* const to = dx.row<Real>(type == pooling_type::first ? begin : all.end(s) - 1);
+      std::copy(from, from + dx.columns, to);
+    } else {
+      const Real factor = pool_factor<Real>(type, length);
+      for (int r = begin; r < begin + length; ++r)
+        for_each_position<Real>(dx.columns, [&](std::ptrdiff_t j, auto like) {
+          store(dx.row<Real>(r) + j, load(from + j, like) * decltype(like)(factor));
+        });
+    }
+  }
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pool>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

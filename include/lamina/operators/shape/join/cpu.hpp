@@ -67,14 +67,23 @@ struct call_kernel<expand> : detail::join_kernel<expand> {};
 template <>
 struct call_kernel<gradient_of<expand>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand slope = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    require_real<Real>(c, dx);
-    clear(dx);
-    const expanded_layout l(c, layout_of(dx), layout_of(slope));
-    add_part<Real>(l.rank, l.extent, {slope.data, 0, l.y}, {dx.data, 0, l.x});
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<gradient_of<expand>>::run(const call_context& c) {
+  const operand slope = c.input(1), dx = c.output(0);
+  if (!dx) return;
+  require_real<Real>(c, dx);
+  clear(dx);
+  const expanded_layout l(c, layout_of(dx), layout_of(slope));
+  add_part<Real>(l.rank, l.extent, {slope.data, 0, l.y}, {dx.data, 0, l.x});
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<expand>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<expand>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

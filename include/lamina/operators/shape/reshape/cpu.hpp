@@ -7,6 +7,7 @@
 
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cpu/memory/part_copy.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -65,16 +66,30 @@ struct call_kernel<gradient_of<flatten2>> : detail::reshape_gradient_kernel {};
 template <>
 struct call_kernel<transpose2> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    if (const operand out = c.output(0)) detail::transpose_into(c, c.input(0), out, false);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
 struct call_kernel<gradient_of<transpose2>> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    if (const operand dx = c.output(0)) detail::transpose_into(c, c.input(1), dx, true);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<transpose2>::run(const call_context& c) {
+  if (const operand out = c.output(0)) detail::transpose_into(c, c.input(0), out, false);
+}
+LAMINA_INSTANCE(void call_kernel<transpose2>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<transpose2>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<gradient_of<transpose2>>::run(const call_context& c) {
+  if (const operand dx = c.output(0)) detail::transpose_into(c, c.input(1), dx, true);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<transpose2>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<transpose2>>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -54,33 +54,47 @@ struct call_kernel<decayed_learning_rate> {
 template <>
 struct call_kernel<gradient_scale> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const float limit = static_cast<float>(c.number(0));
-    double squares = 0;
-    Real norm = 0;
-    for (int i = 0; i < c.input_count(0); ++i) {
-      const operand g = c.input(0, i);
-      norm = has_selected_rows(g)
-                 ? norm_of(rows_of<Real>(g))
-                 : norm_of(g.rows, g.columns, g.panel, static_cast<const Real*>(g.data));
-      squares += static_cast<double>(norm) * norm;
-    }
-    *static_cast<float*>(c.output(0).data) =
-        c.flag(1) ? optimizer::shared_scale(squares, limit)
-                  : optimizer::norm_scale(static_cast<float>(norm), limit);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
 struct call_kernel<update_numbers> {
   template <class Real = float>
-  static void run(const call_context& c) {
-    const operand rate = c.input(0), scale = c.input(1), out = c.output(0);
-    Real* const to = static_cast<Real*>(out.data);
-    for (int i = 0; i < out.columns; ++i) to[i] = static_cast<Real>(c.number(i));
-    if (rate) to[0] = *static_cast<const float*>(rate.data) * to[0];
-    if (scale) to[1] = *static_cast<const float*>(scale.data);
-  }
+  LAMINA_KERNEL static void run(const call_context& c);
 };
+
+#if LAMINA_DEFINES
+
+template <class Real>
+void call_kernel<gradient_scale>::run(const call_context& c) {
+  const float limit = static_cast<float>(c.number(0));
+  double squares = 0;
+  Real norm = 0;
+  for (int i = 0; i < c.input_count(0); ++i) {
+    const operand g = c.input(0, i);
+    norm = has_selected_rows(g)
+               ? norm_of(rows_of<Real>(g))
+               : norm_of(g.rows, g.columns, g.panel, static_cast<const Real*>(g.data));
+    squares += static_cast<double>(norm) * norm;
+  }
+  *static_cast<float*>(c.output(0).data) =
+      c.flag(1) ? optimizer::shared_scale(squares, limit)
+                : optimizer::norm_scale(static_cast<float>(norm), limit);
+}
+LAMINA_INSTANCE(void call_kernel<gradient_scale>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_scale>::run<double>(const call_context&))
+
+template <class Real>
+void call_kernel<update_numbers>::run(const call_context& c) {
+  const operand rate = c.input(0), scale = c.input(1), out = c.output(0);
+  Real* const to = static_cast<Real*>(out.data);
+  for (int i = 0; i < out.columns; ++i) to[i] = static_cast<Real>(c.number(i));
+  if (rate) to[0] = *static_cast<const float*>(rate.data) * to[0];
+  if (scale) to[1] = *static_cast<const float*>(scale.data);
+}
+LAMINA_INSTANCE(void call_kernel<update_numbers>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<update_numbers>::run<double>(const call_context&))
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/compiled/model_writer_body.hpp - the functions that model_writer.hpp declares.
+// lamina/io/model_writer.hpp - what model_files.hpp calls: functions that see no type of a
+// program.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <string>
+#include <vector>
+
+#include <lamina/core/file.hpp>
+#include <lamina/io/inference_files.hpp>
+#include <lamina/io/model_values.hpp>
+#if LAMINA_DEFINES
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <lamina/io/arrays/variable_files.hpp>
-#include <lamina/io/compiled/model_writer.hpp>
 #include <lamina/io/copy_parameters.hpp>
 #include <lamina/io/save_inference_model.hpp>
 #include <lamina/transform/prune.hpp>
+#endif
 
-namespace lamina::inline LAMINA_ABI::detail::inline LAMINA_IO_ABI {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// The variables of the named targets, which may be layers. A name that is neither a layer nor a
 /// variable is returned unchanged.
-LAMINA_IO_INLINE std::vector<std::string> variables_named(const program_view& p,
-                                                          const std::vector<std::string>& targets) {
+LAMINA_API std::vector<std::string> variables_named(const program_view& p,
+                                                    const std::vector<std::string>& targets);
+LAMINA_API void write_inference_model(const file_path& directory, const model_values& from,
+                                      const std::vector<std::string>& targets,
+                                      const inference_files& files);
+LAMINA_API void write_persistables(const file_path& directory, const model_values& from,
+                                   const std::string& filename);
+LAMINA_API void read_persistables(const file_path& directory, const model_setter& to,
+                                  const std::string& filename);
+
+}  // namespace lamina::inline LAMINA_ABI::detail
+
+#if LAMINA_DEFINES
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+std::vector<std::string> variables_named(const program_view& p,
+                                         const std::vector<std::string>& targets) {
   std::vector<std::string> variables;
   for (const std::string& name : targets) {
     const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
@@ -31,24 +53,23 @@ LAMINA_IO_INLINE std::vector<std::string> variables_named(const program_view& p,
   return variables;
 }
 
-LAMINA_IO_INLINE void write_inference_model(const file_path& directory, const model_values& from,
-                                            const std::vector<std::string>& targets,
-                                            const inference_files& files) {
+void write_inference_model(const file_path& directory, const model_values& from,
+                           const std::vector<std::string>& targets, const inference_files& files) {
   scope parameters;
   copy_parameters(from, parameters);
   save_inference_model(directory, from.program, parameters, variables_named(from.program, targets),
                        files);
 }
 
-LAMINA_IO_INLINE void write_persistables(const file_path& directory, const model_values& from,
-                                         const std::string& filename) {
+void write_persistables(const file_path& directory, const model_values& from,
+                        const std::string& filename) {
   scope parameters;
   copy_parameters(from, parameters);
   save_variables(directory, parameters, parameters.names(), filename);
 }
 
-LAMINA_IO_INLINE void read_persistables(const file_path& directory, const model_setter& to,
-                                        const std::string& filename) {
+void read_persistables(const file_path& directory, const model_setter& to,
+                       const std::string& filename) {
   struct wanted_value {
     std::string name;
     std::vector<std::int64_t> dims;
@@ -72,4 +93,6 @@ LAMINA_IO_INLINE void read_persistables(const file_path& directory, const model_
   copy_parameters(parameters, to);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail::inline LAMINA_IO_ABI
+}  // namespace lamina::inline LAMINA_ABI::detail
+
+#endif  // LAMINA_DEFINES

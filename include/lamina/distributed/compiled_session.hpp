@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/compiled/compiled_session_body.hpp - the functions that compiled_session.hpp
-// declares. One file of a program includes it: cmake/lamina_mpi.cpp.
+// lamina/distributed/compiled_session.hpp - an mpi_session whose code is compiled apart.
+//
+// The exchanges of a session are the same for all programs, and take longer to compile than a small
+// program. Where LAMINA_COMPILED is defined, as CMake's lamina_mpi(TARGET) does, a program sees
+// these declarations only, and no MPI.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,13 +14,53 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include <lamina/distributed/compiled/compiled_session.hpp>
+#include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/session_options.hpp>
+#if LAMINA_DEFINES
+#include <utility>
+
 #include <lamina/distributed/mpi_session.hpp>
+#endif
 
 namespace lamina::inline LAMINA_ABI::distributed {
+
+/// A session with the functions and errors of mpi_session.
+class compiled_session final : public process_group {
+ public:
+  /// Makes an mpi_session.
+  LAMINA_API compiled_session(int& argc, char**& argv, const session_options& options = {});
+  compiled_session(const compiled_session&) = delete;
+  compiled_session& operator=(const compiled_session&) = delete;
+  LAMINA_API ~compiled_session();
+
+  LAMINA_API std::string host(int rank) const override;
+  LAMINA_API std::unique_ptr<shared_arrays> share(const trained_arrays& of) override;
+  LAMINA_API std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
+                                                    std::uint64_t seed) override;
+  LAMINA_API void gather(const void* mine, std::size_t bytes, void* all) override;
+  LAMINA_API std::int64_t add_up(std::int64_t mine) override;
+  LAMINA_API void reduce(const engine::reduction_call& call, void* array,
+                         const bool* takes_part) override;
+  LAMINA_API void exchange(std::span<const message> sends,
+                           std::span<const message> receives) override;
+  LAMINA_API void post(int to, std::shared_ptr<const letter> what) override;
+  LAMINA_API int receive(letter& to, std::span<const int> awaited, int patiences = 1) override;
+  LAMINA_API int share_number() override;
+  LAMINA_API std::int64_t add_to_number(int index, std::int64_t more) override;
+  LAMINA_API int start(int channel, std::span<const message> sends,
+                       std::span<const message> receives) override;
+  LAMINA_API bool poll(int number) override;
+  LAMINA_API void wait_awhile() override;
+  LAMINA_API void drop() noexcept override;
+  LAMINA_API void fail(std::string_view why) noexcept override;
+
+ private:
+  std::unique_ptr<process_group> session_;
+};
+
+#if LAMINA_DEFINES
 
 compiled_session::compiled_session(int& argc, char**& argv, const session_options& options)
     : process_group(0, 1, options), session_(std::make_unique<mpi_session>(argc, argv, options)) {
@@ -64,5 +107,7 @@ bool compiled_session::poll(int number) { return session_->poll(number); }
 void compiled_session::wait_awhile() { session_->wait_awhile(); }
 void compiled_session::drop() noexcept { session_->drop(); }
 void compiled_session::fail(std::string_view why) noexcept { session_->fail(why); }
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

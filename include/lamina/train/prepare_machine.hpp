@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/prepare_machine.hpp - tells the machine of a training about checks and processes.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/optimizer/train_options.hpp>
+#include <lamina/train/number_check.hpp>
+#include <lamina/train/trainer_errors.hpp>
+#include <lamina/train/world.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// Tells the machine of a training what the options ask for besides threads. `accumulates`: it
+/// joins the gradients of several mini-batches. Throws lamina::error for what it cannot do.
+template <class Machine>
+LAMINA_COLD void prepare_machine(Machine& machine, bool accumulates, const train_options& options) {
+  if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
+    fail_accumulate(accumulates, options.accumulate);
+  if (const number_check stop(options.check_nan, options.check_infinity); stop.nan) {
+    if constexpr (requires { machine.stop_at_nan(stop); })
+      machine.stop_at_nan(stop);
+    else
+      throw error("lamina: check_nan: expected the CPU as place, found a device");
+  }
+  if (options.world != nullptr) {
+    if constexpr (requires { machine.join_world(*options.world, true); })
+      machine.join_world(*options.world, options.reads_shard);
+    else
+      throw error(
+          "lamina: train: expected the CPU as place with several processes, found a "
+          "device");
+  }
+  if (options.sync_batch_norm) machine.join_statistics(options.world);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::detail

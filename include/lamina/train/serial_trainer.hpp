@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/serial_trainer.hpp - trains a model with one thread, an update per mini-batch.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <lamina/model/metric_sums.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/model/refused/refused_operator.hpp>
+#include <lamina/optimizer/option_check.hpp>
+#include <lamina/optimizer/training_program.hpp>
+#include <lamina/train/gradients/joined_parts.hpp>
+#include <lamina/train/parameter_updates.hpp>
+#include <lamina/train/trainer_errors.hpp>
+#include <lamina/train/update_constants.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Makes the steps of host_trainer with one thread of one process, bit for bit, and has none of the
+/// code for more: `train` uses it where the options name no threads, no accumulation and no
+/// processes.
+template <program_type P, optimizer::optimizer_type Opt>
+class serial_trainer : parameter_updates<P, Opt> {
+  using base = parameter_updates<P, Opt>;
+  using machine_type = engine::cpu::machine<training_program<P, Opt>>;
+
+ public:
+  using base::arrays, base::follow, base::optimizer, base::parameters, base::steps, base::trained;
+  using typename base::fused, typename base::real, typename base::traits;
+  using metrics = metric_rules<P>;
+  static_assert(check<detail::accepts_program<machine_type>,
+                      typename detail::refused_operator<machine_type>::type>,
+                "lamina: a program in double: this computes in float alone");
+
+  /// Continues the training in `kept`, the state that a model keeps, if it belongs to this
+  /// optimizer type.
+  LAMINA_COLD serial_trainer(const Opt& opt, model<P>& m, std::uint64_t seed = 0,
+                             training_memory* kept = nullptr)
+      : base(opt, m, seed) {
+    optimizer::require_options(opt);
+    base::create_accumulators(kept);
+    if (!base::limits_norms()) {
+      fused_.emplace(base::external());
+      detail::initialise_state<P>(*fused_);
+      return;
+    }
+    bool updated[bound(parameters)];  // has a dense gradient
+    for (int i = 0; i < parameters; ++i)
+      updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !base::has_rows(i);
+    clipped_.emplace(m.memory(), updated);
+    base::make_clips();
+  }
+
+  /// Runs one mini-batch and returns the cost before the update.
+  real step(const batch_view<P>& batch) {
+    detail::require_known_norms(traits::clip(*base::used_), !fused_);
+    return fused_ ? base::fused_step(*fused_, batch) : clipped_step(batch);
+  }
+
+  /// Begins a pass: counts of metrics that cover a pass start from zero.
+  void begin_pass() { metrics::begin_pass(machine()); }
+  /// The sums of a metric of the last step.
+  metric_sum sum_of_metric(int i) {
+    metric_sum sum;
+    metrics::add(sum, machine(), i);
+    return sum;
+  }
+
+  /// Sets the step count after values and accumulators were loaded.
+  void set_steps(std::int64_t n) {
+    base::steps_ = n;
+    base::torn_ = base::is_part_ = false;
+  }
+  /// Moves the state into a model's training memory. This trainer cannot run afterwards. If a step
+  /// has failed in the middle of its updates, there is no state to continue from.
+  LAMINA_COLD void leave(training_memory& to, int passes) {
+    to.forget();
+    if (!base::torn_) base::leave_state(to, passes);
+  }
+
+ private:
+  machine_type& machine() { return fused_ ? *fused_ : clipped_->machine(); }
+
+  /// A step whose clip by norm needs all gradients before the first update.
+  LAMINA_COLD real clipped_step(const batch_view<P>& batch) {
+    using weights = cost_rows<P, fused>;
+    part_facts<P> all{.weight = static_cast<real>(weights::fed(batch)), .samples = batch.size()};
+    all.cost = clipped_->run(batch, batch, base::seed_, static_cast<std::uint64_t>(base::steps_));
+    if (weights::is_made) all.weight = static_cast<real>(machine().rows(weights::domain));
+    if constexpr (weights::is_quotient) detail::note_quotient<P, fused>(all, machine());
+    quotient_sums sums;
+    double divisor;
+    const std::span<part_facts<P>> one(&all, 1);
+    const real cost = detail::weigh_parts<P, fused>(one, sums, divisor, [&] {
+      detail::average_statistics<P>(
+          one, [this](std::size_t, int i) { return clipped_->statistics().copy(i); }, base::model_);
+    });
+    base::scalar_ = traits::scalars(*base::used_, base::steps_);
+    const float* const scale = base::limit_norms(*clipped_);
+    for (int i = 0; i < parameters; ++i) {
+      float* const gradient = clipped_->gradient(i);
+      if ((gradient == nullptr && !base::has_rows(i)) ||
+          !run_time_program<P>::desc.parameters[i].trainable)
+        continue;
+      const engine::cpu::operand param =
+          base::updates_whole(i) ? base::whole_of(i)
+                                 : base::range_of(static_cast<int>(parameters_in<P>().numbers(i)));
+      base::update_parameter(i, 0, param, engine::numbers_at<real>(gradient),
+                             machine().gradient_rows(i), scale);
+    }
+    ++base::steps_;
+    return cost;
+  }
+
+  std::optional<machine_type> fused_;                // updates are parts of its products
+  std::optional<typename base::part_type> clipped_;  // with a clip by norm, in its place
+};
+
+}  // namespace lamina::inline LAMINA_ABI
