@@ -56,9 +56,8 @@ struct counting_model {
   int trained = 0;
 };
 // Stands in for the training loop, which is found by argument-dependent look-up.
-template <class Opt>
-float train_with(const Opt& opt, counting_model& model, int batches,
-                 const lamina::optimizer::train_options& options) {
+template <class Opt, class Options>
+float train_with(const Opt& opt, counting_model& model, int batches, const Options& options) {
   model.trained += batches * options.passes;
   return lamina::optimizer::traits<Opt>::scalars(opt, 0)[0];
 }

@@ -6,14 +6,14 @@
 
 #include <lamina/core/config.hpp>
 
-#if !defined(LAMINA_COMPILED)
-#error "lamina: expected -DLAMINA_COMPILED, in this file and in those of the program"
-#endif
-
+// In a program without LAMINA_COMPILED every header has its bodies, and nothing changes.
+#if defined(LAMINA_COMPILED)
 #undef LAMINA_DEFINES
 #undef LAMINA_KERNEL
+#undef LAMINA_INSTANCE
 #undef LAMINA_EXTERN
 #define LAMINA_DEFINES 1
 #define LAMINA_KERNEL inline
 #define LAMINA_INSTANCE(...) template __VA_ARGS__;
 #define LAMINA_EXTERN(...) template __VA_ARGS__;
+#endif

@@ -17,10 +17,10 @@ namespace lamina::inline LAMINA_ABI {
 class composed_name {
  public:
   constexpr composed_name(std::string_view before, int number, std::string_view after) {
-    make(before, after, [&](name_writer& w) { w.put_number(number); });
+    make(before, {}, number, after);
   }
   constexpr composed_name(std::string_view before, std::string_view part, std::string_view after) {
-    make(before, after, [&](name_writer& w) { w.put(part.data(), static_cast<int>(part.size())); });
+    make(before, part, -1, after);
   }
   constexpr ~composed_name() { delete[] text_; }
   composed_name(const composed_name&) = delete;
@@ -31,12 +31,14 @@ class composed_name {
   }
 
  private:
-  template <class Put>
-  constexpr void make(std::string_view before, std::string_view after, const Put& put) {
+  // A number below 0 is left out: names are counted from 0.
+  constexpr void make(std::string_view before, std::string_view part, int number,
+                      std::string_view after) {
     for (const bool counts : {true, false}) {
       name_writer w{counts ? nullptr : text_};
       w.put(before.data(), static_cast<int>(before.size()));
-      put(w);
+      w.put(part.data(), static_cast<int>(part.size()));
+      if (number >= 0) w.put_number(number);
       w.put(after.data(), static_cast<int>(after.size()));
       length_ = w.length;
       if (counts) text_ = new char[static_cast<unsigned>(length_) + 1];

@@ -134,7 +134,8 @@ TEST_CASE("calls of train on a device, and passes of a trainer there, are one tr
   backend device;
   const auto train = [&](lamina::model<P>& m, int passes) {
     return lamina::detail::train_loop<P, lamina::device_trainer<P, optimizer::momentum, backend>>(
-               momentum, m, batches, {.passes = passes}, device, momentum, m, 0)
+               momentum, m, batches, lamina::train_options{.passes = passes}, device, momentum, m,
+               0)
         .steps;
   };
   const auto same = [](const lamina::model<P>& a, const lamina::model<P>& b) {

@@ -132,7 +132,10 @@ class machine_memory {
   domain_rows<domains>& rows() { return rows_; }
   const domain_rows<domains>& rows() const { return rows_; }
   float** arguments() { return arguments_; }
-  tensor_array& array(int number) requires has_arrays { return arrays_[number]; }
+  tensor_array& array(int number) {
+    if constexpr (has_arrays) return arrays_[number];
+    __builtin_unreachable();  // a program without arrays asks for none
+  }
   using rows_type = basic_selected_rows<real_of<P>>;
   rows_type& selected_rows(int number) requires(selected_count > 0) { return selected_[number]; }
   real* constants() { return constants_.get(); }
