@@ -160,7 +160,9 @@ TEST_CASE("sync_batch_norm: ranks that read shares, and several mini-batches per
                                                  {all.begin() + 4, all.begin() + 6},
                                                  {all.begin() + 6, all.end()}};
   check_same(shares, shares.at(0));
-  CHECK(distance(shares.at(0), train(batches, {.passes = 2})) < 3e-5);
+  // Sums of other parts are rounded otherwise: 5e-5 with clang, half of it with g++. Statistics of
+  // each process alone would give more than 1e-3.
+  CHECK(distance(shares.at(0), train(batches, {.passes = 2})) < 1e-4);
 }
 
 TEST_CASE("sync_batch_norm: a checkpoint goes on with other ranks", "[threads]") {
