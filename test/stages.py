@@ -181,7 +181,8 @@ class Stage:
                 options += ["-DCMAKE_CXX_COMPILER=clang++"]
             if self.name == "thread":
                 options += [f"-DCMAKE_CXX_COMPILER={second_clang()}"]
-            options += ["--preset", preset]  # would set its variables anew in a folder that is there
+            # Given again, a preset would reset what the options above have set.
+            options += ["--preset", preset]
         return subprocess.run(["cmake", "-S", ROOT, "-B", self.folder, *options,
                                "--log-level=NOTICE"], cwd=ROOT,
                               stdout=subprocess.DEVNULL).returncode == 0
