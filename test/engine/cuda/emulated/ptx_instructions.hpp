@@ -210,6 +210,8 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
     a = binary<signed_as>(type, floats);
   } else if (name == "ex2" && has("ftz")) {
     a = &one<float, float, power_of_two>;
+  } else if (name == "ex2" && type == "f32") {  // keeps subnormal numbers
+    a = &one<float, float, [](float x) { return std::exp2(x); }>;
   } else if (name == "lg2" && has("ftz")) {
     a = &one<float, float, logarithm>;
   } else if (name == "rcp" && has("ftz")) {
