@@ -23,7 +23,7 @@ function(lamina_mpi target)
   foreach(_library IN ITEMS lamina_compiled lamina_mpi_session)
     target_compile_options(${_library} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_OPTIONS>)
   endforeach()
-  # A library that is installed is exported without it: who links that one calls lamina_mpi too.
+  # An installed library is exported without it: a project that links it calls lamina_mpi too.
   get_target_property(_type ${target} TYPE)
   if(_type STREQUAL "EXECUTABLE")
     target_link_libraries(${target} PRIVATE lamina_mpi_session)
