@@ -24,7 +24,7 @@ LEFT_OUT = {
     "program_info": "needs a saved model",
 }  # yapf: disable
 # What takes time to write: "0.3 s left", "12 ms", "1.3e+05 samples/s".
-SECONDS = re.compile(r"[-+.\de]+ (?:s|ms|us|seconds|samples/s|[\w ]+ per second)\b")
+SECONDS = re.compile(r"[-+.\de]+ (?:s|ms|us|ns|seconds|samples/s|[\w ]+ per second)\b")
 
 
 def run(*command, **options):

@@ -297,12 +297,12 @@ class training_run {
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
     if constexpr (requires { machine_.end_pass(); }) machine_.end_pass();
-    e = {.kind = event_kind::end_pass,
-         .pass = pass,
-         .batch = seen_.batches(),
-         .samples = means_.samples(),
-         .cost = means_.cost(),
-         .metrics = means_.whole()};
+    e = event{.kind = event_kind::end_pass,
+              .pass = pass,
+              .batch = seen_.batches(),
+              .samples = means_.samples(),
+              .cost = means_.cost(),
+              .metrics = means_.whole()};
     report(e);
     if (!saves) return;
     // Trainers that have stopped in mini-batches of their own begin the pass again.
@@ -349,10 +349,12 @@ class training_run {
     }
   };
 
+  static void require_options(const void* opt) {
+    optimizer::require_options(*static_cast<const Opt*>(opt));
+  }
   LAMINA_COLD void report(event& e) {
     detail::report_event(
-        {options_.on_event, stopping_, known_batches_, &opt_,
-         [](const void* opt) { optimizer::require_options(*static_cast<const Opt*>(opt)); }},
+        detail::reported_run{options_.on_event, stopping_, known_batches_, &opt_, &require_options},
         e);
     bool same = options_.seed == seed_;
     if constexpr (has_all_options) same = same && options_.threads == threads_;

@@ -27,7 +27,8 @@ void call_kernel<sum>::run(const call_context& c) {
   if (!out) return;
   const int n = c.input_count(0);
   for (int i = 0; i < n; ++i) require_size(c, out, c.input(0, i));
-  with_type(out.type, [&]<class T>(T) {
+  with_type(out.type, [&](auto like) {
+    using T = decltype(like);
     for (int r = 0; r < out.rows; ++r) {
       T* const y = out.row<T>(r);
       for (int i = 0; i < n; ++i) {

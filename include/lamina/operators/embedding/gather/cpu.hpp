@@ -84,7 +84,8 @@ template <class Real>
 void call_kernel<gather>::run(const call_context& c) {
   const operand in = c.input(0), index = c.input(1), out = c.output(0);
   const entry_layout x(in), y(out);
-  with_word(in.type, [&]<class T>(T) {
+  with_word(in.type, [&](auto like) {
+    using T = decltype(like);
     detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
       std::memcpy(out.row<T>(0) + i * y.step, in.row<const T>(0) + k * x.step,
                   static_cast<std::size_t>(x.size) * sizeof(T));
@@ -136,7 +137,8 @@ void call_kernel<scatter>::run(const call_context& c) {
       std::memset(static_cast<char*>(out.data) + k * y.step * width, 0,
                   static_cast<std::size_t>(y.size * width));
     });
-    return with_type(out.type, [&]<class T>(T) {
+    return with_type(out.type, [&](auto like) {
+      using T = decltype(like);
       detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
         T* const to = out.row<T>(0) + k * y.step;
         const T* const from = updates.row<const T>(0) + i * u.step;
@@ -144,7 +146,8 @@ void call_kernel<scatter>::run(const call_context& c) {
       });
     });
   }
-  with_word(out.type, [&]<class T>(T) {
+  with_word(out.type, [&](auto like) {
+    using T = decltype(like);
     detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
       std::memcpy(out.row<T>(0) + k * y.step, updates.row<const T>(0) + i * u.step,
                   static_cast<std::size_t>(y.size) * sizeof(T));

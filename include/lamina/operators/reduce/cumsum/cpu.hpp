@@ -31,7 +31,8 @@ void call_kernel<cumsum>::run(const call_context& c) {
   const int axis = dimension_of(c, c.integer(0), shape.rank);
   const bool exclusive = c.flag(1), reverse = c.flag(2);
   const line_layout from(shape, axis), to(layout_of(out), axis);
-  with_type(in.type, [&]<class T>(T) {
+  with_type(in.type, [&](auto like) {
+    using T = decltype(like);
     for (int r = 0; r < from.rows; ++r)
       for (int o = 0; o < from.outer; ++o)
         for (int i = 0; i < from.inner; ++i) {

@@ -97,7 +97,8 @@ void call_kernel<sequence_enumerate>::run(const call_context& c) {
   const sequence_rows all = c.sequences(x);
   std::uint64_t bits = 0;
   store_as(&bits, x.type, 0, static_cast<std::int64_t>(c.number(1)));
-  with_word(x.type, [&]<class T>(T) {
+  with_word(x.type, [&](auto like) {
+    using T = decltype(like);
     T pad;
     std::memcpy(&pad, &bits, sizeof(T));
     for (int s = 0; s < all.count; ++s)

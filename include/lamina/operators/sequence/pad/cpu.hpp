@@ -116,7 +116,8 @@ void call_kernel<sequence_pad>::run(const call_context& c) {
   if (pads != 1 && pads != x.columns)
     fail(c, {"expected 1 or ", x.columns, " numbers to pad with, found ", pads});
   detail::pad_rows(x, all, to);
-  with_word(x.type, [&]<class T>(T) {
+  with_word(x.type, [&](auto like) {
+    using T = decltype(like);
     for (int s = 0; s < all.count; ++s) {
       T* const end = reinterpret_cast<T*>(to.at(s, to.length));
       for (T* at = reinterpret_cast<T*>(to.at(s, all.length(s))); at < end; at += x.columns)
@@ -174,7 +175,8 @@ void call_kernel<sequence_mask>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0);
   const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
   const int length = y.columns / in_row;
-  with_type(y.type, [&]<class T>(T) {
+  with_type(y.type, [&](auto like) {
+    using T = decltype(like);
     for (int r = 0; r < x.rows; ++r)
       for (int j = 0; j < x.columns; ++j) {
         const std::int64_t ones = std::clamp<std::int64_t>(integer_in(x, r, j), 0, length);

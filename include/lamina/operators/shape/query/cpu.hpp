@@ -104,7 +104,8 @@ void call_kernel<range>::run(const call_context& c) {
   if (expected != static_cast<double>(size))
     fail(c, {"expected ", size, " numbers, found a start, an end and a step of ",
              static_cast<float>(expected)});
-  with_type(out.type, [&]<class T>(T) {
+  with_type(out.type, [&](auto like) {
+    using T = decltype(like);
     for (std::ptrdiff_t i = 0; i < size; ++i)
       static_cast<T*>(out.data)[i] = static_cast<T>(first + static_cast<double>(i) * by);
   });
