@@ -227,7 +227,8 @@ def check_framing(programs, folder):
     unclear += [(501, get + b"Transfer-Encoding: %s\r\n\r\n" % name) for name in (
         b"identity", b"gzip, chunked", b"chunked, identity", b"chunked, chunked", b"xchunked")]
     unclear += [
-        (400, get.replace(b"\r\n", b"\n") + b"\n"), (400, get + b"\n"), (400, b"\n" + get + b"\r\n"),
+        (400, get.replace(b"\r\n", b"\n") + b"\n"), (400, get + b"\n"),
+        (400, b"\n" + get + b"\r\n"),
         (400, b"GET /v2 HTTP/1.1\r\n\r\n"), (400, b"GET  /v2" + host + b"\r\n"),
         (400, b"GET /v2\0" + host + b"\r\n"), (400, b"GET /v 2" + host + b"\r\n"),
         (400, b"GET v2" + host + b"\r\n"), (400, b" GET /v2" + host + b"\r\n"),
@@ -255,7 +256,8 @@ def check_framing(programs, folder):
         ([200, 200], b"\r\n" + get + b"\r\n\r\n" + get + b"\r\n"),
         ([200, 200], get + length % len(hidden) + b"\r\n" + hidden + get + b"\r\n"),
         ([200, 200], get + chunks + b"\r\n" + chunked(hidden) + b"\r\n" + get + b"\r\n"),
-        ([404, 200], b"POST /v2" + host + length % len(hidden) + b"\r\n" + hidden + get + b"\r\n"),
+        ([404, 200],
+         b"POST /v2" + host + length % len(hidden) + b"\r\n" + hidden + get + b"\r\n"),
         ([200, 200], post + chunks + b"\r\n" + chunked(body, 1, b";a=b") + b"\r\n" + right),
         ([200, 200], post + chunks.upper() + b"\r\n" + chunked(body) + b"X: a\r\n\r\n" + right),
         ([413, 200], post + length % 2000000 + b"\r\n" + b" " * 2000000 + right),
@@ -375,8 +377,9 @@ def check_limits(programs, folder):
     with server(programs[0], folder, "--model=a.lamina", "--seconds=0.5", "--idle=1") as at:
         def refused(data, code, text=b"error"):
             found = at.raw(data)
-            require(found.startswith(b"HTTP/1.1 %d " % code) and text in found, "expected", code,
-                    text, "found", found[:300])
+            codes = code if isinstance(code, tuple) else (code,)
+            require(any(found.startswith(b"HTTP/1.1 %d " % c) for c in codes) and text in found,
+                    "expected", code, text, "found", found[:300])
         head = b"POST " + INFER.encode() + b" HTTP/1.1\r\nHost: x\r\n"
         end = b" HTTP/1.1\r\nHost: x\r\n"
         refused(b"nonsense\r\n\r\n", 400)
@@ -395,7 +398,8 @@ def check_limits(programs, folder):
         refused(head + b"Content-Length: 100\r\n\r\n{", 408)  # the rest does not come
         refused(head + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400, b"'inputs'")
         refused(head + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400)
-        refused(head + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd", 400)
+        # 415: a cpp-httplib without zlib
+        refused(head + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd", (400, 415))
         deep = b'{"inputs":' + b"[" * 400000 + b"]" * 400000 + b"}"
         refused(head + b"Content-Length: %d\r\n\r\n" % len(deep) + deep, 400, b"in each other")
         form = b"--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--b--\r\n"
