@@ -216,7 +216,7 @@ constexpr auto raw = lamina::program([](block& main) {
   const int w = helper.parameter({}, ".w_", {Rows, 3}, lamina::dtype::float32, fill, 0);
   const int p = helper.parameter({}, ".w_", {Padding, 2}, lamina::dtype::float32, fill, 0);
   auto y = helper.output<lamina::variable<float, tokens<"x">, 3>>();
-  b.add_operator(lamina::schema_of<lamina::sequence_conv>(), {x.id, p, w}, {y.id},
+  b.add_operator(lamina::schema_of<lamina::operators::sequence_conv>(), {x.id, p, w}, {y.id},
                  b.attribute_list(Length, -1, Stride, true));
   return y;
 });
@@ -229,7 +229,7 @@ constexpr auto raw_row = lamina::program([](block& main) {
   const int w =
       helper.parameter({}, ".w_", {2, Width}, lamina::dtype::float32, lamina::init::constant(1), 0);
   const int y = helper.output_like(x.id);
-  b.add_operator(lamina::schema_of<lamina::row_conv>(), {x.id, w}, {y});
+  b.add_operator(lamina::schema_of<lamina::operators::row_conv>(), {x.id, w}, {y});
   return decltype(x){&b, y};
 });
 

@@ -184,7 +184,7 @@ TEST_CASE("a ref_level that Y has not is refused") {
     lamina::program_builder& b = *main.builder;
     layer::layer_helper helper(b, "wrong");
     auto out = helper.output<lamina::variable<float, tokens<"y">, 1>>();
-    b.add_operator(lamina::schema_of<lamina::sequence_expand>(), {x.id, y.id}, {out.id},
+    b.add_operator(lamina::schema_of<lamina::operators::sequence_expand>(), {x.id, y.id}, {out.id},
                    b.attribute_list(1));
     return out;
   });

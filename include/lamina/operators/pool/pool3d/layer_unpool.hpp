@@ -48,7 +48,7 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   const attribute_value ksize = detail::pair_attribute(b, Size);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
-  b.add_operator(schema_of<lamina::max_pool2d_with_index>(), {x.id}, {y.id, positions.id},
+  b.add_operator(schema_of<operators::max_pool2d_with_index>(), {x.id}, {y.id, positions.id},
                  b.attribute_list(ksize, false, false, strides, paddings));
   return std::tuple{layer.returns(y), positions};
 }
@@ -78,7 +78,7 @@ constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
   const attribute_value ksize = detail::pair_attribute(b, Size);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
-  b.add_operator(schema_of<lamina::unpool>(), {x.id, positions.id}, {y.id},
+  b.add_operator(schema_of<operators::unpool>(), {x.id, positions.id}, {y.id},
                  b.attribute_list(ksize, strides, paddings, b.text("max")));
   return layer.returns(y);
 }
