@@ -428,11 +428,11 @@ TEST_CASE("A sequence for each row, which the rows do not belong to") {
   const int offsets = b.add<std::int64_t>(0, {4}), few = b.add<std::int64_t>(0, {3});
   b.set<float>(x, {1, 2, 3});
   b.set<std::int64_t>(offsets, {0, 2, 2, 3});
-  b.call<lod_reset>({x, offsets}, {y}, {0, 1});
+  b.call<operators::lod_reset>({x, offsets}, {y}, {0, 1});
   CHECK(b.get<float>(y) == floats{1, 2, 3});
   CHECK(b.lengths(parts) == std::vector<int>{2, 0, 1});
   CHECK(b.lengths(words) == std::vector<int>{1, 2});
   b.set<std::int64_t>(few, {0, 1, 3});
-  CHECK_THROWS_WITH((b.call<lod_reset>({x, few}, {y}, {0, 1})),
+  CHECK_THROWS_WITH((b.call<operators::lod_reset>({x, few}, {y}, {0, 1})),
                     Contains("expected one sequence for each of 3 rows, found 3 offsets"));
 }

@@ -259,9 +259,9 @@ class native_writer : native_calls {
   void record(std::size_t k) {
     const operator_desc& op = *operators_[k];
     const std::string_view type = op.schema->type;
-    std::string text =
-        "layer::record<lamina::" + std::string(type == "clip_by_norm" ? "clip_to_norm" : type) +
-        ">(" + here_ + ", ";
+    std::string text = "layer::record<lamina::operators::" +
+                       std::string(type == "clip_by_norm" ? "clip_to_norm" : type) + ">(" + here_ +
+                       ", ";
     constexpr std::string_view not_recorded[] = {"lookup_table_v2", "flatten_contiguous_range",
                                                  "read_minibatch", "lod_rank_table"};
     if (std::find(std::begin(not_recorded), std::end(not_recorded), type) != std::end(not_recorded))
