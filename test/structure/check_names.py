@@ -12,8 +12,8 @@ chooses by their arguments. Reported are
 
 KNOWN has the exceptions, each with its reason; one that is not needed any more is reported too. The
 check reads text: it relies on clang-format, which writes declarations of a namespace at the
-beginning of a line. With --compiler it also asks the compiler for each name that lamina.hpp declares
-in a namespace that opens the others, and compiles EXAMPLES without their qualifications.
+beginning of a line. With --compiler it also asks the compiler for each name that lamina.hpp
+declares in a namespace that opens the others, and compiles EXAMPLES without their qualifications.
 
 usage: check_names.py [--include FOLDER] [--compiler CXX]... [-- COMPILER_FLAGS...]
        check_names.py --self-test
