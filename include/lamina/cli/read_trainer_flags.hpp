@@ -17,9 +17,9 @@
 #include <lamina/core/macros_shown.hpp>
 // clang-format on
 
-#include <lamina/cli/nearest_word.hpp>
 #include <lamina/cli/trainer_flags.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/nearest_word.hpp>
 #include <lamina/core/text.hpp>
 
 namespace lamina::inline LAMINA_ABI {

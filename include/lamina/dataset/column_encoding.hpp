@@ -60,9 +60,10 @@ class column_encoding {
 
   /// Learns all columns from training rows, a range of csv_row: a table, a slice, a pass of a
   /// reader. A column of equal numbers has deviation 1. Words get the ids 0, 1, ... in the order of
-  /// their bytes, skipping the id of unseen words. Errors: no row, a column that does not exist, a
-  /// field that is not a finite number, a column without any number, numbers whose variance no
-  /// double can hold. After an error the encoding is unchanged.
+  /// their bytes, skipping the id of unseen words; an empty field is a word, the first one. Errors:
+  /// no row, a column that does not exist, a field that is not a finite number, a column without
+  /// any number, numbers whose variance no double can hold. After an error the encoding is
+  /// unchanged.
   template <class Rows>
   void fit(Rows&& rows) {
     column_encoding fresh = *this;

@@ -19,6 +19,7 @@
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/run_memory.hpp>
 #include <lamina/executor/run_options.hpp>
+#include <lamina/program/operator_place.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/row_renaming.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
@@ -99,9 +100,14 @@ class call_context {
   /// Throws lamina::error unless low <= value < high for an element of the input in this slot.
   void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
                      std::int64_t high) const {
-    if (value < low || value >= high)
-      fail("expected values from " + std::to_string(low) + " to " + std::to_string(high - 1) +
-           " in variable " + quoted(input_name(slot)) + ", found " + std::to_string(value));
+    if (value >= low && value < high) return;
+    const auto all = integers(slot);
+    std::size_t at = 0;
+    while (at + 1 < all.size() && all.flat(at) != value) ++at;
+    const std::size_t rows = all.dimension() > 0 ? all.shape()[0] : 1;
+    fail("expected values from " + std::to_string(low) + " to " + std::to_string(high - 1) +
+         " in " + source_of(program_, input_variable(slot, 0)) + ", found " +
+         std::to_string(value) + " in row " + std::to_string(at / (all.size() / rows)));
   }
 
   /// The row numbers of a selected_rows in an input slot; null for other inputs.
@@ -234,9 +240,11 @@ class call_context {
     return static_cast<std::size_t>(axis < 0 ? axis + n : axis);
   }
 
-  /// Throws lamina::error that names the operator.
+  /// Throws lamina::error that names the layer, or the operator where no layer recorded it.
   [[noreturn]] void fail(const std::string& what) const {
-    throw error("lamina: executor: operator " + quoted(schema().type) + ": " + what);
+    const std::string layer = layer_of(program_, &op_);
+    throw error("lamina: executor: " +
+                (layer.empty() ? "operator " + quoted(schema().type) : layer) + ": " + what);
   }
 
  private:
