@@ -34,7 +34,8 @@ std::string layer_of(const program_view& p, const operator_desc* op) {
       const int n = slots[s].duplicable ? p.arguments[at++] : 1;
       for (int i = 0; i < n; ++i) {
         const int v = p.arguments[at++];
-        if (v < 0 || (!gradient && p.variables[v].kind != variable_kind::temporary)) continue;
+        if (v < 0 || v >= p.count.variables) continue;
+        if (!gradient && p.variables[v].kind != variable_kind::temporary) continue;
         const std::string name = variable_name(p, v);
         const std::size_t end = name.find(".tmp_");
         if (end == name.npos || (name.find("@GRAD") != name.npos) != gradient) continue;
@@ -43,7 +44,7 @@ std::string layer_of(const program_view& p, const operator_desc* op) {
     }
     return std::string();
   };
-  if (op == nullptr) return "";
+  if (op == nullptr || p.arguments == nullptr) return "";
   const operator_schema& s = *op->schema;
   std::string found = layer_in(op->outputs, s.outputs, s.output_count, false);
   if (found.empty()) found = layer_in(op->inputs, s.inputs, s.input_count, true);

@@ -114,11 +114,13 @@ class operator_call {
 
   /// The variable of the program whose elements an input has at `data`; -1 if there is none.
   int variable_of(const void* data) const {
-    if (op_ == nullptr || data == nullptr) return -1;
+    if (op_ == nullptr || data == nullptr || program_.arguments == nullptr) return -1;
     int n = 0, at = op_->inputs;
     for (int s = 0; s < schema().input_count; ++s)
       for (int k = schema().inputs[s].duplicable ? program_.arguments[at++] : 1; k > 0; --k, ++n)
-        if (const int v = program_.arguments[at++]; v >= 0 && arguments_[n] == data) return v;
+        if (const int v = program_.arguments[at++];
+            v >= 0 && v < program_.count.variables && arguments_[n] == data)
+          return v;
     return -1;
   }
 
