@@ -240,7 +240,7 @@ class native_writer : native_calls {
     const int scopes = output(op, loop ? "StepScopes" : "Scope");
     const std::string condition = handle(condition_of(op), k), here = here_;
     const std::string body = native_statement::identifier(native_statement::block_name(inner));
-    line(std::string("layer::record_block<lamina::") +
+    line(std::string("layer::record_block<lamina::operators::") +
          (loop ? "while_block" : "conditional_block") + ">(" + here_ + ", " +
          native_statement::name(scopes < 0 ? "" : base_of(scopes)) + ", " + condition + ", " +
          (flag ? "true" : "false") + ", [&](lamina::block& " + body + ") {");
