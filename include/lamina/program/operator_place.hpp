@@ -5,9 +5,10 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstdint>
 #include <string>
-#include <string_view>
 
+#include <lamina/core/text.hpp>
 #include <lamina/program/operator_schema.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/variable_name.hpp>
@@ -26,12 +27,19 @@ LAMINA_API_COLD std::string place_of(const program_view& p, const operator_desc*
 /// "feed 'words'" for a data layer, "variable 'argmax_0.tmp_0'" for others.
 LAMINA_API_COLD std::string source_of(const program_view& p, int variable);
 
+/// The same as layer_of, but "operator 'type'" where no layer recorded it.
+LAMINA_API_COLD std::string executed_place_of(const program_view& p, const operator_desc& op);
+
+/// "expected values from LOW to HIGH - 1 in feed 'words', found VALUE in row ROW".
+LAMINA_API_COLD std::string out_of_range(const program_view& p, int variable, std::int64_t value,
+                                         std::int64_t low, std::int64_t high, std::int64_t row);
+
 #if LAMINA_DEFINES
 
 std::string layer_of(const program_view& p, const operator_desc* op) {
-  const auto layer_in = [&](int at, const slot_desc* slots, int count, bool gradient) {
+  const auto layer_in = [&](int at, const slot_desc* of, int count, bool gradient) {
     for (int s = 0; s < count; ++s) {
-      const int n = slots[s].duplicable ? p.arguments[at++] : 1;
+      const int n = of[s].duplicable ? p.arguments[at++] : 1;
       for (int i = 0; i < n; ++i) {
         const int v = p.arguments[at++];
         if (v < 0 || v >= p.count.variables) continue;
@@ -60,6 +68,18 @@ std::string place_of(const program_view& p, const operator_desc* op,
 std::string source_of(const program_view& p, int variable) {
   return (p.variables[variable].kind == variable_kind::data ? "feed '" : "variable '") +
          variable_name(p, variable) + "'";
+}
+
+std::string executed_place_of(const program_view& p, const operator_desc& op) {
+  std::string found = layer_of(p, &op);
+  return found.empty() ? "operator '" + std::string(op.schema->type) + "'" : found;
+}
+
+std::string out_of_range(const program_view& p, int variable, std::int64_t value, std::int64_t low,
+                         std::int64_t high, std::int64_t row) {
+  return text("expected values from ")
+         << low << " to " << high - 1 << " in " << source_of(p, variable) << ", found " << value
+         << " in row " << row;
 }
 
 #endif  // LAMINA_DEFINES
