@@ -26,19 +26,18 @@
 
 #include "serve_http/digits_net.hpp"
 #include "serve_http/infer_protocol.hpp"
+#include "serve_http/listening_server.hpp"
 #include "serve_http/server_metrics.hpp"
 #include <CLI/CLI.hpp>
 #include <httplib.h>
 #include <pthread.h>
 #include <sys/socket.h>
-#if defined(__linux__)
-#include <linux/filter.h>
-#endif
 
 namespace serve = lamina::serve;
 namespace reader = lamina::reader;
 using namespace std::chrono_literals;
-using clock_type = std::chrono::steady_clock;
+using serve_http::clock_type;
+using serve_http::listening_server;
 
 namespace {
 
@@ -74,33 +73,6 @@ class counted_threads : public httplib::TaskQueue {
  private:
   httplib::ThreadPool pool_;
   std::atomic<int>& open_;
-};
-
-/// A server that takes bursts of connections, and that ends without losing any.
-class listening_server : public httplib::Server {
- public:
-  /// httplib lets 5 connections at a time wait until it takes them, fewer than a burst has.
-  void accept_bursts() { ::listen(svr_sock_, SOMAXCONN); }
-
-  /// Takes no more connections, as if the port was closed; open ones go on. Server::stop() would
-  /// close connections too whose request was not read yet.
-  void refuse_connections() {
-#if defined(__linux__)
-    // What the system has accepted by itself, and httplib has not, would be lost with the socket.
-    // So drop the first packets (SYN without ACK) of new connections, and let httplib take the
-    // rest.
-    sock_filter code[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),  // the flags in a TCP head
-                          BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
-                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
-                          BPF_STMT(BPF_RET | BPF_K, 0), BPF_STMT(BPF_RET | BPF_K, 0xffffffff)};
-    const sock_fprog filter{5, code};
-    ::setsockopt(svr_sock_, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
-    std::this_thread::sleep_for(50ms);
-#endif
-    ::shutdown(svr_sock_, SHUT_RDWR);  // ends the loop that accepts
-  }
-  /// Ends each open connection after its answer.
-  void end_connections() { svr_sock_ = INVALID_SOCKET; }
 };
 
 class model_server {
@@ -187,15 +159,10 @@ class model_server {
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     http_.set_tcp_nodelay(true);
-    http_.set_keep_alive_max_count(1000000);
+    http_.set_keep_alive_max_count(1000000);  // answers name both; this server does not count
     http_.set_keep_alive_timeout(static_cast<time_t>(o_.idle));
-    http_.set_read_timeout(seconds(o_.seconds));
-    http_.set_write_timeout(seconds(o_.seconds));
-    http_.set_expect_100_continue_handler([this](const httplib::Request& q, httplib::Response& r) {
-      if (length_of(q) <= o_.body) return 100;
-      fail(r, 413, too_long());
-      return 413;
-    });
+    http_.set_limits({seconds(o_.idle), seconds(o_.seconds), o_.body});
+    http_.set_refused([this](int status) { count(status); });
     http_.set_error_handler([](const httplib::Request& q, httplib::Response& r) {
       if (r.body.empty() && !r.has_header("Content-Type"))  // those that httplib finds itself
         r.set_content(
@@ -209,11 +176,14 @@ class model_server {
       fail(r, 500, "the server could not compute the answer");
     });
     http_.set_post_routing_handler([this](const auto&, httplib::Response& r) {
-      if (stopping_) r.set_header("Connection", "close");
+      if (!stopping_) return;
+      r.set_header("Connection", "close");
+      listening_server::current().ends_connection = true;
     });
-    http_.set_logger([this](const auto&, const httplib::Response& r) {
-      if (r.status > 0 && r.status < 600) ++metrics_.by_code[static_cast<std::size_t>(r.status)];
-    });
+    http_.set_logger([this](const auto&, const httplib::Response& r) { count(r.status); });
+  }
+  void count(int status) {
+    if (status > 0 && status < 600) ++metrics_.by_code[static_cast<std::size_t>(status)];
   }
 
   void set_routes() {
@@ -246,7 +216,7 @@ class model_server {
     http_.Post("/v2/repository/models/([^/]+)/load",
                [=, this](const Request& q, Response& r, const httplib::ContentReader& read) {
                  std::string body;  // parameters for the load, of which this server has none
-                 if (!read_body(q, r, read, clock_type::now() + seconds(o_.seconds), body)) return;
+                 if (!read_body(q, r, read, body)) return;
                  if (!is_model(q, r)) return;
                  try {
                    json(r, "{\"model_version\":\"" + std::to_string(load()) + "\"}");
@@ -264,18 +234,6 @@ class model_server {
     r.status = status;
     r.set_content(serve_http::error_body(what), "application/json");
   }
-  /// The same where a part of the request was not read: the connection ends, as what follows on it
-  /// is not the beginning of a request. httplib ends it when a content provider fails.
-  static void fail_and_close(httplib::Response& r, int status, const std::string& what) {
-    const std::string body = serve_http::error_body(what);
-    r.status = status;
-    r.set_header("Connection", "close");
-    r.set_content_provider(body.size(), "application/json",
-                           [body](std::size_t, std::size_t, httplib::DataSink& to) {
-                             to.write(body.data(), body.size());
-                             return false;
-                           });
-  }
   bool is_model(const httplib::Request& q, httplib::Response& r) const {
     if (q.matches[1] == o_.name) return true;
     fail(r, 404, "expected the model " + o_.name + ", found " + q.matches[1].str().substr(0, 200));
@@ -290,57 +248,28 @@ class model_server {
     const auto read = std::from_chars(text.data(), end, value);
     return read.ec == std::errc() && read.ptr == end && value >= 0 ? value : -2;
   }
-  static unsigned long long length_of(const httplib::Request& q) {
-    const long long n = number_in(q, "Content-Length");
-    return n < 0 ? 0 : static_cast<unsigned long long>(n);
-  }
-
-  std::string too_long() const {
-    return "expected a body of at most " + std::to_string(o_.body) + " bytes, found more";
-  }
-
-  /// Reads the body within its limits. Otherwise answers and returns false.
+  /// Reads the body, which has come as a whole. If it is in an encoding, its size and whether it
+  /// can be read are found only here. Otherwise answers and returns false.
   bool read_body(const httplib::Request& q, httplib::Response& r,
-                 const httplib::ContentReader& read, clock_type::time_point until,
-                 std::string& body) const {
-    const bool chunked = q.has_header("Transfer-Encoding");
-    if (number_in(q, "Content-Length") == -2)
-      return fail_and_close(r, 400, "expected a number as Content-Length"), false;
-    if (!chunked && !q.has_header("Content-Length"))
-      return fail_and_close(r, 411, "expected Content-Length or chunks"), false;
+                 const httplib::ContentReader& read, std::string& body) const {
     if (q.is_multipart_form_data())
-      return fail_and_close(r, 415, "expected JSON or application/octet-stream, found a form"),
-             false;
-    // A client reads the answer when it has sent all: a body that is somewhat too long is read too.
-    const std::size_t most = 4 * o_.body;
-    if (length_of(q) > most) return fail_and_close(r, 413, too_long()), false;
-    bool is_late = false;
-    std::size_t found = 0;
+      return fail(r, 415, "expected JSON or application/octet-stream, found a form"), false;
     const bool whole = read([&](const char* data, std::size_t size) {
-      is_late = clock_type::now() > until;
-      found += size;
-      if (is_late || found > most) return false;
-      if (found <= o_.body) body.append(data, size);
+      if (size > o_.body - body.size()) return false;
+      body.append(data, size);
       return true;
     });
-    if (whole && found <= o_.body) return true;
-    if (whole)
-      fail(r, 413, too_long());
-    else if (is_late || clock_type::now() > until)
-      fail_and_close(r, 408, "expected the body within the time for a request, found a part");
-    else if (r.status < 400 && found < length_of(q))
-      fail_and_close(r, 400, "expected the whole body, found a part");
-    else if (r.status >= 400)
-      fail_and_close(r, r.status, "expected a body in the encoding that its head names");
-    else
-      fail_and_close(r, 413, too_long());
-    return false;
+    if (!whole && r.status >= 400)
+      fail(r, r.status, "expected a body in the encoding that its head names");
+    else if (!whole)
+      fail(r, 413, "expected a body of at most " + std::to_string(o_.body) + " bytes, found more");
+    return whole;
   }
 
   void infer(const httplib::Request& q, httplib::Response& r, const httplib::ContentReader& read) {
-    const auto begin = clock_type::now(), until = begin + seconds(o_.seconds);
+    const auto begin = listening_server::current().begin, until = begin + seconds(o_.seconds);
     std::string body;
-    if (!read_body(q, r, read, until, body) || !is_model(q, r)) return;
+    if (!read_body(q, r, read, body) || !is_model(q, r)) return;
     answer(q, r, std::move(body), until);
     metrics_.request_seconds.add(std::chrono::duration<double>(clock_type::now() - begin).count());
   }

@@ -95,6 +95,8 @@ lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_co
 lamina_source_test(self_contained.lenet self_contained/check.py ${_compiling_options} --limit 60
                    --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
+lamina_source_test(structure.opened_names structure/check_names.py ${_compiling_options}
+                   -- ${_compile_flags})
 lamina_source_test(structure.macros structure/check_macros.py ${_compiling_options}
                    -- ${_compile_flags})
 

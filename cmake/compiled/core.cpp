@@ -9,6 +9,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/md5.hpp>
+#include <lamina/core/nearest_word.hpp>
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/core/threading.hpp>
@@ -37,5 +38,6 @@
 #include <lamina/optimizer/proximal_gd.hpp>
 #include <lamina/optimizer/rmsprop.hpp>
 #include <lamina/optimizer/sgd.hpp>
+#include <lamina/program/operator_place.hpp>
 #include <lamina/tensor/lod.hpp>
 #include <lamina/tensor/lod_tensor.hpp>

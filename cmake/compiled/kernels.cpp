@@ -7,6 +7,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/call_error.hpp>
+#include <lamina/program/operator_place.hpp>
 
 #include <lamina/core/compiles.hpp>
 

@@ -111,6 +111,7 @@
 #include <lamina/optimizer/event.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/option_check.hpp>
+#include <lamina/program/operator_place.hpp>
 
 #include <lamina/core/compiles.hpp>
 

@@ -33,6 +33,7 @@
 #include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/program/operator_place.hpp>
 
 #include <lamina/core/compiles.hpp>
 

@@ -195,17 +195,34 @@ class request_reader {
       return whole<T>(value, place);
     }
   }
-  /// Elements of `data`: one array, or arrays in arrays as the shape says.
+  /// Elements of `data`, an array of them, or arrays in arrays as the shape says.
   template <class T>
-  static void append(const json& data, std::size_t depth, const std::string& place,
-                     std::string& to) {
-    if (data.is_array()) {
-      if (depth == 0) fail(place, "no more arrays in arrays than the shape has dimensions", data);
-      for (const json& inner : data) append<T>(inner, depth - 1, place, to);
-      return;
+  static void append(const json& data, const std::vector<std::int64_t>& shape, std::size_t depth,
+                     const std::string& place, std::string& to) {
+    const bool is_nested = !data.empty() && data[0].is_array();
+    if (is_nested || depth > 0) {
+      const bool is_last = depth + 1 >= shape.size();
+      if (is_nested ? is_last : !is_last)
+        fail(place,
+             "elements in one array, or arrays in " + std::to_string(shape.size()) +
+                 " levels as the shape has dimensions",
+             data);
+      if (static_cast<std::uint64_t>(shape[depth]) != data.size())
+        fail(place,
+             "as the shape says, arrays of " + std::to_string(shape[depth]) + " in level " +
+                 std::to_string(depth + 1) + " of data",
+             data);
     }
-    const T value = element<T>(data, place);
-    to.append(reinterpret_cast<const char*>(&value), sizeof value);
+    for (const json& inner : data) {
+      if (inner.is_array() != is_nested)
+        fail(place, is_nested ? "arrays alone in an array" : "elements alone in an array", data);
+      if (is_nested) {
+        append<T>(inner, shape, depth + 1, place, to);
+      } else {
+        const T value = element<T>(inner, place);
+        to.append(reinterpret_cast<const char*>(&value), sizeof value);
+      }
+    }
   }
 
   void read_input(const json& input) {
@@ -241,7 +258,7 @@ class request_reader {
       const json& data = member(input, "data", place);
       if (!data.is_array()) fail(place, "data, an array", data);
       with_type(v.type,
-                [&](auto zero) { append<decltype(zero)>(data, v.shape.size(), place, v.bytes); });
+                [&](auto zero) { append<decltype(zero)>(data, v.shape, 0, place, v.bytes); });
     }
     read_.model.inputs.push_back(std::move(v));
   }

@@ -140,9 +140,10 @@ TEST_CASE("functions of vectors of doubles are right to the digits of double") {
   CHECK(std::isnan(of_double(erf, none)));
 }
 
-TEMPLATE_TEST_CASE("activations with bounds let through what is not a number", "", lamina::relu,
-                   lamina::clip, lamina::relu6, lamina::brelu, lamina::soft_relu,
-                   lamina::hard_sigmoid, lamina::hard_swish) {
+TEMPLATE_TEST_CASE("activations with bounds let through what is not a number", "",
+                   lamina::operators::relu, lamina::operators::clip, lamina::operators::relu6,
+                   lamina::operators::brelu, lamina::operators::soft_relu,
+                   lamina::operators::hard_sigmoid, lamina::operators::hard_swish) {
   const auto of = [](auto x) {
     using T = decltype(x);
     if constexpr (lamina::scalars_of<TestType> == 0)
@@ -214,24 +215,25 @@ TEMPLATE_TEST_CASE("cancellation: functions of small numbers keep their digits",
     return (x > 0 ? x : 0) + std::log1p(std::exp(x > 0 ? -x : x)) + (x != x ? x : 0);
   };
   check_at_edges<T>(
-      "softplus", [](auto x) { return lamina::softplus::f(x); }, softplus);
+      "softplus", [](auto x) { return lamina::operators::softplus::f(x); }, softplus);
   check_at_edges<T>(
       "logsigmoid",  // whose zero has no sign of its own
-      [](auto x) { return decltype(x)(lamina::logsigmoid::f(x) + decltype(x)(0)); },
+      [](auto x) { return decltype(x)(lamina::operators::logsigmoid::f(x) + decltype(x)(0)); },
       [&](long double x) { return 0 - static_cast<T>(softplus(-x)); });
   check_at_edges<T>(
-      "soft_relu", [](auto x) { return lamina::soft_relu::f(x, decltype(x)(1e4f)); },
+      "soft_relu", [](auto x) { return lamina::operators::soft_relu::f(x, decltype(x)(1e4f)); },
       [&](long double x) {
         return softplus(x > 1e4L ? 1e4L : x < -1e4L ? -1e4L : x);
       });
   check_at_edges<T>(
-      "elu", [](auto x) { return lamina::elu::f(x, decltype(x)(1)); },
+      "elu", [](auto x) { return lamina::operators::elu::f(x, decltype(x)(1)); },
       [](long double x) { return x > 0 ? x : std::expm1(x); });
   check_at_edges<T>(
-      "selu", [](auto x) { return lamina::selu::f(x, decltype(x)(2), decltype(x)(1.5f)); },
+      "selu",
+      [](auto x) { return lamina::operators::selu::f(x, decltype(x)(2), decltype(x)(1.5f)); },
       [](long double x) { return 2 * (x > 0 ? x : 1.5L * std::expm1(x)); });
   check_at_edges<T>(
-      "tanh_shrink", [](auto x) { return lamina::tanh_shrink::f(x); },
+      "tanh_shrink", [](auto x) { return lamina::operators::tanh_shrink::f(x); },
       [](long double x) {
         const long double size = std::abs(x);
         return size < 1e-3L ? x * x * x / 3 * (1 - x * x * 2 / 5) : x - std::tanh(x);
@@ -250,26 +252,27 @@ TEMPLATE_TEST_CASE("0 times infinity: activations of infinite numbers", "", floa
   using T = TestType;
   using limits = std::numeric_limits<T>;
   const auto at = [](auto f, T x) { return of_vector<T>(f, x); };
-  const auto swish = [](auto x) { return lamina::swish::f(x, decltype(x)(1)); };
+  const auto swish = [](auto x) { return lamina::operators::swish::f(x, decltype(x)(1)); };
   const auto swish_slope = [](auto x) {
-    return lamina::swish::df(x, decltype(x)(1), decltype(x)(1));
+    return lamina::operators::swish::df(x, decltype(x)(1), decltype(x)(1));
   };
   const auto hard_swish = [](auto x) {
     using V = decltype(x);
-    return lamina::hard_swish::f(x, V(6), V(6), V(3));
+    return lamina::operators::hard_swish::f(x, V(6), V(6), V(3));
   };
-  const auto softsign = [](auto x) { return lamina::softsign::f(x); };
+  const auto softsign = [](auto x) { return lamina::operators::softsign::f(x); };
   for (const T x : {-limits::infinity(), T(-1e30), limits::lowest()}) {
     CHECK(at(swish, x) == 0);
     CHECK(at(swish_slope, x) == 0);
     CHECK(at(hard_swish, x) == 0);
     CHECK(at(softsign, x) == -1);
     for (const int approximate : {0, 1}) {
-      CHECK(at([=](auto v) { return lamina::gelu::f(v, decltype(v)(T(approximate))); }, x) == 0);
+      CHECK(at([=](auto v) { return lamina::operators::gelu::f(v, decltype(v)(T(approximate))); },
+               x) == 0);
       CHECK(at(
                 [=](auto v) {
                   using V = decltype(v);
-                  return lamina::gelu::df(v, V(T(1)), V(T(approximate)));
+                  return lamina::operators::gelu::df(v, V(T(1)), V(T(approximate)));
                 },
                 x) == 0);
     }
@@ -283,7 +286,7 @@ TEMPLATE_TEST_CASE("0 times infinity: activations of infinite numbers", "", floa
       CHECK(at(
                 [=](auto v) {
                   using V = decltype(v);
-                  return lamina::gelu::df(v, V(T(1)), V(T(approximate)));
+                  return lamina::operators::gelu::df(v, V(T(1)), V(T(approximate)));
                 },
                 x) == 1);
   }

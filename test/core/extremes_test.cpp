@@ -44,15 +44,15 @@ TEMPLATE_TEST_CASE("NaN has one rule: vectors are compared as numbers are", "", 
     LAMINA_CHECK_COMPARED(math::is_above);
     LAMINA_CHECK_COMPARED(math::is_below);
     LAMINA_CHECK_COMPARED(math::is_same);
-    LAMINA_CHECK_COMPARED(lamina::less_than::f);
-    LAMINA_CHECK_COMPARED(lamina::less_equal::f);
-    LAMINA_CHECK_COMPARED(lamina::greater_than::f);
-    LAMINA_CHECK_COMPARED(lamina::greater_equal::f);
-    LAMINA_CHECK_COMPARED(lamina::equal::f);
-    LAMINA_CHECK_COMPARED(lamina::not_equal::f);
-    LAMINA_CHECK_COMPARED(lamina::logical_and::f);
-    LAMINA_CHECK_COMPARED(lamina::logical_or::f);
-    LAMINA_CHECK_COMPARED(lamina::logical_xor::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::less_than::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::less_equal::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::greater_than::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::greater_equal::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::equal::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::not_equal::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::logical_and::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::logical_or::f);
+    LAMINA_CHECK_COMPARED(lamina::operators::logical_xor::f);
   }
 #undef LAMINA_CHECK_COMPARED
 }

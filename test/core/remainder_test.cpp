@@ -65,5 +65,5 @@ TEST_CASE("the smallest whole number by -1 wraps, and a divisor of 0 names the o
   CHECK(e.activation<"q">()(0, 0) == -4);
   CHECK(e.activation<"d">()(0, 0) == -3);
   CHECK(e.activation<"r">()(0, 0) == 1);
-  CHECK_THROWS_WITH(forward(1, 0), Catch::Contains("elementwise_mod: expected divisors"));
+  CHECK_THROWS_WITH(forward(1, 0), Catch::Contains("layer r: expected divisors"));
 }

@@ -155,7 +155,9 @@ constexpr auto program = lamina::program(
 }  // namespace add_an_operator
 
 namespace lamina {
+namespace operators {
 #include "contributing_1.inc"
+}
 namespace layer {
 #include "contributing_2.inc"
 }

@@ -93,15 +93,15 @@ TEST_CASE("a wrong feed is an error that names variable, expected and found") {
                     Contains("expected 3 rows") && Contains("'label'") && Contains("found 2"));
   CHECK_THROWS_WITH(s.cost({{"image", images()}, {"lable", labels({0, 1})}}),
                     Contains("'image', 'label'") && Contains("found 'lable'"));
-  CHECK_THROWS_WITH(s.cost({{"image", images()}}), Contains("'softmax_with_cross_entropy'") &&
+  CHECK_THROWS_WITH(s.cost({{"image", images()}}), Contains("softmax_with_cross_entropy_0") &&
                                                        Contains("'label'") && Contains("feed it"));
 }
 
 TEST_CASE("a label out of range is an error that names variable, value and range") {
   session s;
   CHECK_THROWS_WITH(s.cost({{"image", images()}, {"label", labels({0, 3})}}),
-                    "lamina: executor: operator 'softmax_with_cross_entropy': expected values from "
-                    "0 to 2 in variable 'label', found 3");
+                    "lamina: executor: layer softmax_with_cross_entropy_0: expected values from 0 "
+                    "to 2 in feed 'label', found 3 in row 1");
   CHECK_THROWS_WITH(s.cost({{"image", images()}, {"label", labels({-1, 0})}}),
                     Contains("'label', found -1"));
 }

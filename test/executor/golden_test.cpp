@@ -75,7 +75,7 @@ constexpr auto with_cost(V y) {
 TEST_CASE("activations agree with another library") {
   GOLDEN_UNARY(gelu, layer::gelu(x));
   GOLDEN_UNARY(elu, layer::elu(x));
-  GOLDEN_UNARY(selu, layer::detail::same_shape<lamina::selu>(x, "selu", ""));
+  GOLDEN_UNARY(selu, layer::detail::same_shape<lamina::operators::selu>(x, "selu", ""));
   GOLDEN_UNARY(softplus, layer::softplus(x));
   GOLDEN_UNARY(softsign, layer::softsign(x));
   GOLDEN_UNARY(swish, layer::swish(x));

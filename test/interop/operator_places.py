@@ -54,7 +54,7 @@ def declarations(text):
 def recorded_by(base, kinds):
     """{type: names of the layers that record it} of {type: (definition, header)}."""
     own = {name: kind for kind, (name, _) in kinds.items()}
-    asked = re.compile(r"<(?:lamina::)?(\w+)[,>]")
+    asked = re.compile(r"<(?:lamina::)?(?:operators::)?(\w+)[,>]")
     found, helpers, calls = {}, {}, []  # {(header, name): operators}, {name: operators}
     for header, text in headers_of(base, LAYERS).items():
         for in_detail, name, body in declarations(text):

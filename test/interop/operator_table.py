@@ -314,8 +314,9 @@ def places_self_test():
                     'struct turn : base {\n  static constexpr const char* type = "turn2";\n};\n',
                 "operators/act/layer.hpp":
                     "namespace detail {\ntemplate <class Op>\nvoid helper(int x) {\n"
-                    "  use<lamina::turn>();\n}\n}  // namespace detail\n\n"
-                    "template <class T>\nconstexpr auto relu(int x) {\n  f<lamina::relu>(x);\n}\n"
+                    "  use<operators::turn>();\n}\n}  // namespace detail\n\n"
+                    "template <class T>\nconstexpr auto relu(int x) {\n"
+                    "  f<lamina::operators::relu>(x);\n}\n"
                     "constexpr auto relu(...) = delete;  // Why.\n#endif\n"
                     "constexpr auto turned(int x) {\n  // f<lamina::relu>\n"
                     "  return detail::helper<int>(x);\n}\n",

@@ -18,13 +18,17 @@ constexpr auto loop_of_records = lamina::program([](lamina::block& main) {
   auto h = layer::scale(y, 1);
   auto more = layer::greater_than(layer::mean(h), layer::fill_constant<float>(main, 1));
   auto last = layer::declare<row>(main, "last");
-  layer::record_block<lamina::while_block>(main, "loop", more, false, [&](lamina::block& body) {
-    auto next = layer::scale(h, 0.5f);
-    layer::record<lamina::assign>(body, "last", layer::in("X", h), layer::into("Out", last));
-    layer::record<lamina::assign>(body, "h", layer::in("X", next), layer::into("Out", h));
-    auto again = layer::greater_than(layer::mean(next), layer::fill_constant<float>(body, 1));
-    layer::record<lamina::assign>(body, "m", layer::in("X", again), layer::into("Out", more));
-  });
+  layer::record_block<lamina::operators::while_block>(
+      main, "loop", more, false, [&](lamina::block& body) {
+        auto next = layer::scale(h, 0.5f);
+        layer::record<lamina::operators::assign>(body, "last", layer::in("X", h),
+                                                 layer::into("Out", last));
+        layer::record<lamina::operators::assign>(body, "h", layer::in("X", next),
+                                                 layer::into("Out", h));
+        auto again = layer::greater_than(layer::mean(next), layer::fill_constant<float>(body, 1));
+        layer::record<lamina::operators::assign>(body, "m", layer::in("X", again),
+                                                 layer::into("Out", more));
+      });
   return std::tuple{h, last};
 });
 

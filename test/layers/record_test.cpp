@@ -28,21 +28,21 @@ constexpr auto by_layers = lamina::program([](lamina::block& main) {
 constexpr auto by_records = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 4, 5, 5>(main);
   auto y = layer::data<"y", float, 3>(main);
-  auto [scaled, middle] = layer::record<lamina::lrn>(
+  auto [scaled, middle] = layer::record<lamina::operators::lrn>(
       main, "lrn", layer::in("X", x), layer::set("alpha", 0.5f), layer::set("n", 3),
       layer::set("k", 1), layer::out<images>("Out"), layer::out<images>("MidOut"));
-  auto joined =
-      layer::record<lamina::concat>(main, "both", layer::in("X", y, y), layer::set("axis", 1),
-                                    layer::out<lamina::variable<float, lamina::batch, 6>>("Out"));
-  auto [most, where] = layer::record<lamina::top_k>(
+  auto joined = layer::record<lamina::operators::concat>(
+      main, "both", layer::in("X", y, y), layer::set("axis", 1),
+      layer::out<lamina::variable<float, lamina::batch, 6>>("Out"));
+  auto [most, where] = layer::record<lamina::operators::top_k>(
       main, "most", layer::in("X", joined), layer::set("k", 2),
       layer::out<lamina::variable<float, lamina::batch, 2>>("Out"),
       layer::out<lamina::variable<std::int64_t, lamina::batch, 2>>("Indices"));
-  auto cut = layer::record<lamina::slice>(
+  auto cut = layer::record<lamina::operators::slice>(
       main, "cut", layer::in("Input", y), layer::set("axes", std::array{1}),
       layer::set("starts", std::array{0}), layer::set("ends", std::array{2}),
       layer::out<lamina::variable<float, lamina::batch, 2>>("Out"));
-  auto drawn = layer::record<lamina::gaussian_random>(
+  auto drawn = layer::record<lamina::operators::gaussian_random>(
       main, "drawn", layer::set("shape", std::array{2, 3}), layer::set("dtype", 5),
       layer::set("mean", 0), layer::set("std", 2), layer::set("seed", 5),
       layer::out<lamina::variable<float, lamina::once, 2, 3>>("Out"));

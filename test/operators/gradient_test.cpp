@@ -21,27 +21,28 @@ TEST_CASE("gradient operators have Fluid's names and slots") {
   };
   using lamina::gradient_of;
   using lamina::schema_of;
-  CHECK(spell(schema_of<gradient_of<lamina::matmul>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::matmul>>()) ==
         "matmul_grad: X Y Out@GRAD -> X@GRAD Y@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::layer_norm>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::layer_norm>>()) ==
         "layer_norm_grad: X Scale Mean Variance Y@GRAD -> X@GRAD Scale@GRAD Bias@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::reshape2>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::reshape2>>()) ==
         "reshape2_grad: XShape Out@GRAD -> X@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::lookup_table>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::lookup_table>>()) ==
         "lookup_table_grad: W Ids Out@GRAD -> W@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::dropout>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::dropout>>()) ==
         "dropout_grad: Mask Out@GRAD -> X@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::cos_sim>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::cos_sim>>()) ==
         "cos_sim_grad: X Y Out XNorm YNorm Out@GRAD -> X@GRAD Y@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::norm>>()) == "norm_grad: X Norm Out@GRAD -> X@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::huber_loss>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::norm>>()) ==
+        "norm_grad: X Norm Out@GRAD -> X@GRAD ");
+  CHECK(spell(schema_of<gradient_of<lamina::operators::huber_loss>>()) ==
         "huber_loss_grad: Residual Out@GRAD -> X@GRAD Y@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::smooth_l1_loss>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::smooth_l1_loss>>()) ==
         "smooth_l1_loss_grad: InsideWeight OutsideWeight Diff Out@GRAD -> X@GRAD Y@GRAD ");
-  CHECK(spell(schema_of<gradient_of<lamina::top_k>>()) ==
+  CHECK(spell(schema_of<gradient_of<lamina::operators::top_k>>()) ==
         "top_k_grad: X Indices Out@GRAD -> X@GRAD ");
-  CHECK(spell(schema_of<lamina::clip_to_norm>()) == "clip_by_norm: X -> Out ");
-  CHECK(schema_of<lamina::accuracy>().gradient == nullptr);
-  CHECK(schema_of<lamina::auc>().gradient == nullptr);
-  CHECK(schema_of<lamina::print>().has_side_effect);
+  CHECK(spell(schema_of<lamina::operators::clip_to_norm>()) == "clip_by_norm: X -> Out ");
+  CHECK(schema_of<lamina::operators::accuracy>().gradient == nullptr);
+  CHECK(schema_of<lamina::operators::auc>().gradient == nullptr);
+  CHECK(schema_of<lamina::operators::print>().has_side_effect);
 }

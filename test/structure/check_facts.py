@@ -27,7 +27,8 @@ SUFFIXES = {".hpp", ".cuh"}
 GRADIENT = re.compile(r"struct (\w+) : gradient_of<")
 DEFINITION = re.compile(
     r'struct (\w+)[^;{]*\{\n(?:[^\n{}]*\n){0,3}?  static constexpr const char\* type = "(\w+)";')
-COMMENT = re.compile(r"//[^\n]*")
+# Comments, and the namespace of operators: what remains are their names.
+COMMENT = re.compile(r"//[^\n]*|\boperators::")
 NAME = r"(?:lamina::)?((?:gradient_of<(?:lamina::)?\w+>)|\w+)"
 RECORDED = re.compile(
     rf"\b(?:add_operator|begin|begin_images|copied|emit_call|startup|push)\(\s*(?:s,\s*)?"

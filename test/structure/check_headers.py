@@ -3,8 +3,8 @@
 """Checks the form of every header: how it opens, how long it is, and that the umbrella reaches it.
 
 A header opens with the SPDX line (data sets may keep the licence of their source), then `//
-lamina/PATH - purpose`, has `#pragma once` and at most 700 lines, the include of core/config.hpp not
-counted.
+lamina/PATH - purpose`, has `#pragma once` (but EVERY_TIME) and at most 700 lines, the include of
+core/config.hpp not counted.
 The first that it includes is core/config.hpp, which says what is expected of the compiler before
 anything else can fail. Its namespaces are `lamina::inline LAMINA_ABI...`, which gives names the
 version and the instruction set (core/abi.hpp).
@@ -28,6 +28,8 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0"
 DATA_SPDX = "// SPDX-License-Identifier: CC-BY-4.0"
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<{LIBRARY}/([^>]+)>", re.M)
 FIRST = re.compile(r"^#include (.*)$", re.M)
+# They stand around each include of another library.
+EVERY_TIME = ("core/macros_hidden.hpp", "core/macros_shown.hpp")
 CONFIG, BEFORE_CONFIG = "core/config.hpp", ("core/config.hpp", "core/abi.hpp")
 OPENED = re.compile(
     rf"^[ \t]*(?:inline )?namespace {LIBRARY}\b(?!::inline LAMINA_ABI\b)(?! *=).*", re.M)
@@ -41,7 +43,7 @@ def form_faults(name, text):
         yield f"{name}:1: expected '{SPDX}', found '{lines[0]}'"
     if not re.match(rf"// {LIBRARY}/{re.escape(name)} - \S", lines[1]):
         yield f"{name}:2: expected '// {LIBRARY}/{name} - its purpose', found '{lines[1]}'"
-    if "#pragma once" not in lines:
+    if "#pragma once" not in lines and name not in EVERY_TIME:
         yield f"{name}: has no '#pragma once'"
     count = len(lines) - 2 - (0 if name in BEFORE_CONFIG else 2)
     if count > LONGEST:

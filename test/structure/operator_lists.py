@@ -122,7 +122,7 @@ def written_lists(tree):
         "/// Calls f(operator_list<...>{}) for the operators of each header of definitions. "
         "Gradients follow\n/// from them; updates of parameters are those of optimizers.\n"
         "template <class F>\nvoid for_each_operator_list(F&& f) {\n" +
-        "".join(f"  f({found[1]}{{}});\n" for found in stated if found) +
+        "".join(f"  f(operators::{found[1]}{{}});\n" for found in stated if found) +
         f"}}\n\n}}  // namespace {NAMESPACE}\n")
     name = "layers/layers.hpp"
     lists[name] = (

@@ -29,6 +29,10 @@ TEST_CASE("a scope names the variable it has not") {
   scope s;
   CHECK(s.find("x") == nullptr);
   CHECK_THROWS_WITH(s.get("x"), Catch::Contains("'x'") && Catch::Contains("no such variable"));
+  lamina::scope around;
+  around.var("fc_0.w_0");
+  CHECK_THROWS_WITH(lamina::scope(around).get("fc_0.w_1"),
+                    Catch::Contains("found no such variable, nearest is 'fc_0.w_0'"));
   s.var("x");
   CHECK_THROWS_WITH(s.get("x"), Catch::Contains("'x'") && Catch::Contains("never assigned"));
 }

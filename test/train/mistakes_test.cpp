@@ -88,8 +88,8 @@ TEST_CASE("an error in a mini-batch names it and the sample") {
             lamina::optimizer::sgd{.learning_rate = 0}.train(m, data | reader::batch(8),
                                                              {.threads = threads});
           }) ==
-          "lamina: softmax_with_cross_entropy: label in row 1: expected 0 to 2, found 7 "
-          "(mini-batch 5 of pass 0, sample 41)");
+          "lamina: layer softmax_with_cross_entropy_0, feed 'label': label in row 1: expected 0 to "
+          "2, found 7 (mini-batch 5 of pass 0, sample 41)");
     CHECK_THROWS_WITH(lamina::evaluator{m}.test(data | reader::batch(8)),
                       Contains("(mini-batch 5, sample 41)"));
   }
@@ -116,12 +116,13 @@ TEST_CASE("a row of sequences is traced to its sample") {
     lamina::model m{words_net};
     CHECK_THROWS_WITH(
         lamina::optimizer::sgd{}.train(m, data | reader::batch(2), {.threads = threads}),
-        Contains("id in row 1: expected 0 to 9, found 10 (mini-batch 2 of pass 0, "
-                 "sample 4)"));
+        Contains(
+            "layer embedding_0, feed 'words': id in row 1: expected 0 to 9, found 10 (mini-batch "
+            "2 of pass 0, sample 4, position 1)"));
   }
   lamina::model m{words_net};
   CHECK_THROWS_WITH(lamina::evaluator{m}.test(data | reader::batch(6)),
-                    Contains("id in row 7") && Contains("(mini-batch 0, sample 4)"));
+                    Contains("id in row 7") && Contains("(mini-batch 0, sample 4, position 1)"));
   lamina::evaluator e{m};
   e.forward(lamina::feed<"words">(std::vector<std::vector<std::int64_t>>{{1, 2}, {3}}));
   const auto sequences = e.sequences<"words">();

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/cli/nearest_word.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/nearest_word.hpp>
 #include <lamina/core/text.hpp>
 
 namespace lamina::inline LAMINA_ABI {

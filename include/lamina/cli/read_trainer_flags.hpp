@@ -11,11 +11,15 @@
 #include <system_error>
 #include <vector>
 
+// clang-format off
+#include <lamina/core/macros_hidden.hpp>
 #include <CLI/CLI.hpp>
+#include <lamina/core/macros_shown.hpp>
+// clang-format on
 
-#include <lamina/cli/nearest_word.hpp>
 #include <lamina/cli/trainer_flags.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/nearest_word.hpp>
 #include <lamina/core/text.hpp>
 
 namespace lamina::inline LAMINA_ABI {

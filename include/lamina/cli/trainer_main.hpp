@@ -18,7 +18,6 @@
 #include <vector>
 
 #include <lamina/cli/gradient_check.hpp>
-#include <lamina/cli/nearest_word.hpp>
 #include <lamina/cli/pass_folder.hpp>
 #include <lamina/cli/read_trainer_flags.hpp>
 #include <lamina/cli/trained_program.hpp>
@@ -27,6 +26,7 @@
 #include <lamina/cli/trainer_jobs.hpp>
 #include <lamina/cli/trainer_log.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/nearest_word.hpp>
 #include <lamina/core/text.hpp>
 
 namespace lamina::inline LAMINA_ABI {

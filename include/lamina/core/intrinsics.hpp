@@ -53,7 +53,11 @@ typedef unsigned int __mmask32;  // as in <avx512vlintrin.h>
 #include <xmmintrin.h>
 #endif
 
+// clang-format off
+#include <lamina/core/macros_hidden.hpp>
 #include <xsimd/xsimd.hpp>
+#include <lamina/core/macros_shown.hpp>
+// clang-format on
 
 #if defined(__AVX512F__)
 namespace xsimd {

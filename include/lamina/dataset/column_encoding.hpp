@@ -60,9 +60,10 @@ class column_encoding {
 
   /// Learns all columns from training rows, a range of csv_row: a table, a slice, a pass of a
   /// reader. A column of equal numbers has deviation 1. Words get the ids 0, 1, ... in the order of
-  /// their bytes, skipping the id of unseen words. Errors: no row, a column that does not exist, a
-  /// field that is not a finite number, a column without any number, numbers whose variance no
-  /// double can hold. After an error the encoding is unchanged.
+  /// their bytes, skipping the id of unseen words; an empty field is a word, the first one. Errors:
+  /// no row, a column that does not exist, a field that is not a finite number, a column without
+  /// any number, numbers whose variance no double can hold. After an error the encoding is
+  /// unchanged.
   template <class Rows>
   void fit(Rows&& rows) {
     column_encoding fresh = *this;
@@ -79,7 +80,7 @@ class column_encoding {
   /// The id of a word. Error: a word that fit() did not see, if the column has no id for those.
   std::int64_t id(std::string_view column, std::string_view word) const {
     const auto id = find(of(column, true), word);
-    if (!id) fail(column, text() << unseen_text << word.substr(0, 40) << "\"");
+    if (!id) fail(column, lamina::text() << unseen_text << word.substr(0, 40) << "\"");
     return *id;
   }
   /// The number of ids of a column of words, including that of unseen words. It is the number of
@@ -149,8 +150,9 @@ class column_encoding {
   };
   static constexpr const char* unseen_text = "expected a word of the rows to train with, found \"";
 
-  [[noreturn]] LAMINA_COLD static void fail(std::string_view column, const text& reason) {
-    throw error(text("lamina: dataset::column_encoding: column \"") << column << "\": " << reason);
+  [[noreturn]] LAMINA_COLD static void fail(std::string_view column, const lamina::text& reason) {
+    throw error(lamina::text("lamina: dataset::column_encoding: column \"")
+                << column << "\": " << reason);
   }
   LAMINA_API LAMINA_COLD column_encoding& add(one c);
   // What a program relies on when it encodes rows by a column.
@@ -173,7 +175,7 @@ class column_encoding {
     for (const one& c : columns_)
       if (c.is_category == is_category && i++ < n) f(i - 1, c);
     if (i != n)
-      throw error(text("lamina: dataset::column_encoding: expected ")
+      throw error(lamina::text("lamina: dataset::column_encoding: expected ")
                   << i << (is_category ? " columns of words" : " columns of numbers") << ", found "
                   << n);
   }
@@ -203,7 +205,7 @@ class column_encoding {
 
 column_encoding& column_encoding::add_category(std::string name, category_column options) {
   if (options.unseen && *options.unseen < 0)
-    fail(name, text("expected an id of 0 or more for words that are not seen, found ")
+    fail(name, lamina::text("expected an id of 0 or more for words that are not seen, found ")
                    << *options.unseen);
   return add({.name = std::move(name), .is_category = true, .unseen = options.unseen});
 }
@@ -212,7 +214,7 @@ const std::string& column_encoding::word(std::string_view column, std::int64_t i
   const one& c = of(column, true);
   const std::int64_t at = c.unseen && id > *c.unseen ? id - 1 : id;
   if (id < 0 || (c.unseen && id == *c.unseen) || at >= static_cast<std::int64_t>(c.words.size()))
-    fail(column, text("expected the id of a word, found ") << id);
+    fail(column, lamina::text("expected the id of a word, found ") << id);
   return c.words[static_cast<std::size_t>(at)];
 }
 
@@ -309,7 +311,7 @@ void column_encoding::read_text(std::string_view bytes, const std::string& sourc
 
 column_encoding& column_encoding::add(one c) {
   for (const one& other : columns_)
-    if (other.name == c.name) fail(c.name, text("expected a new name, found it twice"));
+    if (other.name == c.name) fail(c.name, lamina::text("expected a new name, found it twice"));
   columns_.push_back(std::move(c));
   fitted_ = false;
   return *this;
@@ -317,29 +319,30 @@ column_encoding& column_encoding::add(one c) {
 
 std::string column_encoding::described(const one& c) {
   if (!c.is_category)
-    return text() << "numbers \"" << c.name
-                  << "\" (missing: " << (c.missing_is_mean ? "mean)" : "error)");
-  return text() << "words \"" << c.name
-                << "\" (unseen: " << (c.unseen ? std::to_string(*c.unseen) : "error") << ")";
+    return lamina::text() << "numbers \"" << c.name
+                          << "\" (missing: " << (c.missing_is_mean ? "mean)" : "error)");
+  return lamina::text() << "words \"" << c.name
+                        << "\" (unseen: " << (c.unseen ? std::to_string(*c.unseen) : "error")
+                        << ")";
 }
 
 void column_encoding::require_columns(const column_encoding& found,
                                       const std::string& source) const {
   const auto list = [](const column_encoding& of) {
-    text all;
+    lamina::text all;
     for (const one& c : of.columns_) all << (&c == of.columns_.data() ? "" : ", ") << described(c);
     return std::string(all);
   };
   if (!columns_.empty() && list(*this) != list(found))
-    throw error(text() << "lamina: " << source << ": expected columns " << list(*this) << ", found "
-                       << list(found));
+    throw error(lamina::text() << "lamina: " << source << ": expected columns " << list(*this)
+                               << ", found " << list(found));
 }
 
 const column_encoding::one& column_encoding::of(std::string_view name, bool is_category) const {
   require_fit();
   for (const one& c : columns_)
     if (c.name == name && c.is_category == is_category) return c;
-  fail(name, text("expected a column of ")
+  fail(name, lamina::text("expected a column of ")
                  << (is_category ? "words" : "numbers") << ", found none");
 }
 
@@ -378,10 +381,12 @@ void column_encoding::end() {
     throw error("lamina: dataset::column_encoding: expected a column and a row, found none");
   for (one& c : columns_) {
     if (c.is_category) continue;
-    if (c.count == 0) fail(c.name, text("expected a number in some row, found empty fields"));
+    if (c.count == 0)
+      fail(c.name, lamina::text("expected a number in some row, found empty fields"));
     c.deviation = std::sqrt(c.squares / c.count);
     if (!std::isfinite(c.mean) || !std::isfinite(c.deviation))
-      fail(c.name, text("expected numbers whose variance a double can hold, found larger ones"));
+      fail(c.name,
+           lamina::text("expected numbers whose variance a double can hold, found larger ones"));
     if (c.deviation == 0) c.deviation = 1;
   }
 }

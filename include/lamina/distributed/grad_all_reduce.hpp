@@ -156,7 +156,7 @@ class all_reduce_writer {
   }
   constexpr int summed(int x, const char* suffix) {
     const int made = like(x, suffix);
-    b_.add_operator(schema_of<c_allreduce_sum_of_samples>(), {x}, {made}, ring());
+    b_.add_operator(schema_of<operators::c_allreduce_sum_of_samples>(), {x}, {made}, ring());
     return made;
   }
 
@@ -169,7 +169,8 @@ class all_reduce_writer {
     if (ranks_ > 0) return;
     b_.role = op_role::forward;
     int part = cost;
-    if (scales_) part = computed(schema_of<elementwise_mul>(), cost, weight(), like(cost, "@PART"));
+    if (scales_)
+      part = computed(schema_of<operators::elementwise_mul>(), cost, weight(), like(cost, "@PART"));
     value_instead_[cost] = summed(part, "@ALLREDUCE");
   }
   constexpr int weight() const { return weight_[b_.current_block]; }
@@ -198,20 +199,22 @@ class all_reduce_writer {
       b_.variables[ones].stop_gradient = true;
       const int shape[] = {-1, 1};
       const attribute_value extents = b_.integer_list(shape, 2);
-      b_.add_operator(schema_of<fill_constant_batch_size_like>(), {from}, {ones},
+      b_.add_operator(schema_of<operators::fill_constant_batch_size_like>(), {from}, {ones},
                       b_.attribute_list(extents, static_cast<int>(type), 1.0, 0, 0));
       mine = number("part_count", type);
       const int none[] = {0};
       const attribute_value dim = b_.integer_list(none, 1);
-      b_.add_operator(schema_of<reduce_sum>(), {ones}, {mine}, b_.attribute_list(dim, false, true));
+      b_.add_operator(schema_of<operators::reduce_sum>(), {ones}, {mine},
+                      b_.attribute_list(dim, false, true));
     }
     int all = summed(mine, "@ALLREDUCE");
     if (!is_quotient) {
       const int least = like(mine, "@LIMIT");
-      b_.add_operator(schema_of<clip>(), {all}, {least}, b_.attribute_list(1.0, 3e38));
+      b_.add_operator(schema_of<operators::clip>(), {all}, {least}, b_.attribute_list(1.0, 3e38));
       all = least;
     }
-    found = computed(schema_of<elementwise_div>(), mine, all, number("part_weight", type));
+    found =
+        computed(schema_of<operators::elementwise_div>(), mine, all, number("part_weight", type));
   }
   constexpr int constant(double value, dtype type) {
     const int made = number("part_weight", type);
@@ -220,8 +223,8 @@ class all_reduce_writer {
     const int values = b_.attribute_list(shape, static_cast<int>(type), value, false);
     const int at = b_.arguments.count;
     b_.argument(made);
-    b_.operators.push(
-        {&schema_of<fill_constant>(), at, at, at + 1, values, b_.current_block, b_.role});
+    b_.operators.push({&schema_of<operators::fill_constant>(), at, at, at + 1, values,
+                       b_.current_block, b_.role});
     return made;
   }
 
@@ -230,12 +233,12 @@ class all_reduce_writer {
     b_.role = op_role::backward;
     if (ranks_ > 0) {
       const int made = like(seed, "@SCALED");
-      b_.add_operator(schema_of<lamina::scale>(), {seed}, {made},
+      b_.add_operator(schema_of<operators::scale>(), {seed}, {made},
                       b_.attribute_list(1.0 / ranks_, 0.0, true));
       instead_[seed] = made;
     } else if (scales_) {
       instead_[seed] =
-          computed(schema_of<elementwise_mul>(), seed, weight(), like(seed, "@SCALED"));
+          computed(schema_of<operators::elementwise_mul>(), seed, weight(), like(seed, "@SCALED"));
     }
   }
   constexpr void join_gradient(int gradient) {
@@ -243,7 +246,7 @@ class all_reduce_writer {
     const variable_desc d = b_.variables[gradient];
     const int made = b_.variables.push({-1, d.of, "@GRAD@ALLREDUCE_", 0, d.dims, d.rank, d.rows, -1,
                                         b_.current_block, d.type, d.kind, false, true});
-    b_.add_operator(schema_of<c_allreduce_sum_of_samples>(), {gradient}, {made}, ring());
+    b_.add_operator(schema_of<operators::c_allreduce_sum_of_samples>(), {gradient}, {made}, ring());
     instead_[gradient] = made;
   }
 
@@ -267,12 +270,13 @@ class all_reduce_writer {
       }
       b_.role = op_role::optimize;
       const int most = like(v, "@MOST");
-      b_.add_operator(schema_of<c_allreduce_max_of_samples>(), {v}, {most}, ring());
-      const int less = computed(schema_of<elementwise_sub>(), v, most, like(v, "@LESS"));
-      const int part = computed(schema_of<elementwise_mul>(), less, weight(), like(v, "@PART"));
-      const int mean = computed(schema_of<elementwise_add>(), most, summed(part, "@ALLREDUCE"),
-                                like(v, "@MEAN"));
-      b_.add_operator(schema_of<assign_variable>(), {mean}, {v});
+      b_.add_operator(schema_of<operators::c_allreduce_max_of_samples>(), {v}, {most}, ring());
+      const int less = computed(schema_of<operators::elementwise_sub>(), v, most, like(v, "@LESS"));
+      const int part =
+          computed(schema_of<operators::elementwise_mul>(), less, weight(), like(v, "@PART"));
+      const int mean = computed(schema_of<operators::elementwise_add>(), most,
+                                summed(part, "@ALLREDUCE"), like(v, "@MEAN"));
+      b_.add_operator(schema_of<operators::assign_variable>(), {mean}, {v});
     }
     states_.count = kept;
   }

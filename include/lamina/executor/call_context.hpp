@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,7 @@
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/run_memory.hpp>
 #include <lamina/executor/run_options.hpp>
+#include <lamina/program/operator_place.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/row_renaming.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
@@ -77,8 +79,7 @@ class call_context {
     if (t.type() == dtype::float64 && dtype_of<Real> == dtype::float32)
       return converted_.emplace_back(t.template cast<Real>());
     if (t.type() != dtype_of<Real>)
-      fail("expected floating numbers in variable " +
-           quoted(variable_name(program_, find(slot, true).first[i])) + ", found " +
+      fail("expected floating numbers in variable " + quoted(input_name(slot, i)) + ", found " +
            lamina::name_of(t.type()));
     return t.template as<Real>();
   }
@@ -96,14 +97,15 @@ class call_context {
     const int v = input_variable(slot, i);
     return v < 0 ? "" : variable_name(program_, v);
   }
-  /// Throws lamina::error unless low <= value < high for an element of the input in this slot.
+  /// Throws lamina::error unless low <= value < high for an element of the input.
   void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
                      std::int64_t high) const {
-    if (value < low || value >= high)
-      fail("expected values from " + std::to_string(low) + " to " + std::to_string(high - 1) +
-           " in variable " + quoted(input_name(slot)) + ", found " + std::to_string(value));
+    if (value >= low && value < high) return;
+    const auto all = integers(slot);
+    const auto at = std::find(all.begin(), all.end(), value) - all.begin();
+    fail(out_of_range(program_, input_variable(slot, 0), value, low, high,
+                      at / static_cast<std::int64_t>(all.size() / all.shape()[0])));
   }
-
   /// The row numbers of a selected_rows in an input slot; null for other inputs.
   const std::set<std::int64_t>* selected_rows(std::string_view slot, int i = 0) const {
     return rows_of_selected(input_variable(slot, i));
@@ -229,14 +231,13 @@ class call_context {
   std::size_t checked_axis(int axis, std::size_t rank) const {
     const int n = static_cast<int>(rank);
     if (axis < -n || axis >= n)
-      fail("expected an axis from " + std::to_string(-n) + " to " + std::to_string(n - 1) +
-           ", found " + std::to_string(axis));
+      fail(lamina::text("expected an axis from ") << -n << " to " << n - 1 << ", found " << axis);
     return static_cast<std::size_t>(axis < 0 ? axis + n : axis);
   }
 
-  /// Throws lamina::error that names the operator.
+  /// Throws lamina::error that names the layer, or the operator where no layer recorded it.
   [[noreturn]] void fail(const std::string& what) const {
-    throw error("lamina: executor: operator " + quoted(schema().type) + ": " + what);
+    throw error("lamina: executor: " + executed_place_of(program_, op_) + ": " + what);
   }
 
  private:
@@ -330,10 +331,10 @@ class call_context {
       if (!program_.is_read &&
           (static_cast<int>(sequences->levels()) != levels ||
            (levels > 0 && (value.rank() == 0 || sequences->rows() != value.shape()[0]))))
-        fail("expected sequences of " + std::to_string(levels) + " levels over the rows of " +
-             to_string(value.shape()) + " in variable " +
-             quoted(variable_name(program_, variable)) + ", found lengths " +
-             to_string(*sequences));
+        fail(lamina::text("expected sequences of ")
+             << levels << " levels over the rows of " << to_string(value.shape()) << " in variable "
+             << quoted(variable_name(program_, variable)) << ", found lengths "
+             << to_string(*sequences));
       if (sequences != &value.lod()) value.set_lod(*sequences);
     }
     rows_.note(variable, value);
@@ -378,9 +379,8 @@ class call_context {
   void check_numbers(int variable, const array& a) const {
     for (std::size_t i = 0; i < a.size(); ++i)
       if (!std::isfinite(a.flat(i)))
-        fail((lamina::text("expected finite numbers in variable ")
-              << quoted(variable_name(program_, variable)) << ", found ")
-                 .print("%g", static_cast<double>(a.flat(i)))
+        fail(lamina::text("expected finite numbers in ")
+             << source_of(program_, variable) << ", found " << std::to_string(a.flat(i))
              << " at element " << i);
   }
 

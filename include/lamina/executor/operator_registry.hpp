@@ -27,7 +27,7 @@ class operator_registry {
   /// A registry with all operators of the library, their gradients, and all updates.
   operator_registry() {
     for_each_operator_list([this](auto list) { add_all(list); });
-    add_all(step_operators{});
+    add_all(operators::step_operators{});
     add_updates(optimizer::library_optimizers{});
     add_all(fluid::update_fluid_operators{});
     add_all(fluid::paddle2_operators{});

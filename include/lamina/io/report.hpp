@@ -84,7 +84,7 @@ LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_
       const bool called = asks_operator(i.head) && i.op >= 0 && i.runs < 0;
       if (product)
         r.flops += 2 * times * count.rows(i.rows) * i.columns * count.rows(i.depth);
-      else if (i.schema == &schema_of<collect_product>())
+      else if (i.schema == &schema_of<operators::collect_product>())
         r.flops += times * collected(plan.variables[plan.operands[i.inputs]],
                                      plan.variables[plan.operands[i.inputs + 1]]);
       else if (called)

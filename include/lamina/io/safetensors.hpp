@@ -15,7 +15,11 @@
 #include <string_view>
 #include <vector>
 
+// clang-format off
+#include <lamina/core/macros_hidden.hpp>
 #include <nlohmann/json.hpp>
+#include <lamina/core/macros_shown.hpp>
+// clang-format on
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>

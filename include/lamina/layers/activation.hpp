@@ -61,81 +61,81 @@ namespace layer {
 constexpr const operator_schema* operator_of(activation act) {
   switch (act) {
     case activation::relu:
-      return &schema_of<lamina::relu>();
+      return &schema_of<operators::relu>();
     case activation::tanh:
-      return &schema_of<lamina::tanh>();
+      return &schema_of<operators::tanh>();
     case activation::sigmoid:
-      return &schema_of<lamina::sigmoid>();
+      return &schema_of<operators::sigmoid>();
     case activation::logsigmoid:
-      return &schema_of<lamina::logsigmoid>();
+      return &schema_of<operators::logsigmoid>();
     case activation::softplus:
-      return &schema_of<lamina::softplus>();
+      return &schema_of<operators::softplus>();
     case activation::softsign:
-      return &schema_of<lamina::softsign>();
+      return &schema_of<operators::softsign>();
     case activation::tanh_shrink:
-      return &schema_of<lamina::tanh_shrink>();
+      return &schema_of<operators::tanh_shrink>();
     case activation::exp:
-      return &schema_of<lamina::exp>();
+      return &schema_of<operators::exp>();
     case activation::log:
-      return &schema_of<lamina::log>();
+      return &schema_of<operators::log>();
     case activation::sqrt:
-      return &schema_of<lamina::sqrt>();
+      return &schema_of<operators::sqrt>();
     case activation::rsqrt:
-      return &schema_of<lamina::rsqrt>();
+      return &schema_of<operators::rsqrt>();
     case activation::abs:
-      return &schema_of<lamina::abs>();
+      return &schema_of<operators::abs>();
     case activation::ceil:
-      return &schema_of<lamina::ceil>();
+      return &schema_of<operators::ceil>();
     case activation::floor:
-      return &schema_of<lamina::floor>();
+      return &schema_of<operators::floor>();
     case activation::round:
-      return &schema_of<lamina::round>();
+      return &schema_of<operators::round>();
     case activation::sin:
-      return &schema_of<lamina::sin>();
+      return &schema_of<operators::sin>();
     case activation::cos:
-      return &schema_of<lamina::cos>();
+      return &schema_of<operators::cos>();
     case activation::asin:
-      return &schema_of<lamina::asin>();
+      return &schema_of<operators::asin>();
     case activation::acos:
-      return &schema_of<lamina::acos>();
+      return &schema_of<operators::acos>();
     case activation::atan:
-      return &schema_of<lamina::atan>();
+      return &schema_of<operators::atan>();
     case activation::reciprocal:
-      return &schema_of<lamina::reciprocal>();
+      return &schema_of<operators::reciprocal>();
     case activation::square:
-      return &schema_of<lamina::square>();
+      return &schema_of<operators::square>();
     case activation::gelu:
-      return &schema_of<lamina::gelu>();
+      return &schema_of<operators::gelu>();
     case activation::selu:
-      return &schema_of<lamina::selu>();
+      return &schema_of<operators::selu>();
     case activation::leaky_relu:
-      return &schema_of<lamina::leaky_relu>();
+      return &schema_of<operators::leaky_relu>();
     case activation::elu:
-      return &schema_of<lamina::elu>();
+      return &schema_of<operators::elu>();
     case activation::relu6:
-      return &schema_of<lamina::relu6>();
+      return &schema_of<operators::relu6>();
     case activation::brelu:
-      return &schema_of<lamina::brelu>();
+      return &schema_of<operators::brelu>();
     case activation::soft_relu:
-      return &schema_of<lamina::soft_relu>();
+      return &schema_of<operators::soft_relu>();
     case activation::stanh:
-      return &schema_of<lamina::stanh>();
+      return &schema_of<operators::stanh>();
     case activation::hard_sigmoid:
-      return &schema_of<lamina::hard_sigmoid>();
+      return &schema_of<operators::hard_sigmoid>();
     case activation::swish:
-      return &schema_of<lamina::swish>();
+      return &schema_of<operators::swish>();
     case activation::hard_swish:
-      return &schema_of<lamina::hard_swish>();
+      return &schema_of<operators::hard_swish>();
     case activation::pow:
-      return &schema_of<lamina::pow>();
+      return &schema_of<operators::pow>();
     case activation::hard_shrink:
-      return &schema_of<lamina::hard_shrink>();
+      return &schema_of<operators::hard_shrink>();
     case activation::softshrink:
-      return &schema_of<lamina::softshrink>();
+      return &schema_of<operators::softshrink>();
     case activation::thresholded_relu:
-      return &schema_of<lamina::thresholded_relu>();
+      return &schema_of<operators::thresholded_relu>();
     case activation::softmax:
-      return &schema_of<lamina::softmax>();
+      return &schema_of<operators::softmax>();
     default:
       return nullptr;
   }

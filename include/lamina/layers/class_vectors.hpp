@@ -32,7 +32,7 @@ constexpr auto class_scores(layer_helper& layer, variable<T, R, Width> x, Ids id
   program_builder& b = *x.builder;
   const auto rows_of = [&]<int Columns>(int table, std::integral_constant<int, Columns>) {
     const auto y = layer.template output<variable<T, R, Count, Columns>>();
-    b.add_operator(schema_of<lamina::lookup_table>(), {table, ids.id}, {y.id},
+    b.add_operator(schema_of<operators::lookup_table>(), {table, ids.id}, {y.id},
                    attr.is_sparse ? b.attribute_list(true, false, -1) : -1);
     return y;
   };

@@ -39,7 +39,7 @@ constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
   b.variables[v].index = b.data.push(v);
   const int at = b.arguments.count;
   b.argument(v);
-  b.operators.push({&schema_of<lamina::data>(), at, at, at + 1, -1, 0, b.role});
+  b.operators.push({&schema_of<operators::data>(), at, at, at + 1, -1, 0, b.role});
   return {&b, v};
 }
 }  // namespace detail

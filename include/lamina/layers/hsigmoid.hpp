@@ -31,8 +31,8 @@ constexpr auto powers_of_two(layer_helper& layer) {
   const int attributes = b.attribute_list(shape, static_cast<int>(dtype::int32), no_values, all);
   const int out = b.arguments.count;
   b.argument(y.id);
-  b.operators.push(
-      {&schema_of<lamina::assign_value>(), out, out, out + 1, attributes, b.current_block, b.role});
+  b.operators.push({&schema_of<operators::assign_value>(), out, out, out + 1, attributes,
+                    b.current_block, b.role});
   return cast<std::int64_t>(y);
 }
 constexpr int bits_of(int number) {

@@ -240,23 +240,23 @@ class layer_helper {
     const double type = static_cast<double>(static_cast<int>(d.type));
     attribute_value shape = b_.integer_list(extent, d.rank);
     double a = init.a, b = init.b;
-    const operator_schema* schema = &schema_of<lamina::fill_constant>();
+    const operator_schema* schema = &schema_of<operators::fill_constant>();
     switch (init.kind) {
       case initializer_kind::uniform:
-        schema = &schema_of<lamina::uniform_random>();
+        schema = &schema_of<operators::uniform_random>();
         break;
       case initializer_kind::normal:
-        schema = &schema_of<lamina::gaussian_random>();
+        schema = &schema_of<operators::gaussian_random>();
         break;
       case initializer_kind::truncated_normal:
-        schema = &schema_of<lamina::truncated_gaussian_random>();
+        schema = &schema_of<operators::truncated_gaussian_random>();
         break;
       case initializer_kind::xavier:
       case initializer_kind::msra:
         b = deviation(init, extent, d.rank);
         a = init.uniform ? -b : 0;
-        schema = init.uniform ? &schema_of<lamina::uniform_random>()
-                              : &schema_of<lamina::gaussian_random>();
+        schema = init.uniform ? &schema_of<operators::uniform_random>()
+                              : &schema_of<operators::gaussian_random>();
         break;
       case initializer_kind::array:
       case initializer_kind::bilinear: {
@@ -265,7 +265,7 @@ class layer_helper {
                                            ? b_.real_list(init.values, init.count)
                                            : bilinear(extent, d.rank);
         b_.attribute_list(shape, type, values, attribute_value{0, 0, 0});
-        startup(schema_of<lamina::assign_value>(), v, at);
+        startup(schema_of<operators::assign_value>(), v, at);
         return;
       }
       default: {

@@ -145,7 +145,7 @@ constexpr V declare(const block& main, std::string_view name) {
   return layer.returns(layer.template output<V>());
 }
 
-/// Records one operator: `record<lamina::lrn>(main, "lrn_0", in("X", x), set("n", 3),
+/// Records one operator: `record<lamina::operators::lrn>(main, "lrn_0", in("X", x), set("n", 3),
 /// out<variable<float, batch, 8, 5, 5>>("Out"))`. `Op` is the operator's definition. Parts name its
 /// slots and attributes; slots that are not named are empty, attributes have their defaults. Shapes
 /// and rows of results are those that `out` says, and are not checked. Returns the new variables,

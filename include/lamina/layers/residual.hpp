@@ -32,9 +32,9 @@ constexpr auto shortcut(variable<T, R, C, H, W> x, int line) {
 }
 template <class V>
 constexpr V add_relu(V a, V b) {
-  layer_helper layer(*a.builder, lamina::elementwise_add::type);
+  layer_helper layer(*a.builder, operators::elementwise_add::type);
   const int sum = layer.output_like(a.id);
-  a.builder->add_operator(schema_of<lamina::elementwise_add>(), {a.id, b.id}, {sum},
+  a.builder->add_operator(schema_of<operators::elementwise_add>(), {a.id, b.id}, {sum},
                           a.builder->attribute_list(-1));
   return layer.returns(V{a.builder, apply_activation(layer, activation::relu, sum)});
 }

@@ -24,7 +24,7 @@ constexpr void store(variable<T, R, D...> x, const variable<T, R, D...>& to,
   }
   const op_role role = b.role;
   b.role = op_role::optimize;
-  b.add_operator(schema_of<lamina::assign_variable>(), {x.id}, {to.id});
+  b.add_operator(schema_of<operators::assign_variable>(), {x.id}, {to.id});
   b.role = role;
 }
 

@@ -102,6 +102,19 @@ struct batch_view {
     return domain == batch::domain && row < size() ? row : -1;
   }
 
+  /// The position of a row of a domain in its sample, which has rows of sequences; -1 for a domain
+  /// with one row a sample.
+  std::int64_t position_of(int domain, std::int64_t row) const {
+    const std::int64_t sample = sample_of(domain, row);
+    return sample < 0 || domain <= batch::domain ? -1 : row - first_row(domain, sample);
+  }
+  /// The first row of a domain that belongs to a sample.
+  std::int64_t first_row(int domain, std::int64_t sample) const {
+    if (domain <= batch::domain) return sample;
+    const int* const offsets = rows.offsets[domain];
+    return offsets[first_row(parent_of(domain), sample)] - offsets[0];
+  }
+
   /// Samples `first` to `end` (exclusive), with their sequences.
   batch_view part(int first, int end) const {
     batch_view p;

@@ -19,8 +19,9 @@ struct minibatch_position {
   std::int64_t first_sample = 0;  // its number in the pass
 
   /// Throws lamina::error with the message of `e` and the position. `sample` is the number in the
-  /// mini-batch, -1: not known.
-  [[noreturn]] LAMINA_API LAMINA_COLD void fail(const error& e, std::int64_t sample) const;
+  /// mini-batch, `position` that of the element in the sample, -1: not known.
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(const error& e, std::int64_t sample,
+                                                std::int64_t position = -1) const;
 };
 
 namespace detail {
@@ -32,7 +33,7 @@ auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, cons
   try {
     return f();
   } catch (const row_error& e) {
-    at.fail(e, batch.sample_of(e.domain(), e.row()));
+    at.fail(e, batch.sample_of(e.domain(), e.row()), batch.position_of(e.domain(), e.row()));
   } catch (const error& e) {
     at.fail(e, -1);
   }
@@ -41,11 +42,12 @@ auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, cons
 }  // namespace detail
 #if LAMINA_DEFINES
 
-void minibatch_position::fail(const error& e, std::int64_t sample) const {
+void minibatch_position::fail(const error& e, std::int64_t sample, std::int64_t position) const {
   text message(e.what());
   message << " (mini-batch " << batch;
   if (pass >= 0) message << " of pass " << pass;
   if (sample >= 0) message << ", sample " << first_sample + sample;
+  if (sample >= 0 && position >= 0) message << ", position " << position;
   throw error(message << ")");
 }
 

@@ -159,7 +159,8 @@ class minimizer {
         b_.attribute_list(shape, static_cast<double>(static_cast<int>(d.type)), value, false);
     const int at = b_.arguments.count;
     b_.argument(v);
-    b_.startup.push({&schema_of<fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
+    b_.startup.push(
+        {&schema_of<operators::fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
   }
 
   /// Checks a variable that is the learning rate: it must be one of this program and of this block.
@@ -191,13 +192,14 @@ class minimizer {
     b_.variables[step].block = 0;
     begin_with(step, -1);
     learning_rate_ = number(b_.layer_name("learning_rate", {}), dtype::float32);
-    b_.add_operator(schema_of<decayed_learning_rate>(), {step}, {learning_rate_, step},
+    b_.add_operator(schema_of<operators::decayed_learning_rate>(), {step}, {learning_rate_, step},
                     optimizer::rate_attributes(b_, given ? optimizer::learning_rate(1.0f) : rate,
                                                powers[0], powers[1]));
     if (!given) return;
     const int correction = learning_rate_;
     learning_rate_ = number(b_.layer_name("learning_rate", {}), dtype::float32);
-    b_.add_operator(schema_of<elementwise_mul>(), {rate.variable, correction}, {learning_rate_});
+    b_.add_operator(schema_of<operators::elementwise_mul>(), {rate.variable, correction},
+                    {learning_rate_});
   }
 
   /// Records the factors of gradients that are clipped by norm. `scale` receives, by parameter, the
@@ -229,7 +231,7 @@ class minimizer {
     return any;
   }
   constexpr void record_scale(const int* gradients, int n, float limit, bool global, int made) {
-    operator_desc op = b_.begin(schema_of<gradient_scale>());
+    operator_desc op = b_.begin(schema_of<operators::gradient_scale>());
     b_.list(gradients, n);
     op.outputs = b_.arguments.count;
     b_.argument(made);

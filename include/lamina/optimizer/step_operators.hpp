@@ -12,7 +12,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Adds 1 to Step in place (StepOut). Out is the learning rate of step StepOut, counted from 0,
 /// corrected by the powers of beta1 and beta2 (optimizer::corrected_rate). The attributes are those
@@ -52,6 +52,10 @@ struct gradient_scale : operator_definition {
 };
 
 using step_operators = operator_list<decayed_learning_rate, gradient_scale>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
 
 namespace optimizer {
 
@@ -99,4 +103,5 @@ float rate_of_step(std::int64_t step, Number number, int pieces, Boundary bounda
 }
 
 }  // namespace optimizer
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -64,8 +64,8 @@ struct same_element_finder {
   /// Whether an instruction multiplies two batches of matrices (or is the gradient of such a
   /// product), with one matrix on each side per element of the batch.
   static constexpr bool is_product(const instruction& i) {
-    return (same_address(i.schema, &schema_of<matmul>()) ||
-            same_address(i.schema, &schema_of<gradient_of<matmul>>())) &&
+    return (same_address(i.schema, &schema_of<operators::matmul>()) ||
+            same_address(i.schema, &schema_of<gradient_of<operators::matmul>>())) &&
            rank(L.operands[i.inputs].id) == 4 && rank(L.operands[i.inputs + 1].id) == 4;
   }
 

@@ -92,10 +92,10 @@ struct view_finder {
         if (v < 0) continue;
         ++writers[v];
         if (!is_array(v)) continue;
-        if (same_address(i.schema, &schema_of<write_to_array>())) {
+        if (same_address(i.schema, &schema_of<operators::write_to_array>())) {
           if (i.block != L.variables[v].block) once_in[v] = once_in[v] == -1 ? i.block : several;
-        } else if (!same_address(i.schema, &schema_of<read_from_array_gradient>()) &&
-                   !same_address(i.schema, &schema_of<write_to_array_gradient>())) {
+        } else if (!same_address(i.schema, &schema_of<operators::read_from_array_gradient>()) &&
+                   !same_address(i.schema, &schema_of<operators::write_to_array_gradient>())) {
           // The array variable itself is written only once, before any loop.
           cleared[v] = cleared[v] || i.block != L.variables[v].block || writers[v] > 1;
         }
@@ -132,12 +132,12 @@ struct view_finder {
     for (int k = 0; k < instructions; ++k) {
       const instruction& i = L.instructions[k];
       if (i.head != group_head::call || i.runs >= 0) continue;
-      if (same_address(i.schema, &schema_of<read_from_array>())) {
+      if (same_address(i.schema, &schema_of<operators::read_from_array>())) {
         try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs].id));
-      } else if (same_address(i.schema, &schema_of<write_to_array_gradient>())) {
+      } else if (same_address(i.schema, &schema_of<operators::write_to_array_gradient>())) {
         if (is_gradient_block(i.block))
           try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs + 2].id));
-      } else if (same_address(i.schema, &schema_of<shrink_rnn_memory>())) {
+      } else if (same_address(i.schema, &schema_of<operators::shrink_rnn_memory>())) {
         // An operator that takes the first rows of a view makes another view of the same slot.
         const int x = root_of(L.operands[i.inputs].id), v = L.results[i.outputs];
         if (x >= 0 && r.numbers[x] >= 0 && v >= 0 && L.variables[x].block == i.block &&
@@ -150,7 +150,7 @@ struct view_finder {
   constexpr void find_references() {
     for (int k = 0; k < instructions; ++k) {
       const instruction& i = L.instructions[k];
-      if (!same_address(i.schema, &schema_of<write_to_array>())) continue;
+      if (!same_address(i.schema, &schema_of<operators::write_to_array>())) continue;
       const int x = root_of(L.operands[i.inputs].id), array = root_of(L.results[i.outputs]);
       const int body = x < 0 ? -1 : Reach.frame(x);
       r.refers[k] = body >= 0 && is_array(array) && writers[x] == 1 && r.numbers[x] < 0 &&

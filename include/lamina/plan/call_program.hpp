@@ -10,9 +10,9 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/same_address.hpp>
-#include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
+#include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -42,38 +42,15 @@ constexpr auto number_calls() {
   return r;
 }
 
-/// The variables and names whose text may be needed while a program runs. An operator with a side
-/// effect may print the names of its arguments, and the error message of a loop names its
-/// condition. A name consists of earlier variables and names, and conditions precede their loops,
-/// so only the first part of a long program is kept.
-struct spelled_names {
-  int variables, names;
-  constexpr void spell(const program_desc& p, int variable) {
-    if (variable >= p.count.variables) return;  // an argument that is a count, not a variable
-    for (int v = variable; v >= 0; v = p.variables[v].of) {
-      if (variables <= v) variables = v + 1;
-      if (names <= p.variables[v].base) names = p.variables[v].base + 1;
-    }
-  }
-};
-
 template <program_type P, const auto& Numbers>
 constexpr program_desc collect_calls() {
   program_desc made = P::desc;
   made.count.operators = made.count.arguments = made.count.attributes = made.count.startup = 0;
   made.count.parameters = made.count.data = made.count.outputs = made.count.blocks = 0;
-  spelled_names spelled{};
-  for (int k = 0; k < P::desc.count.operators; ++k) {
-    if (Numbers.of[k] < 0) continue;
-    const operator_desc op = P::desc.operators[k];
-    made.operators[made.count.operators++] = copy_operator(made, P::desc, op);
-    if (op.schema->facts.block == block_rule::loop)
-      spelled.spell(P::desc, condition_of(P::desc, op));
-    else if (op.schema->has_side_effect && op.schema->facts.block != block_rule::branch)
-      for (int a = op.inputs; a < op.end; ++a) spelled.spell(P::desc, P::desc.arguments[a]);
-  }
-  made.count.variables = spelled.variables;
-  made.count.names = spelled.names;
+  made.count.variables = made.count.names = made.count.characters = 0;
+  for (int k = 0; k < P::desc.count.operators; ++k)
+    if (Numbers.of[k] >= 0)
+      made.operators[made.count.operators++] = copy_operator(made, P::desc, P::desc.operators[k]);
   return made;
 }
 
@@ -85,7 +62,19 @@ struct call_program {
   static constexpr auto numbers = detail::number_calls<P>();
   static constexpr program_desc collected = detail::collect_calls<P, numbers>();
   static constexpr auto desc = freeze<collected.count>(collected);
-  static constexpr program_view view = view_of(desc);
+  /// With the variables, their names and all texts of run_time_program: messages name the layer and
+  /// the variable of a call, and texts may be attributes.
+  static constexpr program_view view = [] {
+    program_view made = view_of(desc);
+    constexpr const program_view& all = run_time_program<P>::view;
+    made.variables = all.variables;
+    made.names = all.names;
+    made.characters = all.characters;
+    made.count.variables = all.count.variables;
+    made.count.names = all.count.names;
+    made.count.characters = all.count.characters;
+    return made;
+  }();
 
   /// The operator whose kernel an instruction calls; null if the instruction calls none.
   static constexpr const operator_desc* called_by(const instruction& i) {

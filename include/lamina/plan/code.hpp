@@ -113,8 +113,12 @@ constexpr code_table emit_code() {
         value[v] = -1;
         if (B.stored[v]) {
           made.operands[operand_at] = {source::head, 0};
-          made.statements[statement++] = {
-              &schema_of<keep>(), 0, static_cast<std::int8_t>(argument(v)), 1, false, operand_at++};
+          made.statements[statement++] = {&schema_of<operators::keep>(),
+                                          0,
+                                          static_cast<std::int8_t>(argument(v)),
+                                          1,
+                                          false,
+                                          operand_at++};
         }
         continue;
       }

@@ -21,7 +21,7 @@ struct loop_gradient_check {
   static constexpr int find() {
     constexpr const lowered_program& l = plan<P>::lowered;
     for (int i = 0; P::desc.count.blocks > 1 && i < l.count.instructions; ++i)
-      if (same_address(l.instructions[i].schema, &schema_of<rows_hand_over>()) &&
+      if (same_address(l.instructions[i].schema, &schema_of<operators::rows_hand_over>()) &&
           (P::desc.operators[l.instructions[i].op].role == op_role::backward ||
            P::desc.operators[l.instructions[i].op].role == op_role::gradient_value))
         return P::desc.variables[l.operands[l.instructions[i].inputs].id].of;

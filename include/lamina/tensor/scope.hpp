@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/nearest_word.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -49,7 +50,9 @@ class scope {
     const lod_tensor* found = find(name);
     if (found == nullptr || !found->has_value())
       throw error("lamina: scope: expected a value for variable '" + std::string(name) +
-                  "', found " + (found == nullptr ? "no such variable" : "it was never assigned"));
+                  "', found " +
+                  (found != nullptr ? "it was never assigned"
+                                    : "no such variable" + nearest_words(name, all_names())));
     return *found;
   }
 
@@ -61,6 +64,13 @@ class scope {
     return true;
   }
 
+  /// The names of this scope and of those around it.
+  std::vector<std::string> all_names() const {
+    std::vector<std::string> all;
+    for (const scope* s = this; s != nullptr; s = s->parent_)
+      for (const auto& [name, value] : s->variables_) all.push_back(name);
+    return all;
+  }
   /// The names of this scope itself, in alphabetical order.
   std::vector<std::string> names() const {
     std::vector<std::string> all;

@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/macros_hidden.hpp>
+
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xarray.hpp>
 #else
@@ -39,3 +41,5 @@ struct rebind_container<int, svector<std::size_t>> {  // reshape({2, 3})
 #endif
 #include <xtensor/xarray.hpp>
 #endif
+
+#include <lamina/core/macros_shown.hpp>

@@ -56,7 +56,7 @@ class divided_feed {
       --at.batch;
       at.first_sample -= samples_;
       const std::int64_t sample = part_.sample_of(e.domain(), e.row());
-      at.fail(e, sample < 0 ? sample : sample + first_);
+      at.fail(e, sample < 0 ? sample : sample + first_, part_.position_of(e.domain(), e.row()));
     }
   }
 

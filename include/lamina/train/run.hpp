@@ -96,7 +96,8 @@ class minibatch_feed {
       minibatch_position at = position();
       --at.batch;
       at.first_sample -= feeder_.rows();
-      at.fail(e, feeder_.view().sample_of(e.domain(), e.row()));
+      at.fail(e, feeder_.view().sample_of(e.domain(), e.row()),
+              feeder_.view().position_of(e.domain(), e.row()));
     }
   }
 

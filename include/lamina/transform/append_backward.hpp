@@ -39,8 +39,8 @@ constexpr void add_gradients(program_builder& b) {
     const int at = b.attribute_list(shape, type, 1.0, false);
     const int argument = b.arguments.count;
     b.argument(seed);
-    b.operators.push(
-        {&schema_of<fill_constant>(), argument, argument, argument + 1, at, root, b.role});
+    b.operators.push({&schema_of<operators::fill_constant>(), argument, argument, argument + 1, at,
+                      root, b.role});
   }
   b.role = op_role::backward;
   block_gradients blocks(b, operators);

@@ -90,10 +90,10 @@ constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_sta
 /// The initial state of one backward walk. All walks of a program share `wanted` and `next`.
 constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradient_state::capacity],
                                             int (&next)[gradient_state::capacity], int body) {
-  gradient_state s{&schema_of<sum>(),
-                   &schema_of<fill_zeros_like>(),
-                   &schema_of<selected_rows_sum>(),
-                   &schema_of<mixed_rows_sum>(),
+  gradient_state s{&schema_of<operators::sum>(),
+                   &schema_of<operators::fill_zeros_like>(),
+                   &schema_of<operators::selected_rows_sum>(),
+                   &schema_of<operators::mixed_rows_sum>(),
                    variables,
                    body,
                    wanted,
@@ -113,7 +113,7 @@ class block_gradients {
   constexpr block_gradients(program_builder& b, int operators) : b_(b) {
     for (int k = 0; k < operators; ++k)
       if (b.operators.items[k].role == op_role::optimize &&
-          is<assign_variable>(b.operators.items[k]))
+          is<operators::assign_variable>(b.operators.items[k]))
         stores_.push(k);
     if (b.blocks.count < 2) return;
     has_blocks_ = true;
@@ -169,7 +169,8 @@ class block_gradients {
         const int at = b_.arguments.count;
         b_.argument(v);
         b_.argument(copy_[v]);
-        operators[--to] = {&schema_of<assign>(), at, at + 1, at + 2, -1, carrier_[v], b_.role};
+        operators[--to] = {
+            &schema_of<operators::assign>(), at, at + 1, at + 2, -1, carrier_[v], b_.role};
       }
     }
   }
@@ -178,7 +179,7 @@ class block_gradients {
   // Whether an operator at the end of a block gives a variable of an outer block its next value.
   // All other results of a block belong to the block itself.
   constexpr bool hands_over(const operator_desc& op) const {
-    return same_address(op.schema, &schema_of<assign>()) &&
+    return same_address(op.schema, &schema_of<operators::assign>()) &&
            b_.variables.items[output_of(b_, op, 0)].block != op.block;
   }
 
@@ -225,7 +226,7 @@ class block_gradients {
   }
 
   constexpr void zeros_like(int like, int made) {
-    b_.add_operator(schema_of<fill_zeros_like>(), {like}, {made});
+    b_.add_operator(schema_of<operators::fill_zeros_like>(), {like}, {made});
   }
 
   // Appends the gradient of a gradient operator, if a cost depends on its results.
@@ -286,7 +287,8 @@ class block_gradients {
     b_.current_block = made;
     for (int i = 0; i < from.count; ++i) {
       const int handed = partial_gradient(b_, from[i]);
-      if (handed >= 0) b_.add_operator(schema_of<assign>(), {outer.gradient[to[i]]}, {handed});
+      if (handed >= 0)
+        b_.add_operator(schema_of<operators::assign>(), {outer.gradient[to[i]]}, {handed});
     }
     sweep(body, k);
     for (int i = 0; i < read.count; ++i) add_to_sum(read[i], sums[i]);
@@ -294,7 +296,7 @@ class block_gradients {
       const int whole = gradient_variable(b_, to[i]);
       const int outside = outer.gradient[to[i]];
       if (whole >= 0)
-        b_.add_operator(schema_of<assign>(), {whole}, {outside});
+        b_.add_operator(schema_of<operators::assign>(), {whole}, {outside});
       else
         zeros_like(outside, outside);
     }
@@ -337,7 +339,7 @@ class block_gradients {
       parts[1] = b_.gradients->first[v];
     else
       rename_partials(b_, v, parts + 1);
-    operator_desc op = b_.begin(schema_of<sum>());
+    operator_desc op = b_.begin(schema_of<operators::sum>());
     b_.list(parts, n + 1);
     op.outputs = b_.arguments.count;
     b_.argument(where);
@@ -355,8 +357,8 @@ class block_gradients {
     const int scopes = b_.arguments.items[op.end - 1];
     int condition = -1;
     if (!loop) condition = at_start(b_.arguments.items[op.inputs + 1], block);
-    operator_desc g = b_.begin(loop ? schema_of<while_block_gradient>()
-                                    : schema_of<conditional_block_gradient>());
+    operator_desc g = b_.begin(loop ? schema_of<operators::while_block_gradient>()
+                                    : schema_of<operators::conditional_block_gradient>());
     if (!loop) b_.list(&condition, 1);
     b_.list(read.items, read.count);
     b_.list(to.items, to.count);

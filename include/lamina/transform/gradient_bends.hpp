@@ -14,9 +14,12 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The functions that bend: their second derivative is not 0.
 using twice_differentiable_functions =
-    operator_list<tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, gelu, selu, elu,
-                  soft_relu, stanh, swish, pow, exp, log, sqrt, rsqrt, square, reciprocal, sin, cos,
-                  asin, acos, atan>;
+    operator_list<operators::tanh, operators::sigmoid, operators::logsigmoid, operators::softplus,
+                  operators::softsign, operators::tanh_shrink, operators::gelu, operators::selu,
+                  operators::elu, operators::soft_relu, operators::stanh, operators::swish,
+                  operators::pow, operators::exp, operators::log, operators::sqrt, operators::rsqrt,
+                  operators::square, operators::reciprocal, operators::sin, operators::cos,
+                  operators::asin, operators::acos, operators::atan>;
 
 namespace detail {
 
@@ -37,79 +40,94 @@ constexpr void differentiate_bend(gradient_writer& w) {
   if (g < 0 || !w.wants(v)) return;
   program_builder& b = w.builder();
   const auto u = [&] { return w.product(d, g); };
-  if constexpr (__is_same(Op, tanh)) {
+  if constexpr (__is_same(Op, operators::tanh)) {
     w.give(v, w.product(v, u()), -2);
-  } else if constexpr (__is_same(Op, sigmoid)) {
+  } else if constexpr (__is_same(Op, operators::sigmoid)) {
     w.give(v, w.product(w.scaled(v, -2, 1), u()));
-  } else if constexpr (__is_same(Op, exp)) {
+  } else if constexpr (__is_same(Op, operators::exp)) {
     w.give(v, u());
-  } else if constexpr (__is_same(Op, sqrt)) {  // -u / (2 v^2)
-    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<sqrt>(v, d), g)), -1);
-  } else if constexpr (__is_same(Op, rsqrt)) {  // -3/2 v^2 u
-    w.give(v, w.product(w.of_one<square>(v), u()), -1.5);
-  } else if constexpr (__is_same(Op, reciprocal)) {
+  } else if constexpr (__is_same(Op, operators::sqrt)) {  // -u / (2 v^2)
+    w.give(v,
+           w.template gradient<operators::log>(
+               v, w.product(w.template gradient<operators::sqrt>(v, d), g)),
+           -1);
+  } else if constexpr (__is_same(Op, operators::rsqrt)) {  // -3/2 v^2 u
+    w.give(v, w.product(w.of_one<operators::square>(v), u()), -1.5);
+  } else if constexpr (__is_same(Op, operators::reciprocal)) {
     w.give(v, w.product(v, u()), -2);
-  } else if constexpr (__is_same(Op, selu)) {  // u where the function bends
+  } else if constexpr (__is_same(Op, operators::selu)) {  // u where the function bends
     const int all = u();
-    w.give(v, w.of_two<elementwise_sub>(all, w.template gradient<relu>(v, all)));
-  } else if constexpr (__is_same(Op, square)) {
+    w.give(v,
+           w.of_two<operators::elementwise_sub>(all, w.template gradient<operators::relu>(v, all)));
+  } else if constexpr (__is_same(Op, operators::square)) {
     w.give(v, u(), 2);
-  } else if constexpr (__is_same(Op, log)) {  // -u / v^2
-    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<log>(v, d), g)), -1);
-  } else if constexpr (__is_same(Op, sin)) {
-    w.give(v, w.product(w.of_one<sin>(v), u()), -1);
-  } else if constexpr (__is_same(Op, cos)) {
-    w.give(v, w.product(w.of_one<cos>(v), u()), -1);
-  } else if constexpr (__is_same(Op, asin) || __is_same(Op, acos)) {
+  } else if constexpr (__is_same(Op, operators::log)) {  // -u / v^2
+    w.give(v,
+           w.template gradient<operators::log>(
+               v, w.product(w.template gradient<operators::log>(v, d), g)),
+           -1);
+  } else if constexpr (__is_same(Op, operators::sin)) {
+    w.give(v, w.product(w.of_one<operators::sin>(v), u()), -1);
+  } else if constexpr (__is_same(Op, operators::cos)) {
+    w.give(v, w.product(w.of_one<operators::cos>(v), u()), -1);
+  } else if constexpr (__is_same(Op, operators::asin) || __is_same(Op, operators::acos)) {
     int slope = u();
     for (int i = 0; i < 3; ++i) slope = w.template gradient<Op>(v, slope);
     w.give(v, w.product(v, slope));
-  } else if constexpr (__is_same(Op, atan)) {
-    w.give(v, w.product(v, w.template gradient<atan>(v, w.template gradient<atan>(v, u()))), -2);
-  } else if constexpr (__is_same(Op, softplus) || __is_same(Op, logsigmoid)) {
-    w.give(v, w.template gradient<sigmoid>(w.of_one<sigmoid>(v), u()),
-           __is_same(Op, softplus) ? 1 : -1);
-  } else if constexpr (__is_same(Op, softsign)) {  // -2 sign(v) u / (1 + |v|)^3
-    const int above = w.product(w.of_one<sign>(v), w.template gradient<softsign>(v, u()));
-    w.give(v, w.of_two<elementwise_div>(above, w.scaled(w.of_one<abs>(v), 1, 1)), -2);
-  } else if constexpr (__is_same(Op, tanh_shrink)) {
-    const int t = w.of_one<tanh>(v);
-    w.give(v, w.product(t, w.template gradient<tanh>(t, u())), 2);
-  } else if constexpr (__is_same(Op, stanh)) {
-    const int t = w.of_one<tanh>(w.scaled(v, w.attribute(0)));
-    w.give(v, w.product(t, w.template gradient<stanh>(v, u(), at)), -2 * w.attribute(0));
-  } else if constexpr (__is_same(Op, elu)) {  // alpha e^v u below 0
+  } else if constexpr (__is_same(Op, operators::atan)) {
+    w.give(v,
+           w.product(v, w.template gradient<operators::atan>(
+                            v, w.template gradient<operators::atan>(v, u()))),
+           -2);
+  } else if constexpr (__is_same(Op, operators::softplus) || __is_same(Op, operators::logsigmoid)) {
+    w.give(v, w.template gradient<operators::sigmoid>(w.of_one<operators::sigmoid>(v), u()),
+           __is_same(Op, operators::softplus) ? 1 : -1);
+  } else if constexpr (__is_same(Op, operators::softsign)) {  // -2 sign(v) u / (1 + |v|)^3
+    const int above =
+        w.product(w.of_one<operators::sign>(v), w.template gradient<operators::softsign>(v, u()));
+    w.give(v,
+           w.of_two<operators::elementwise_div>(above, w.scaled(w.of_one<operators::abs>(v), 1, 1)),
+           -2);
+  } else if constexpr (__is_same(Op, operators::tanh_shrink)) {
+    const int t = w.of_one<operators::tanh>(v);
+    w.give(v, w.product(t, w.template gradient<operators::tanh>(t, u())), 2);
+  } else if constexpr (__is_same(Op, operators::stanh)) {
+    const int t = w.of_one<operators::tanh>(w.scaled(v, w.attribute(0)));
+    w.give(v, w.product(t, w.template gradient<operators::stanh>(v, u(), at)), -2 * w.attribute(0));
+  } else if constexpr (__is_same(Op, operators::elu)) {  // alpha e^v u below 0
     const int all = u();
-    w.give(v, w.of_two<elementwise_sub>(w.template gradient<elu>(v, all, at),
-                                        w.template gradient<relu>(v, all)));
-  } else if constexpr (__is_same(Op, soft_relu)) {
-    w.give(v, w.product(w.template gradient<soft_relu>(v, u(), at),
-                        w.scaled(w.of_one<sigmoid>(v), -1, 1)));
-  } else if constexpr (__is_same(Op, gelu)) {
+    w.give(v, w.of_two<operators::elementwise_sub>(w.template gradient<operators::elu>(v, all, at),
+                                                   w.template gradient<operators::relu>(v, all)));
+  } else if constexpr (__is_same(Op, operators::soft_relu)) {
+    w.give(v, w.product(w.template gradient<operators::soft_relu>(v, u(), at),
+                        w.scaled(w.of_one<operators::sigmoid>(v), -1, 1)));
+  } else if constexpr (__is_same(Op, operators::gelu)) {
     if (w.attribute(0) > 0) {
       // With q = 1 + 3 c v^2 and t = tanh(k (v + c v^3)): k (1 - t^2) (q - k v t q^2 + 3 c v^2) u.
       constexpr double k = 0.79788456080286535588, c = 0.044715;
-      const int squared = w.of_one<square>(v), q = w.scaled(squared, 3 * c, 1);
-      const int t = w.of_one<tanh>(w.scaled(w.product(v, w.scaled(squared, c, 1)), k));
-      const int turned = w.product(w.product(v, t), w.of_one<square>(q));
-      const int grown = w.scaled(w.of_two<elementwise_add>(q, w.scaled(squared, 3 * c)), k);
-      const int bend = w.of_two<elementwise_sub>(grown, w.scaled(turned, k * k));
-      w.give(v, w.product(bend, w.template gradient<tanh>(t, u())));
+      const int squared = w.of_one<operators::square>(v), q = w.scaled(squared, 3 * c, 1);
+      const int t = w.of_one<operators::tanh>(w.scaled(w.product(v, w.scaled(squared, c, 1)), k));
+      const int turned = w.product(w.product(v, t), w.of_one<operators::square>(q));
+      const int grown =
+          w.scaled(w.of_two<operators::elementwise_add>(q, w.scaled(squared, 3 * c)), k);
+      const int bend = w.of_two<operators::elementwise_sub>(grown, w.scaled(turned, k * k));
+      w.give(v, w.product(bend, w.template gradient<operators::tanh>(t, u())));
     } else {  // e^(-v^2 / 2) / sqrt(2 pi) (2 - v^2) u
-      const int squared = w.of_one<square>(v);
-      const int density = w.of_one<exp>(w.scaled(squared, -0.5));
+      const int squared = w.of_one<operators::square>(v);
+      const int density = w.of_one<operators::exp>(w.scaled(squared, -0.5));
       w.give(v, w.product(w.product(density, w.scaled(squared, -1, 2)), u()),
              0.39894228040143267794);
     }
-  } else if constexpr (__is_same(Op, swish)) {  // beta s (1 - s) (2 + beta v (1 - 2 s)) u
+  } else if constexpr (__is_same(Op,
+                                 operators::swish)) {  // beta s (1 - s) (2 + beta v (1 - 2 s)) u
     const double beta = w.attribute(0);
-    const int s = w.of_one<sigmoid>(w.scaled(v, beta));
+    const int s = w.of_one<operators::sigmoid>(w.scaled(v, beta));
     const int bend = w.scaled(w.product(v, w.scaled(s, -2, 1)), beta, 2);
-    w.give(v, w.product(bend, w.template gradient<sigmoid>(s, u())), beta);
+    w.give(v, w.product(bend, w.template gradient<operators::sigmoid>(s, u())), beta);
   } else {
-    static_assert(__is_same(Op, pow));  // p (p - 1) v^(p - 2) u
+    static_assert(__is_same(Op, operators::pow));  // p (p - 1) v^(p - 2) u
     const double p = w.attribute(0);
-    w.give(v, w.template gradient<pow>(v, u(), b.attribute_list(p - 1)), p);
+    w.give(v, w.template gradient<operators::pow>(v, u(), b.attribute_list(p - 1)), p);
   }
 }
 

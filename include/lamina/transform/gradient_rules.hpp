@@ -34,23 +34,32 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Out = X f(Y), linear in each of two operands.
-using twice_differentiable_products = operator_list<mul, matmul, elementwise_mul>;
+using twice_differentiable_products =
+    operator_list<operators::mul, operators::matmul, operators::elementwise_mul>;
 using twice_differentiable_convolutions =
-    operator_list<conv2d, depthwise_conv2d, conv3d, conv2d_transpose>;
+    operator_list<operators::conv2d, operators::depthwise_conv2d, operators::conv3d,
+                  operators::conv2d_transpose>;
 /// Linear in X.
 using twice_differentiable_linear =
-    operator_list<scale, mean, reduce_sum, reduce_mean, reshape2, transpose2, squeeze2, unsqueeze2,
-                  flatten2, slice, pad, expand>;
-using twice_differentiable_sums = operator_list<elementwise_add, elementwise_sub>;
+    operator_list<operators::scale, operators::mean, operators::reduce_sum, operators::reduce_mean,
+                  operators::reshape2, operators::transpose2, operators::squeeze2,
+                  operators::unsqueeze2, operators::flatten2, operators::slice, operators::pad,
+                  operators::expand>;
+using twice_differentiable_sums =
+    operator_list<operators::elementwise_add, operators::elementwise_sub>;
 /// Linear wherever they have a derivative.
 using twice_differentiable_pieces =
-    operator_list<relu, leaky_relu, relu6, brelu, hard_sigmoid, hard_shrink, softshrink,
-                  thresholded_relu, clip, abs, dropout>;
+    operator_list<operators::relu, operators::leaky_relu, operators::relu6, operators::brelu,
+                  operators::hard_sigmoid, operators::hard_shrink, operators::softshrink,
+                  operators::thresholded_relu, operators::clip, operators::abs, operators::dropout>;
 /// The derivative is 0 wherever there is one.
-using twice_differentiable_steps = operator_list<ceil, floor, round, sign>;
+using twice_differentiable_steps =
+    operator_list<operators::ceil, operators::floor, operators::round, operators::sign>;
 using twice_differentiable_others =
-    operator_list<elementwise_div, elementwise_max, elementwise_min, concat, softmax, layer_norm,
-                  batch_norm, pool2d, pool3d>;
+    operator_list<operators::elementwise_div, operators::elementwise_max,
+                  operators::elementwise_min, operators::concat, operators::softmax,
+                  operators::layer_norm, operators::batch_norm, operators::pool2d,
+                  operators::pool3d>;
 
 namespace detail {
 
@@ -119,8 +128,8 @@ constexpr void differentiate_linear(gradient_writer& w) {
   if (part < 0) return;
   int at = w.attributes();
   // A number that is added to X, such as the bias of `scale`, has no part in the gradient.
-  if constexpr (__is_same(Op, pad)) at = b.attribute_list(b.attributes.items[at], 0.0);
-  if constexpr (__is_same(Op, scale)) at = b.attribute_list(w.attribute(0), 0.0, true);
+  if constexpr (__is_same(Op, operators::pad)) at = b.attribute_list(b.attributes.items[at], 0.0);
+  if constexpr (__is_same(Op, operators::scale)) at = b.attribute_list(w.attribute(0), 0.0, true);
   int shape = -1;
   if constexpr (Op::outputs.size() > 1) {
     variable_desc like = b.variables.items[w.input(0)];
@@ -148,7 +157,7 @@ constexpr bool differentiate_pool(gradient_writer& w) {
   const attribute_value type = b.attributes.items[w.attributes()];
   if (type.count != 3) return false;
   if (b.characters.items[type.offset] == 'm')
-    return __is_same(Op, pool2d) && differentiate_max_pool(w);
+    return __is_same(Op, operators::pool2d) && differentiate_max_pool(w);
   differentiate_linear<Op>(w);
   return true;
 }
@@ -172,23 +181,27 @@ constexpr void differentiate_quotient(gradient_writer& w) {
   if (gx < 0 && gy < 0) return;
   int turned = -1;  // gY q
   if (gy >= 0) {
-    const int q = w.of_two<elementwise_div>(x, y, at);
+    const int q = w.of_two<operators::elementwise_div>(x, y, at);
     turned = w.product(q, gy, at);
   }
   const auto less = [&](double factor) {
     if (gy < 0) return gx;
     const int part = w.scaled(turned, -factor);
-    return gx < 0 ? part : w.of_two<elementwise_add>(gx, part);
+    return gx < 0 ? part : w.of_two<operators::elementwise_add>(gx, part);
   };
-  if (w.wants(d)) w.give_of_two<elementwise_div>(d, less(1), y, at);
+  if (w.wants(d)) w.give_of_two<operators::elementwise_div>(d, less(1), y, at);
   // The sum over the copies of Y is taken by the gradient of a product, because in Fluid the
   // gradient of a quotient would also read the quotient.
   if (w.wants(y))
-    w.give_side<elementwise_mul>(y, 1, w.of_two<elementwise_div>(w.scaled(less(2), -1), y, at), y,
-                                 w.of_two<elementwise_div>(d, y, at), at);
+    w.give_side<operators::elementwise_mul>(
+        y, 1, w.of_two<operators::elementwise_div>(w.scaled(less(2), -1), y, at), y,
+        w.of_two<operators::elementwise_div>(d, y, at), at);
   if (gy >= 0 && w.wants(x)) {
     const int whole = w.product(d, gy, at);
-    w.give(x, w.of_two<elementwise_div>(w.of_two<elementwise_div>(whole, y, at), y, at), -1);
+    w.give(x,
+           w.of_two<operators::elementwise_div>(w.of_two<operators::elementwise_div>(whole, y, at),
+                                                y, at),
+           -1);
   }
 }
 
@@ -201,11 +214,11 @@ constexpr void differentiate_choice(gradient_writer& w) {
   if ((gx < 0 && gy < 0) || !w.wants(d)) return;
   if (gy < 0) return w.template give_side<Op>(d, 0, x, y, gx, at);
   program_builder& b = w.builder();
-  const int wide = w.of_two<elementwise_add>(w.zeros(d), gy, at);
-  const int rest = gx < 0 ? w.scaled(wide, -1) : w.of_two<elementwise_sub>(gx, wide);
+  const int wide = w.of_two<operators::elementwise_add>(w.zeros(d), gy, at);
+  const int rest = gx < 0 ? w.scaled(wide, -1) : w.of_two<operators::elementwise_sub>(gx, wide);
   const int chosen = w.made(x);
   b.add_operator(schema_of<gradient_of<Op>>(), {x, y, rest}, {chosen, -1}, at);
-  w.template give_of_two<elementwise_add>(d, wide, chosen, -1);
+  w.template give_of_two<operators::elementwise_add>(d, wide, chosen, -1);
 }
 
 /// dX are the parts of d. The gradient of d is the concatenation of theirs.
@@ -222,7 +235,7 @@ constexpr void differentiate_concat(gradient_writer& w) {
   for (int i = 0; any && i < n; ++i)
     if (parts[i] < 0) parts[i] = w.zeros(b.arguments.items[op.inputs + 1 + i]);
   if (const int part = any ? partial_gradient(b, w.of_out()) : -1; part >= 0) {
-    operator_desc made = b.begin(schema_of<concat>());
+    operator_desc made = b.begin(schema_of<operators::concat>());
     b.list(parts, n);
     made.outputs = b.arguments.count;
     b.argument(part);
@@ -241,9 +254,10 @@ constexpr bool differentiate_softmax(gradient_writer& w) {
   if (w.attribute(0) != -1 && w.attribute(0) != last) return false;
   differentiate_slope(w, *w.op().schema);
   if (g < 0 || !w.wants(y)) return true;
-  const int all = w.row_product(g, w.reduced<reduce_sum>(w.product(d, y), last));
-  const int other = w.row_product(d, w.reduced<reduce_sum>(w.product(g, y), last));
-  w.give(y, w.of_two<elementwise_sub>(w.product(d, g), w.of_two<elementwise_add>(all, other)));
+  const int all = w.row_product(g, w.reduced<operators::reduce_sum>(w.product(d, y), last));
+  const int other = w.row_product(d, w.reduced<operators::reduce_sum>(w.product(g, y), last));
+  w.give(y, w.of_two<operators::elementwise_sub>(w.product(d, g),
+                                                 w.of_two<operators::elementwise_add>(all, other)));
   return true;
 }
 
@@ -264,26 +278,26 @@ constexpr bool differentiate_layer_norm(gradient_writer& w) {
   };
   const int pg = projected(g);
   if (scale_of >= 0) {
-    w.give_of_two<elementwise_mul>(d, pg, scale_of, -1);
-    w.give_side<elementwise_mul>(scale_of, 1, d, scale_of, pg, -1);
+    w.give_of_two<operators::elementwise_mul>(d, pg, scale_of, -1);
+    w.give_side<operators::elementwise_mul>(scale_of, 1, d, scale_of, pg, -1);
   } else {
     w.give(d, pg);
   }
   if (!w.wants(x)) return true;
   const int h = scale_of >= 0 ? w.product(d, scale_of) : d;
   const int ph = projected(h);
-  const auto mean_of_rows = [&](int of) { return w.reduced<reduce_mean>(of, 1); };
+  const auto mean_of_rows = [&](int of) { return w.reduced<operators::reduce_mean>(of, 1); };
   const auto of_rows = b.attribute_list(0);
-  const int centred = w.of_two<elementwise_sub>(x, mean_of_rows(x), of_rows);
-  const int variance = mean_of_rows(w.of_one<square>(centred));
-  const int r = w.of_one<rsqrt>(w.scaled(variance, 1, w.attribute(0)));
+  const int centred = w.of_two<operators::elementwise_sub>(x, mean_of_rows(x), of_rows);
+  const int variance = mean_of_rows(w.of_one<operators::square>(centred));
+  const int r = w.of_one<operators::rsqrt>(w.scaled(variance, 1, w.attribute(0)));
   const int normal = w.row_product(centred, r);
   const auto times = [&](int p, int of) {
     return w.row_product(p, mean_of_rows(w.product(of, normal)));
   };
   const int bent = w.row_product(normal, mean_of_rows(w.product(g, ph)));
-  const int sum = w.of_two<elementwise_add>(times(ph, g), times(pg, h));
-  w.give(x, w.row_product(w.of_two<elementwise_add>(sum, bent), r), -1);
+  const int sum = w.of_two<operators::elementwise_add>(times(ph, g), times(pg, h));
+  w.give(x, w.row_product(w.of_two<operators::elementwise_add>(sum, bent), r), -1);
   return true;
 }
 
@@ -308,35 +322,36 @@ constexpr bool differentiate_gradient(program_builder& b, const operator_desc& o
       for_gradient_of(op, twice_differentiable_linear{},
                       [&]<class Op>() { differentiate_linear<Op>(w); }) ||
       for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
-      for_gradient_of(op, twice_differentiable_others{},
-                      [&]<class Op>() {
-                        if constexpr (__is_same(Op, elementwise_div))
-                          differentiate_quotient(w);
-                        else if constexpr (__is_same(Op, concat))
-                          differentiate_concat(w);
-                        else if constexpr (__is_same(Op, softmax))
-                          known = differentiate_softmax(w);
-                        else if constexpr (__is_same(Op, pool2d) || __is_same(Op, pool3d))
-                          known = differentiate_pool<Op>(w);
-                        else if constexpr (__is_same(Op, layer_norm))
-                          known = differentiate_layer_norm(w);
-                        else if constexpr (__is_same(Op, batch_norm))
-                          known = differentiate_batch_norm(w);
-                        else
-                          differentiate_choice<Op>(w);
-                      }) ||
+      for_gradient_of(
+          op, twice_differentiable_others{},
+          [&]<class Op>() {
+            if constexpr (__is_same(Op, operators::elementwise_div))
+              differentiate_quotient(w);
+            else if constexpr (__is_same(Op, operators::concat))
+              differentiate_concat(w);
+            else if constexpr (__is_same(Op, operators::softmax))
+              known = differentiate_softmax(w);
+            else if constexpr (__is_same(Op, operators::pool2d) || __is_same(Op, operators::pool3d))
+              known = differentiate_pool<Op>(w);
+            else if constexpr (__is_same(Op, operators::layer_norm))
+              known = differentiate_layer_norm(w);
+            else if constexpr (__is_same(Op, operators::batch_norm))
+              known = differentiate_batch_norm(w);
+            else
+              differentiate_choice<Op>(w);
+          }) ||
       for_gradient_of(op, twice_differentiable_positions{},
                       [&]<class Op>() {
-                        if constexpr (__is_same(Op, unpool))
+                        if constexpr (__is_same(Op, operators::unpool))
                           differentiate_unpool(w);
                         else
                           known = differentiate_indexed_pool(w);
                       }) ||
       for_gradient_of(op, twice_differentiable_losses{},
                       [&]<class Op>() {
-                        if constexpr (__is_same(Op, cross_entropy))
+                        if constexpr (__is_same(Op, operators::cross_entropy))
                           differentiate_cross_entropy(w);
-                        else if constexpr (__is_same(Op, softmax_with_cross_entropy))
+                        else if constexpr (__is_same(Op, operators::softmax_with_cross_entropy))
                           differentiate_softmax_cross_entropy(w);
                         else
                           differentiate_sigmoid_cross_entropy(w);

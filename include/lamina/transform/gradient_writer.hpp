@@ -52,7 +52,7 @@ class gradient_writer {
     return out;
   }
   constexpr int product(int x, int y, int attributes = -1) {
-    return of_two<elementwise_mul>(x, y, attributes);
+    return of_two<operators::elementwise_mul>(x, y, attributes);
   }
   template <class Op>
   constexpr int of_one(int x, int attributes = -1) {
@@ -61,7 +61,7 @@ class gradient_writer {
     return out;
   }
   constexpr int scaled(int x, double factor, double bias = 0) {
-    return of_one<scale>(x, b_.attribute_list(factor, bias, true));
+    return of_one<operators::scale>(x, b_.attribute_list(factor, bias, true));
   }
   /// x times one number per row, of shape [rows, 1, ...].
   constexpr int row_product(int x, int y) { return product(x, y, b_.attribute_list(0)); }
@@ -82,7 +82,7 @@ class gradient_writer {
     b_.add_operator(schema_of<Op>(), {x}, {out}, b_.attribute_list(list, true, false));
     return out;
   }
-  constexpr int zeros(int like) { return of_one<fill_zeros_like>(like); }
+  constexpr int zeros(int like) { return of_one<operators::fill_zeros_like>(like); }
   /// The gradient operator of Op with the value that it reads and the gradient of its result.
   template <class Op>
   constexpr int gradient(int value, int of_out, int attributes = -1) {
@@ -92,7 +92,8 @@ class gradient_writer {
   /// Makes factor * x a part of the gradient of a variable.
   constexpr void give(int variable, int x, double factor = 1) {
     if (const int part = partial_gradient(b_, variable); part >= 0)
-      b_.add_operator(schema_of<scale>(), {x}, {part}, b_.attribute_list(factor, 0.0, true));
+      b_.add_operator(schema_of<operators::scale>(), {x}, {part},
+                      b_.attribute_list(factor, 0.0, true));
   }
   /// Makes Out of operator Op(X, Y) a part of the gradient of a variable.
   template <class Op>

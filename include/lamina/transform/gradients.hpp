@@ -75,17 +75,17 @@ class gradient_recorder {
     const int seed = partial_gradient(b_, target_);
     const variable_desc d = b_.variables.items[target_];
     if (weight_ >= 0) {
-      b_.add_operator(schema_of<scale>(), {weight_}, {seed});
+      b_.add_operator(schema_of<operators::scale>(), {weight_}, {seed});
     } else if (d.rows == once::domain) {
       const attribute_value shape = b_.integer_list(b_.dims.items + d.dims, d.rank);
       const int at =
           b_.attribute_list(shape, static_cast<double>(static_cast<int>(d.type)), 1.0, false);
       const int argument = b_.arguments.count;
       b_.argument(seed);
-      b_.operators.push({&schema_of<fill_constant>(), argument, argument, argument + 1, at,
-                         b_.current_block, b_.role});
+      b_.operators.push({&schema_of<operators::fill_constant>(), argument, argument, argument + 1,
+                         at, b_.current_block, b_.role});
     } else {
-      b_.add_operator(schema_of<scale>(), {zero_gradient(b_, target_)}, {seed},
+      b_.add_operator(schema_of<operators::scale>(), {zero_gradient(b_, target_)}, {seed},
                       b_.attribute_list(1.0, 1.0, true));
     }
   }

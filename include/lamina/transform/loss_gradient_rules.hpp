@@ -19,7 +19,8 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The costs of classifications that have second derivatives.
 using twice_differentiable_losses =
-    operator_list<sigmoid_cross_entropy_with_logits, softmax_with_cross_entropy, cross_entropy>;
+    operator_list<operators::sigmoid_cross_entropy_with_logits,
+                  operators::softmax_with_cross_entropy, operators::cross_entropy>;
 
 namespace detail {
 
@@ -42,18 +43,18 @@ constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
   if (const int part = partial_gradient(b, d); part >= 0)
     b.add_operator(*w.op().schema, {x, label, g}, {part}, w.attributes());
   if (!w.wants(x)) return;
-  const int bent = w.gradient<sigmoid>(w.of_one<sigmoid>(x), w.product(d, g));
+  const int bent = w.gradient<operators::sigmoid>(w.of_one<operators::sigmoid>(x), w.product(d, g));
   const auto at = [&](double value) {
     return same_gradient(w, x, w.scaled(w.zeros(x), 1, value), label, bent);
   };
-  w.give(x, w.of_two<elementwise_sub>(at(1000), at(-1000)));
+  w.give(x, w.of_two<operators::elementwise_sub>(at(1000), at(-1000)));
 }
 
 /// Makes the sum of g times `factor` over the last dimension a part of the gradient of d, where
 /// dX = d factor, and d has one element per row of X.
 constexpr void give_row_sums(gradient_writer& w, int factor) {
   const int last = w.builder().variables.items[factor].rank - 1;
-  w.give(w.of_out(), w.reduced<reduce_sum>(w.product(w.slope(0), factor), last));
+  w.give(w.of_out(), w.reduced<operators::reduce_sum>(w.product(w.slope(0), factor), last));
 }
 
 /// dX = -d label / X, with the label as a distribution. The gradient of d is the sum of -g label /
@@ -64,14 +65,14 @@ constexpr void differentiate_cross_entropy(gradient_writer& w) {
   if (w.wants(d)) give_row_sums(w, same_gradient(w, x, x, label, w.scaled(w.zeros(d), 1, 1)));
   if (!w.wants(x)) return;
   const int dx = same_gradient(w, x, x, label, d);
-  w.give(x, w.gradient<log>(x, w.product(dx, g)), -1);
+  w.give(x, w.gradient<operators::log>(x, w.product(dx, g)), -1);
 }
 
 /// The logits of which softmax_with_cross_entropy made a softmax, or -1 for other variables.
 constexpr int logits_of(const program_builder& b, int softmax) {
   for (int k = b.operators.count; k-- > 0;)
     if (const operator_desc& op = b.operators.items[k];
-        is<softmax_with_cross_entropy>(op) && b.arguments.items[op.outputs] == softmax)
+        is<operators::softmax_with_cross_entropy>(op) && b.arguments.items[op.outputs] == softmax)
       return b.arguments.items[op.inputs];
   return -1;
 }
@@ -85,15 +86,15 @@ constexpr void differentiate_softmax_cross_entropy(gradient_writer& w) {
   if (g < 0) return;
   program_builder& b = w.builder();
   const int logits = logits_of(b, s);
-  const int y = logits < 0 ? s : w.of_one<softmax>(logits);
+  const int y = logits < 0 ? s : w.of_one<operators::softmax>(logits);
   if (w.wants(d)) give_row_sums(w, same_gradient(w, y, label, y, w.scaled(w.zeros(d), 1, 1)));
   if (!w.wants(logits < 0 ? s : logits)) return;
   const int last = b.variables.items[s].rank - 1;
   const int spread = same_gradient(w, y, label, w.zeros(y), d);
-  const int of_y = w.row_product(g, w.scaled(w.reduced<reduce_sum>(spread, last), -1));
+  const int of_y = w.row_product(g, w.scaled(w.reduced<operators::reduce_sum>(spread, last), -1));
   if (logits < 0) return w.give(s, of_y);
   if (const int part = partial_gradient(b, logits); part >= 0)
-    b.add_operator(schema_of<gradient_of<softmax>>(), {y, of_y}, {part});
+    b.add_operator(schema_of<gradient_of<operators::softmax>>(), {y, of_y}, {part});
 }
 
 }  // namespace detail

@@ -24,7 +24,8 @@ constexpr int channel_means(gradient_writer& w, int x) {
   made.rows = once::domain;
   made.kind = variable_kind::temporary;
   const attribute_value list = b.integer_list(dims, v.rank - 1);
-  b.add_operator(schema_of<reduce_mean>(), {x}, {out}, b.attribute_list(list, false, false));
+  b.add_operator(schema_of<operators::reduce_mean>(), {x}, {out},
+                 b.attribute_list(list, false, false));
   return out;
 }
 
@@ -43,30 +44,31 @@ constexpr bool differentiate_batch_norm(gradient_writer& w) {
     b.add_operator(*w.op().schema, {x, scale_of, w.input(2), w.input(3), g}, {part, -1, -1},
                    w.attributes());
   if (w.attribute(0) != 0 || w.attribute(4) != 0) {
-    w.give_side<elementwise_mul>(scale_of, 1, d, scale_of, times(g, w.input(3)), of_channels);
+    w.give_side<operators::elementwise_mul>(scale_of, 1, d, scale_of, times(g, w.input(3)),
+                                            of_channels);
     return true;
   }
   if (!w.wants(x) && !w.wants(scale_of)) return true;
   const auto less = [&](int left, int channels) {
-    return w.of_two<elementwise_sub>(left, channels, of_channels);
+    return w.of_two<operators::elementwise_sub>(left, channels, of_channels);
   };
   const int centred = less(x, channel_means(w, x));
-  const int variance = channel_means(w, w.of_one<square>(centred));
-  const int r = w.of_one<rsqrt>(w.scaled(variance, 1, w.attribute(2)));
+  const int variance = channel_means(w, w.of_one<operators::square>(centred));
+  const int r = w.of_one<operators::rsqrt>(w.scaled(variance, 1, w.attribute(2)));
   const int normal = times(centred, r);
   const auto share = [&](int of) { return channel_means(w, w.product(of, normal)); };
   const auto projected = [&](int of) {
-    const int rest =
-        w.of_two<elementwise_sub>(less(of, channel_means(w, of)), times(normal, share(of)));
+    const int rest = w.of_two<operators::elementwise_sub>(less(of, channel_means(w, of)),
+                                                          times(normal, share(of)));
     return times(rest, r);
   };
   const int pg = projected(g);
-  w.give_side<elementwise_mul>(scale_of, 1, d, scale_of, pg, of_channels);
+  w.give_side<operators::elementwise_mul>(scale_of, 1, d, scale_of, pg, of_channels);
   if (!w.wants(x)) return true;
   const int h = times(d, scale_of), ph = projected(h);
-  const int sum = w.of_two<elementwise_add>(times(ph, share(g)), times(pg, share(h)));
+  const int sum = w.of_two<operators::elementwise_add>(times(ph, share(g)), times(pg, share(h)));
   const int bent = times(normal, channel_means(w, w.product(g, ph)));
-  w.give(x, times(w.of_two<elementwise_add>(sum, bent), r), -1);
+  w.give(x, times(w.of_two<operators::elementwise_add>(sum, bent), r), -1);
   return true;
 }
 

@@ -14,7 +14,8 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Operators that move elements to or from the positions of largest elements.
-using twice_differentiable_positions = operator_list<max_pool2d_with_index, unpool>;
+using twice_differentiable_positions =
+    operator_list<operators::max_pool2d_with_index, operators::unpool>;
 
 namespace detail {
 
@@ -39,7 +40,8 @@ constexpr void give_at_positions(gradient_writer& w, int positions, const pool_a
   program_builder& b = w.builder();
   const int d = w.of_out();
   if (const int part = partial_gradient(b, d); part >= 0)
-    b.add_operator(schema_of<gradient_of<unpool>>(), {d, positions, w.input(0), w.slope(0)}, {part},
+    b.add_operator(schema_of<gradient_of<operators::unpool>>(),
+                   {d, positions, w.input(0), w.slope(0)}, {part},
                    b.attribute_list(a.ksize, a.strides, a.paddings, b.text("max")));
 }
 
@@ -54,7 +56,7 @@ constexpr bool differentiate_max_pool(gradient_writer& w) {
   const int positions = w.made(w.of_out());
   b.variables.items[positions].type = dtype::int32;
   b.variables.items[positions].kind = variable_kind::temporary;
-  b.add_operator(schema_of<max_pool2d_with_index>(), {w.input(0)}, {-1, positions},
+  b.add_operator(schema_of<operators::max_pool2d_with_index>(), {w.input(0)}, {-1, positions},
                  b.attribute_list(a.ksize, a.is_global, a.is_adaptive, a.strides, a.paddings));
   give_at_positions(w, positions, a);
   return true;
@@ -76,7 +78,8 @@ constexpr bool differentiate_indexed_pool(gradient_writer& w) {
 constexpr void differentiate_unpool(gradient_writer& w) {
   program_builder& b = w.builder();
   const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
-  if (part >= 0) b.add_operator(schema_of<unpool>(), {g, w.input(1)}, {part}, w.attributes());
+  if (part >= 0)
+    b.add_operator(schema_of<operators::unpool>(), {g, w.input(1)}, {part}, w.attributes());
 }
 
 }  // namespace detail

@@ -96,7 +96,7 @@ class needed_operators {
       return blocks_[block] || (runs_forward(op) && variables_[scopes_of(b_, op)]);
     // This operator empties a slot of an array, so it is needed whichever operators read the old
     // value.
-    if (is<write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
+    if (is<operators::write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
     bool needed = false;
     for_each_output(op, [&](int v) { needed = needed || variables_[v]; });
     return needed;

@@ -144,15 +144,20 @@ constexpr auto everything = program([](block& main) {
 }  // namespace
 
 TEST_CASE("numbers out of range name operator, row, value and range") {
-  CHECK(error_of(labelled, 1, 5) ==
-        "lamina: softmax_with_cross_entropy: label in row 2: expected 0 to 4, found 5");
+  CHECK(
+      error_of(labelled, 1, 5) ==
+      "lamina: layer softmax_with_cross_entropy_0, feed 'label': label in row 2: expected 0 to 4, "
+      "found 5");
   CHECK(error_of(plain_labelled, 1, -1) ==
-        "lamina: cross_entropy: label in row 2: expected 0 to 4, found -1");
-  CHECK(error_of(embedded, 0, 7) == "lamina: lookup_table: id in row 2: expected 0 to 6, found 7");
-  CHECK(error_of(gathered, 1, 3) == "lamina: gather: index in row 2: expected 0 to 2, found 3");
-  CHECK(error_of(hot, 0, 4) == "lamina: one_hot: number in row 2: expected 0 to 3, found 4");
-  CHECK(error_of(divided, 2, 0).find("lamina: elementwise_mod: expected divisors that are not 0") ==
-        0);
+        "lamina: layer cross_entropy_0, feed 'label': label in row 2: expected 0 to 4, found -1");
+  CHECK(error_of(embedded, 0, 7) ==
+        "lamina: layer embedding_0, feed 'i': id in row 2: expected 0 to 6, found 7");
+  CHECK(error_of(gathered, 1, 3) ==
+        "lamina: layer gather_0, feed 'i': index in row 2: expected 0 to 2, found 3");
+  CHECK(error_of(hot, 0, 4) ==
+        "lamina: layer one_hot_0, feed 'i': number in row 2: expected 0 to 3, found 4");
+  CHECK(error_of(divided, 2, 0)
+            .find("lamina: layer elementwise_mod_0: expected divisors that are not 0") == 0);
   CHECK(error_of(lenient, 0, 4) == "nothing");
   CHECK(error_of(labelled, 1, 4) == "nothing");
 }

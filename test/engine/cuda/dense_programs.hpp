@@ -92,6 +92,7 @@ std::string message_of_wrong_label(Backend& backend) {
   return "";
 }
 inline constexpr const char* wrong_label_message =
-    "lamina: softmax_with_cross_entropy: label in row 4: expected 0 to 4, found 5";
+    "lamina: layer softmax_with_cross_entropy_0, feed 'label': label in row 4: expected 0 to 4, "
+    "found 5";
 
 }  // namespace test

@@ -71,10 +71,11 @@ TEST_CASE("labels that no path of a sequence has are errors on a device") {
   cuda::host_backend<1> backend;
   CHECK(message_of_label(backend, 2).empty());
   CHECK(message_of_label(backend, 6) ==
-        "lamina: warpctc: label in row 1: expected 0 to 5, found 6");
-  CHECK(message_of_label(backend, 5) ==
-        "lamina: warpctc: label in row 1: expected another than the blank, and enough rows of "
-        "scores, found 5");
+        "lamina: layer warpctc_0, feed 'label': label in row 1: expected 0 to 5, found 6");
+  CHECK(
+      message_of_label(backend, 5) ==
+      "lamina: layer warpctc_0, feed 'label': label in row 1: expected another than the blank, and "
+      "enough rows of scores, found 5");
 }
 
 TEST_CASE("statistics over all mini-batches on a device are those of the CPU") {

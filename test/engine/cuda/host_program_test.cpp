@@ -82,8 +82,8 @@ TEST_CASE("what a mini-batch on a device has wrong is told when the next one is 
   auto batches = test::row_minibatches();
   std::get<1>(batches[1][2]) = 7;
   CHECK_THROWS_WITH(lamina::run_by(backend, model, batches, {}),
-                    "lamina: softmax_with_cross_entropy: label in row 2: expected 0 to 2, found "
-                    "another in a loop or branch");
+                    "lamina: layer softmax_with_cross_entropy_0, feed 'train_1': label in row 2: "
+                    "expected 0 to 2, found another in a loop or branch");
   const auto good = test::row_minibatches();
   const lamina::run_program_options few{.iterations = 3};
   CHECK_THROWS_WITH(lamina::run_by(backend, model, good, few),

@@ -28,12 +28,12 @@ TEST_CASE("native statement: words are found with what they are, and replaced") 
 }
 
 TEST_CASE("native statement: a body is indented, and its block is made there") {
-  native_statement loop{"layer::record_block<lamina::while_block>(" + id("main") +
+  native_statement loop{"layer::record_block<lamina::operators::while_block>(" + id("main") +
                         ", [&](lamina::block& " + id("body_1") + ") {"};
   loop.body = {{"layer::increment(" + id("i") + ");"}};
   loop.end = "});";
   CHECK(loop.lines(0) ==
-        "layer::record_block<lamina::while_block>(main, [&](lamina::block& body_1) {\n"
+        "layer::record_block<lamina::operators::while_block>(main, [&](lamina::block& body_1) {\n"
         "  layer::increment(i);\n});\n");
   std::string made;
   loop.each_word([&](char, std::string_view word, bool is_made) {

@@ -45,34 +45,34 @@ double at(double x) {
 }  // namespace
 
 TEST_CASE("activations have Fluid's values") {
-  CHECK(at<lamina::leaky_relu>(-2) == Approx(-0.04));
-  CHECK(at<lamina::elu>(-1) == Approx(std::exp(-1.0) - 1));
-  CHECK(at<lamina::relu6>(7) == 6);
-  CHECK(at<lamina::brelu>(30) == 24);
-  CHECK(at<lamina::brelu>(-3) == 0);
-  CHECK(at<lamina::soft_relu>(1) == Approx(std::log(1 + std::exp(1.0))));
-  CHECK(at<lamina::soft_relu>(50) == Approx(40));
-  CHECK(at<lamina::stanh>(1) == Approx(1.7159 * std::tanh(0.67)));
-  CHECK(at<lamina::hard_sigmoid>(1) == Approx(0.7));
-  CHECK(at<lamina::hard_sigmoid>(9) == 1);
-  CHECK(at<lamina::swish>(2) == Approx(2 / (1 + std::exp(-2.0))));
-  CHECK(at<lamina::hard_swish>(1) == Approx(4.0 / 6));
-  CHECK(at<lamina::hard_swish>(8) == Approx(8));
-  CHECK(at<lamina::hard_shrink>(0.4) == 0);
-  CHECK(at<lamina::hard_shrink>(-0.6) == -0.6);
-  CHECK(at<lamina::softshrink>(-1.5) == -1);
-  CHECK(at<lamina::thresholded_relu>(0.9) == 0);
-  CHECK(at<lamina::logsigmoid>(-800) == Approx(-800));
-  CHECK(at<lamina::softplus>(800) == Approx(800));
-  CHECK(at<lamina::softsign>(-3) == Approx(-0.75));
-  CHECK(at<lamina::tanh_shrink>(1) == Approx(1 - std::tanh(1.0)));
-  CHECK(at<lamina::gelu>(1) == Approx(0.8413447460685429));
-  CHECK(value<lamina::gelu>(0, {1, 1}) == Approx(0.8411919906082768));
-  CHECK(at<lamina::selu>(-1) ==
+  CHECK(at<lamina::operators::leaky_relu>(-2) == Approx(-0.04));
+  CHECK(at<lamina::operators::elu>(-1) == Approx(std::exp(-1.0) - 1));
+  CHECK(at<lamina::operators::relu6>(7) == 6);
+  CHECK(at<lamina::operators::brelu>(30) == 24);
+  CHECK(at<lamina::operators::brelu>(-3) == 0);
+  CHECK(at<lamina::operators::soft_relu>(1) == Approx(std::log(1 + std::exp(1.0))));
+  CHECK(at<lamina::operators::soft_relu>(50) == Approx(40));
+  CHECK(at<lamina::operators::stanh>(1) == Approx(1.7159 * std::tanh(0.67)));
+  CHECK(at<lamina::operators::hard_sigmoid>(1) == Approx(0.7));
+  CHECK(at<lamina::operators::hard_sigmoid>(9) == 1);
+  CHECK(at<lamina::operators::swish>(2) == Approx(2 / (1 + std::exp(-2.0))));
+  CHECK(at<lamina::operators::hard_swish>(1) == Approx(4.0 / 6));
+  CHECK(at<lamina::operators::hard_swish>(8) == Approx(8));
+  CHECK(at<lamina::operators::hard_shrink>(0.4) == 0);
+  CHECK(at<lamina::operators::hard_shrink>(-0.6) == -0.6);
+  CHECK(at<lamina::operators::softshrink>(-1.5) == -1);
+  CHECK(at<lamina::operators::thresholded_relu>(0.9) == 0);
+  CHECK(at<lamina::operators::logsigmoid>(-800) == Approx(-800));
+  CHECK(at<lamina::operators::softplus>(800) == Approx(800));
+  CHECK(at<lamina::operators::softsign>(-3) == Approx(-0.75));
+  CHECK(at<lamina::operators::tanh_shrink>(1) == Approx(1 - std::tanh(1.0)));
+  CHECK(at<lamina::operators::gelu>(1) == Approx(0.8413447460685429));
+  CHECK(value<lamina::operators::gelu>(0, {1, 1}) == Approx(0.8411919906082768));
+  CHECK(at<lamina::operators::selu>(-1) ==
         Approx(1.0507009873554805 * 1.6732632423543772 * (std::exp(-1.0) - 1)));
-  CHECK(at<lamina::round>(-2.5) == -3);
-  CHECK(at<lamina::sign>(-0.1) == -1);
-  CHECK(value<lamina::pow>(0, {3, 2}) == 9);
+  CHECK(at<lamina::operators::round>(-2.5) == -3);
+  CHECK(at<lamina::operators::sign>(-0.1) == -1);
+  CHECK(value<lamina::operators::pow>(0, {3, 2}) == 9);
 }
 
 TEST_CASE("gradient: activations") {

@@ -33,7 +33,7 @@ struct sequences : bench {
     table = add<std::int64_t>(of_batch, {2});
     i = add<std::int64_t>(0, {1});
     set<float>(x, {10, 10.5f, 11, 11.5f, 20, 20.5f, 21, 21.5f, 22, 22.5f});
-    call<lod_rank_table>({x}, {table});
+    call<operators::lod_rank_table>({x}, {table});
   }
 };
 
@@ -47,11 +47,11 @@ TEST_CASE("Arrays are written and read by number") {
     b.set<std::int64_t>(b.i, {at});
     b.feed_rows(b.step, static_cast<int>(values.size()) / 2);
     b.set(x, values);
-    b.call<write_to_array>({x, b.i}, {a});
+    b.call<operators::write_to_array>({x, b.i}, {a});
   };
   const auto read = [&](int at) {
     b.set<std::int64_t>(b.i, {at});
-    b.call<read_from_array>({a, b.i}, {y});
+    b.call<operators::read_from_array>({a, b.i}, {y});
     return b.get<float>(y);
   };
   write(0, {1, 2, 3, 4});
@@ -64,7 +64,7 @@ TEST_CASE("Arrays are written and read by number") {
   write(2, {7, 8, 9, 10, 11, 12});
   CHECK(read(2) == floats{7, 8, 9, 10, 11, 12});
   CHECK(read(0) == floats{1, 2, 3, 4});
-  b.call<lod_array_length>({a}, {n});
+  b.call<operators::lod_array_length>({a}, {n});
   CHECK(b.get<std::int64_t>(n) == numbers{3});
 }
 
@@ -75,21 +75,21 @@ TEST_CASE("Gradients of array slots add up, and are taken once") {
   const int x = b.add<float>(b.step, {2}), dx = b.add<float>(b.step, {2});
   b.set<std::int64_t>(b.i, {1});
   b.set<float>(d, {1, 2, 3, 4});
-  b.call<read_from_array_gradient>({b.i, d}, {da});
-  b.call<read_from_array_gradient>({b.i, d}, {da});
+  b.call<operators::read_from_array_gradient>({b.i, d}, {da});
+  b.call<operators::read_from_array_gradient>({b.i, d}, {da});
   CHECK(b.get<float>(da, 1) == floats{2, 4, 6, 8});
-  b.call<write_to_array_gradient>({x, b.i, da}, {dx});
+  b.call<operators::write_to_array_gradient>({x, b.i, da}, {dx});
   CHECK(b.get<float>(dx) == floats{2, 4, 6, 8});
-  b.call<write_to_array_gradient>({x, b.i, da}, {dx});
+  b.call<operators::write_to_array_gradient>({x, b.i, da}, {dx});
   CHECK(b.get<float>(dx) == floats{0, 0, 0, 0});
-  b.call<read_from_array_gradient>({b.i, d}, {da});
-  b.call<write_to_array_gradient>({x, b.i, da}, {-1});
+  b.call<operators::read_from_array_gradient>({b.i, d}, {da});
+  b.call<operators::write_to_array_gradient>({x, b.i, da}, {-1});
   CHECK_FALSE(b.array(da).holds(1));
 
   const int e = b.add_array<float>(of_batch, {2}), of_all = b.add<float>(of_batch, {2});
   b.set<float>(of_all, {1, 2, 3, 4, 5, 6});
-  b.call<write_to_array>({of_all, b.i}, {e});
-  CHECK_THROWS_WITH((b.call<write_to_array_gradient>({x, b.i, e}, {dx})),
+  b.call<operators::write_to_array>({of_all, b.i}, {e});
+  CHECK_THROWS_WITH((b.call<operators::write_to_array_gradient>({x, b.i, e}, {dx})),
                     Contains("write_to_array_grad: expected 2 rows at index 1 of the array, "
                              "found 3"));
 }
@@ -103,15 +103,15 @@ TEST_CASE("A step may have fewer rows than the one before") {
   b.set<std::int64_t>(b.i, {1});
   b.feed_rows(b.step, 2);
   b.set<float>(x, {1, 2});
-  b.call<write_to_array>({x, b.i}, {a});
+  b.call<operators::write_to_array>({x, b.i}, {a});
   b.keep_rows(b.ranked);
-  b.call<read_from_array>({a, b.i}, {y});
+  b.call<operators::read_from_array>({a, b.i}, {y});
   CHECK(b.get<float>(y) == floats{1, 2, 0});
   b.set<float>(y, {3, 4, 5});
-  b.call<read_from_array_gradient>({b.i, y}, {da});
-  b.call<read_from_array_gradient>({b.i, x}, {da});
+  b.call<operators::read_from_array_gradient>({b.i, y}, {da});
+  b.call<operators::read_from_array_gradient>({b.i, x}, {da});
   CHECK(b.get<float>(da, 1) == floats{4, 6, 5});
-  b.call<write_to_array_gradient>({x, b.i, da}, {dx});
+  b.call<operators::write_to_array_gradient>({x, b.i, da}, {dx});
   CHECK(b.get<float>(dx) == floats{4, 6});
 }
 
@@ -127,21 +127,21 @@ TEST_CASE("Slots keep the sequences of two levels") {
   b.feed_lengths(inner, {2, 0, 1});
   b.set<float>(x, {1, 2, 3});
   b.set<std::int64_t>(i, {0});
-  b.call<write_to_array>({x, i}, {a});
+  b.call<operators::write_to_array>({x, i}, {a});
   b.feed_rows(step, 1);
   b.feed_lengths(outer, {1});
   b.feed_lengths(inner, {1});
   b.set<float>(x, {9});
   b.set<std::int64_t>(i, {1});
-  b.call<write_to_array>({x, i}, {a});
+  b.call<operators::write_to_array>({x, i}, {a});
   b.set<std::int64_t>(i, {0});
-  b.call<read_from_array>({a, i}, {x});
+  b.call<operators::read_from_array>({a, i}, {x});
   CHECK(b.rows(step) == 2);
   CHECK(b.lengths(outer) == std::vector<int>{1, 2});
   CHECK(b.lengths(inner) == std::vector<int>{2, 0, 1});
   CHECK(b.get<float>(x) == floats{1, 2, 3});
   b.set<std::int64_t>(i, {1});
-  b.call<read_from_array>({a, i}, {x});
+  b.call<operators::read_from_array>({a, i}, {x});
   CHECK(b.lengths(inner) == std::vector<int>{1});
   CHECK(b.get<float>(x) == floats{9});
 }

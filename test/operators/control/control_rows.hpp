@@ -43,7 +43,7 @@ constexpr auto split_and_merged(const lamina::variable<T, R, D...>& x) {
   b.domains[yes].chosen_by = is.id;
   b.domains[no].chosen_by = is_not.id;
   const auto split = [&](int from, int in_true, int in_false) {
-    b.add_operator(lamina::schema_of<lamina::split_lod_tensor>(), {from, mask.id},
+    b.add_operator(lamina::schema_of<lamina::operators::split_lod_tensor>(), {from, mask.id},
                    {in_true, in_false}, level);
   };
   split(mask.id, is.id, is_not.id);
@@ -51,7 +51,7 @@ constexpr auto split_and_merged(const lamina::variable<T, R, D...>& x) {
   const auto smaller = made<lamina::variable<T, other, D...>>(b);
   split(x.id, larger.id, smaller.id);
   const auto y = made<lamina::variable<T, R, D...>>(b);
-  b.add_operator(lamina::schema_of<lamina::merge_lod_tensor>(),
+  b.add_operator(lamina::schema_of<lamina::operators::merge_lod_tensor>(),
                  {mask.id, mask.id, layer::square(larger).id, layer::scale(smaller, 3).id}, {y.id},
                  level);
   b.open_domains.count -= 2;
@@ -75,20 +75,21 @@ constexpr auto ranked_and_back(const lamina::variable<T, S, D...>& x,
   b.open_domain(&lamina::domain_mark<ranked>, "ranked", parents, lamina::domain_kind::step, -1);
   const auto table = made<lamina::variable<integer, typename S::parent, 2>>(b);
   b.variables[table.id].stop_gradient = true;
-  b.add_operator(lamina::schema_of<lamina::lod_rank_table>(), {x.id}, {table.id},
+  b.add_operator(lamina::schema_of<lamina::operators::lod_rank_table>(), {x.id}, {table.id},
                  b.attribute_list(0));
   const auto steps = layer::create_array<lamina::variable<T, step, D...>>(here);
-  b.add_operator(lamina::schema_of<lamina::lod_tensor_to_array>(), {x.id, table.id}, {steps.id});
+  b.add_operator(lamina::schema_of<lamina::operators::lod_tensor_to_array>(), {x.id, table.id},
+                 {steps.id});
   const auto again = made<lamina::variable<T, S, D...>>(b);
-  b.add_operator(lamina::schema_of<lamina::array_to_lod_tensor>(), {steps.id, table.id},
+  b.add_operator(lamina::schema_of<lamina::operators::array_to_lod_tensor>(), {steps.id, table.id},
                  {again.id});
   const auto ordered = made<lamina::variable<T, ranked, E...>>(b);
-  b.add_operator(lamina::schema_of<lamina::reorder_lod_tensor_by_rank>(), {first.id, table.id},
-                 {ordered.id});
+  b.add_operator(lamina::schema_of<lamina::operators::reorder_lod_tensor_by_rank>(),
+                 {first.id, table.id}, {ordered.id});
   const auto second = layer::fill_constant<integer>(here, 1);
   const auto kept = made<lamina::variable<T, step, E...>>(b);
-  b.add_operator(lamina::schema_of<lamina::shrink_rnn_memory>(), {ordered.id, second.id, table.id},
-                 {kept.id});
+  b.add_operator(lamina::schema_of<lamina::operators::shrink_rnn_memory>(),
+                 {ordered.id, second.id, table.id}, {kept.id});
   b.open_domains.count -= 2;
   return std::tuple{layer::sequence_pool(again), ordered, kept};
 }
@@ -104,7 +105,7 @@ constexpr auto selected(const lamina::variable<T, R, D...>& x) {
       layer::greater_than(layer::mean(x), layer::fill_constant<T>(here, -2)));
   const int sides[] = {constant.id, layer::scale(x, 3).id};
   const auto y = made<lamina::variable<T, R, D...>>(b);
-  lamina::operator_desc op = b.begin(lamina::schema_of<lamina::select_input>());
+  lamina::operator_desc op = b.begin(lamina::schema_of<lamina::operators::select_input>());
   b.list(sides, 2);
   b.argument(mask.id);
   op.outputs = b.arguments.count;
@@ -122,7 +123,7 @@ constexpr auto stacked_array(const lamina::variable<T, R, D...>& x) {
   const auto array = layer::array_write(x, layer::fill_constant<integer>(here, 0));
   layer::array_write(layer::square(x), layer::fill_constant<integer>(here, 1), array);
   const auto y = made<lamina::variable<T, R, 2, D...>>(b);
-  b.add_operator(lamina::schema_of<lamina::tensor_array_to_tensor>(), {array.id}, {y.id},
+  b.add_operator(lamina::schema_of<lamina::operators::tensor_array_to_tensor>(), {array.id}, {y.id},
                  b.attribute_list(1, true));
   return y;
 }

@@ -59,8 +59,8 @@ struct decoder : law::kernel_bench {
   }
   void write(int step) {
     set<std::int64_t>(i, {step});
-    call<write_to_array>({ids, i}, {id_steps});
-    call<write_to_array>({scores, i}, {score_steps});
+    call<operators::write_to_array>({ids, i}, {id_steps});
+    call<operators::write_to_array>({scores, i}, {score_steps});
   }
   void search(int step, int beam_size, float weight, const floats& table) {
     floats candidates;
@@ -70,8 +70,8 @@ struct decoder : law::kernel_bench {
       for (int k = 0; k < dictionary; ++k)
         candidates.push_back(so_far[r] + score_of(table, before[r], k, weight));
     set(all, candidates);
-    call<beam_search>({ids, scores, -1, all}, {next_ids, next_scores, parents},
-                      {0, beam_size, end_id, true});
+    call<operators::beam_search>({ids, scores, -1, all}, {next_ids, next_scores, parents},
+                                 {0, beam_size, end_id, true});
     const sentence chosen = get<std::int64_t>(next_ids);
     const floats kept = get<float>(next_scores);
     feed_lengths(sources, made(next_sources));
@@ -82,7 +82,8 @@ struct decoder : law::kernel_bench {
   }
   integers made(int domain) const { return lengths(domain); }
   void decode(int beam_size) {
-    call<beam_search_decode>({id_steps, score_steps}, {found, of_found}, {beam_size, end_id});
+    call<operators::beam_search_decode>({id_steps, score_steps}, {found, of_found},
+                                        {beam_size, end_id});
   }
 };
 
@@ -177,13 +178,15 @@ TEST_CASE("Steps that do not belong together are refused") {
   CHECK_THROWS_WITH(d.decode(2), Contains("expected a sequence for each of the 4 hypotheses of 2 "
                                           "sources in step 2, found 2 of 2"));
   d.set<std::int64_t>(d.i, {3});
-  d.call<write_to_array>({d.ids, d.i}, {d.id_steps});
+  d.call<operators::write_to_array>({d.ids, d.i}, {d.id_steps});
   CHECK_THROWS_WITH(d.decode(2), Contains("as many steps of scores as of ids, and one at least, "
                                           "found 3 and 4"));
-  CHECK_THROWS_WITH((d.call<beam_search>({d.ids, d.scores, -1, d.all},
-                                         {d.next_ids, d.next_scores, -1}, {2, 1, end_id, true})),
-                    Contains("expected a level below 2, found 2"));
-  CHECK_THROWS_WITH((d.call<beam_search>({d.ids, d.scores, -1, d.all},
-                                         {d.next_ids, d.next_scores, -1}, {0, 0, end_id, true})),
-                    Contains("expected a beam_size of at least 1, found 0"));
+  CHECK_THROWS_WITH(
+      (d.call<operators::beam_search>({d.ids, d.scores, -1, d.all}, {d.next_ids, d.next_scores, -1},
+                                      {2, 1, end_id, true})),
+      Contains("expected a level below 2, found 2"));
+  CHECK_THROWS_WITH(
+      (d.call<operators::beam_search>({d.ids, d.scores, -1, d.all}, {d.next_ids, d.next_scores, -1},
+                                      {0, 0, end_id, true})),
+      Contains("expected a beam_size of at least 1, found 0"));
 }

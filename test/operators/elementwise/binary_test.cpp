@@ -14,25 +14,26 @@ using namespace pointwise_values;
 namespace layer = lamina::layer;
 using lamina::block;
 
-TEMPLATE_TEST_CASE("gradients of elementwise operators", "", lamina::elementwise_add,
-                   lamina::elementwise_sub, lamina::elementwise_mul, lamina::elementwise_div,
-                   lamina::elementwise_max, lamina::elementwise_min) {
+TEMPLATE_TEST_CASE("gradients of elementwise operators", "", lamina::operators::elementwise_add,
+                   lamina::operators::elementwise_sub, lamina::operators::elementwise_mul,
+                   lamina::operators::elementwise_div, lamina::operators::elementwise_max,
+                   lamina::operators::elementwise_min) {
   for (double x : smooth)
     for (double y : {-1.5, 0.6, 2.2}) check_gradient<TestType>({x, y});
 }
 
 TEST_CASE("the gradient of a power") {
   for (double x : {0.4, 1.3})
-    for (double y : {-1.5, 0.6, 2.2}) check_gradient<lamina::elementwise_pow>({x, y});
+    for (double y : {-1.5, 0.6, 2.2}) check_gradient<lamina::operators::elementwise_pow>({x, y});
 }
 
 TEST_CASE("remainders have the sign of the divisor") {
-  CHECK(value<lamina::elementwise_mod>(0, {-7, 3}) == 2);
-  CHECK(value<lamina::elementwise_floordiv>(0, {-7, 3}) == -3);
-  CHECK(lamina::elementwise_mod::f(std::int64_t{-7}, std::int64_t{3}) == 2);
-  CHECK(lamina::elementwise_mod::f(7, -3) == -2);
-  CHECK(lamina::elementwise_floordiv::f(-7, 3) == -3);
-  CHECK(lamina::elementwise_floordiv::f(6, -3) == -2);
+  CHECK(value<lamina::operators::elementwise_mod>(0, {-7, 3}) == 2);
+  CHECK(value<lamina::operators::elementwise_floordiv>(0, {-7, 3}) == -3);
+  CHECK(lamina::operators::elementwise_mod::f(std::int64_t{-7}, std::int64_t{3}) == 2);
+  CHECK(lamina::operators::elementwise_mod::f(7, -3) == -2);
+  CHECK(lamina::operators::elementwise_floordiv::f(-7, 3) == -3);
+  CHECK(lamina::operators::elementwise_floordiv::f(6, -3) == -2);
 }
 
 TEST_CASE("gradient: + - * / of two variables, max, min and pow") {

@@ -55,19 +55,19 @@ double at(double x) {
 }  // namespace
 
 TEST_CASE("comparisons and logic") {
-  CHECK(lamina::less_than::f(1, 2));
-  CHECK_FALSE(lamina::less_than::f(2, 2));
-  CHECK(lamina::less_equal::f(2, 2));
-  CHECK(lamina::greater_than::f(3.0, 2.0));
-  CHECK(lamina::greater_equal::f(2, 2));
-  CHECK(lamina::equal::f(true, true));
-  CHECK(lamina::not_equal::f(1, 2));
-  CHECK_FALSE(lamina::logical_and::f(true, false));
-  CHECK(lamina::logical_or::f(true, false));
-  CHECK(lamina::logical_xor::f(true, false));
-  CHECK_FALSE(lamina::logical_xor::f(true, true));
-  CHECK(lamina::logical_not::f(false));
-  CHECK(value<lamina::increment>(0, {4, 3}) == 7);
+  CHECK(lamina::operators::less_than::f(1, 2));
+  CHECK_FALSE(lamina::operators::less_than::f(2, 2));
+  CHECK(lamina::operators::less_equal::f(2, 2));
+  CHECK(lamina::operators::greater_than::f(3.0, 2.0));
+  CHECK(lamina::operators::greater_equal::f(2, 2));
+  CHECK(lamina::operators::equal::f(true, true));
+  CHECK(lamina::operators::not_equal::f(1, 2));
+  CHECK_FALSE(lamina::operators::logical_and::f(true, false));
+  CHECK(lamina::operators::logical_or::f(true, false));
+  CHECK(lamina::operators::logical_xor::f(true, false));
+  CHECK_FALSE(lamina::operators::logical_xor::f(true, true));
+  CHECK(lamina::operators::logical_not::f(false));
+  CHECK(value<lamina::operators::increment>(0, {4, 3}) == 7);
 }
 
 namespace {

@@ -23,24 +23,30 @@ void check_at(const std::vector<double>& places) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("unary gradients are the derivatives", "", lamina::relu, lamina::tanh,
-                   lamina::sigmoid, lamina::logsigmoid, lamina::softplus, lamina::softsign,
-                   lamina::tanh_shrink, lamina::gelu, lamina::selu, lamina::exp, lamina::square,
-                   lamina::reciprocal, lamina::abs, lamina::sin, lamina::cos, lamina::atan,
-                   lamina::ceil, lamina::floor, lamina::round, lamina::sign, lamina::leaky_relu,
-                   lamina::elu, lamina::relu6, lamina::brelu, lamina::soft_relu, lamina::stanh,
-                   lamina::hard_sigmoid, lamina::swish, lamina::hard_swish, lamina::pow,
-                   lamina::hard_shrink, lamina::softshrink, lamina::thresholded_relu,
-                   lamina::scale) {
+TEMPLATE_TEST_CASE("unary gradients are the derivatives", "", lamina::operators::relu,
+                   lamina::operators::tanh, lamina::operators::sigmoid,
+                   lamina::operators::logsigmoid, lamina::operators::softplus,
+                   lamina::operators::softsign, lamina::operators::tanh_shrink,
+                   lamina::operators::gelu, lamina::operators::selu, lamina::operators::exp,
+                   lamina::operators::square, lamina::operators::reciprocal, lamina::operators::abs,
+                   lamina::operators::sin, lamina::operators::cos, lamina::operators::atan,
+                   lamina::operators::ceil, lamina::operators::floor, lamina::operators::round,
+                   lamina::operators::sign, lamina::operators::leaky_relu, lamina::operators::elu,
+                   lamina::operators::relu6, lamina::operators::brelu, lamina::operators::soft_relu,
+                   lamina::operators::stanh, lamina::operators::hard_sigmoid,
+                   lamina::operators::swish, lamina::operators::hard_swish, lamina::operators::pow,
+                   lamina::operators::hard_shrink, lamina::operators::softshrink,
+                   lamina::operators::thresholded_relu, lamina::operators::scale) {
   check_at<TestType>(smooth);
 }
 
-TEMPLATE_TEST_CASE("gradients of functions of positive numbers", "", lamina::log, lamina::sqrt,
-                   lamina::rsqrt) {
+TEMPLATE_TEST_CASE("gradients of functions of positive numbers", "", lamina::operators::log,
+                   lamina::operators::sqrt, lamina::operators::rsqrt) {
   check_at<TestType>({0.1, 0.7, 1.3, 4.2});
 }
 
-TEMPLATE_TEST_CASE("gradients of functions of numbers below one", "", lamina::asin, lamina::acos) {
+TEMPLATE_TEST_CASE("gradients of functions of numbers below one", "", lamina::operators::asin,
+                   lamina::operators::acos) {
   check_at<TestType>({-0.9, -0.2, 0.3, 0.8});
 }
 

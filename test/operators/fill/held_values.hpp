@@ -16,7 +16,7 @@ constexpr auto three_values(lamina::block& main) {
   const lamina::attribute_value shape = b.integer_list(extent, 1), list = b.real_list(values, 3);
   const double type = static_cast<double>(static_cast<int>(lamina::dtype::float32));
   const int attributes = b.attribute_list(shape, type, list, lamina::attribute_value{0, 0, 0});
-  lamina::operator_desc op = b.begin(lamina::schema_of<lamina::assign_value>());
+  lamina::operator_desc op = b.begin(lamina::schema_of<lamina::operators::assign_value>());
   op.outputs = b.arguments.count;
   b.argument(y.id);
   op.end = b.arguments.count;

@@ -104,9 +104,9 @@ TEST_CASE("gradient: sigmoid_cross_entropy_with_logits, normalised over what is 
         auto plain = layer::sigmoid_cross_entropy_with_logits(x, label, {.ignore_index = -7});
         layer::layer_helper normalised(*main.builder, "normalised");
         auto out = normalised.output<decltype(x)>();
-        main.builder->add_operator(lamina::schema_of<lamina::sigmoid_cross_entropy_with_logits>(),
-                                   {x.id, label.id}, {out.id},
-                                   main.builder->attribute_list(-7, true));
+        main.builder->add_operator(
+            lamina::schema_of<lamina::operators::sigmoid_cross_entropy_with_logits>(),
+            {x.id, label.id}, {out.id}, main.builder->attribute_list(-7, true));
         return layer::mean(plain + out);
       }),
       {{"label", label}}, options);

@@ -21,38 +21,39 @@ using lamina::tensor;
 TEST_CASE("gradients of costs") {
   for (double x : smooth) {
     for (double label : {0.0, 1.0}) {
-      check_gradient<lamina::sigmoid_cross_entropy_with_logits>({x, label});
-      check_gradient<lamina::hinge_loss>({x, label});
-      check_gradient<lamina::modified_huber_loss>({x, label}, 1);
+      check_gradient<lamina::operators::sigmoid_cross_entropy_with_logits>({x, label});
+      check_gradient<lamina::operators::hinge_loss>({x, label});
+      check_gradient<lamina::operators::modified_huber_loss>({x, label}, 1);
       for (double y : {-0.4, 1.9}) {
-        check_gradient<lamina::rank_loss>({label, x, y});
-        check_gradient<lamina::margin_rank_loss>({x, y, 2 * label - 1}, 1, {0.1});
+        check_gradient<lamina::operators::rank_loss>({label, x, y});
+        check_gradient<lamina::operators::margin_rank_loss>({x, y, 2 * label - 1}, 1, {0.1});
       }
     }
-    check_gradient<lamina::huber_loss>({x, 0.5}, 1, {0.7});
+    check_gradient<lamina::operators::huber_loss>({x, 0.5}, 1, {0.7});
   }
   for (double p : {0.1, 0.5, 0.9}) {
-    check_gradient<lamina::log_loss>({p, 0.0}, 0, {1e-4});
-    check_gradient<lamina::log_loss>({p, 1.0}, 0, {1e-4});
+    check_gradient<lamina::operators::log_loss>({p, 0.0}, 0, {1e-4});
+    check_gradient<lamina::operators::log_loss>({p, 1.0}, 0, {1e-4});
   }
 }
 
 TEST_CASE("costs have Fluid's values") {
-  CHECK(value<lamina::huber_loss>(0, {1, 4, 2}) == 3);
-  CHECK(value<lamina::huber_loss>(1, {1, 4, 2}) == Approx(2 * (3 - 1)));
-  CHECK(value<lamina::huber_loss>(1, {1, 2, 2}) == Approx(0.5));
-  CHECK(value<lamina::modified_huber_loss>(1, {-2, 1}) == 8);
-  CHECK(value<lamina::modified_huber_loss>(1, {0.5, 1}) == 0.25);
-  CHECK(value<lamina::modified_huber_loss>(1, {2, 1}) == 0);
-  CHECK(value<lamina::rank_loss>(0, {1, 2, 1}) == Approx(std::log(1 + std::exp(1.0)) - 1));
-  CHECK(value<lamina::margin_rank_loss>(1, {1, 2, 1, 0.1}) == Approx(1.1));
-  CHECK(value<lamina::margin_rank_loss>(0, {1, 2, 1, 0.1}) == 1);
-  CHECK(value<lamina::margin_rank_loss>(0, {2, 1, 1, 0.1}) == 0);
-  CHECK(value<lamina::hinge_loss>(0, {0.25, 0}) == 1.25);
-  CHECK(value<lamina::log_loss>(0, {0.5, 1, 0}) == Approx(std::log(2.0)));
-  CHECK(value<lamina::sigmoid_cross_entropy_with_logits>(0, {1, 1, -100}) ==
+  CHECK(value<lamina::operators::huber_loss>(0, {1, 4, 2}) == 3);
+  CHECK(value<lamina::operators::huber_loss>(1, {1, 4, 2}) == Approx(2 * (3 - 1)));
+  CHECK(value<lamina::operators::huber_loss>(1, {1, 2, 2}) == Approx(0.5));
+  CHECK(value<lamina::operators::modified_huber_loss>(1, {-2, 1}) == 8);
+  CHECK(value<lamina::operators::modified_huber_loss>(1, {0.5, 1}) == 0.25);
+  CHECK(value<lamina::operators::modified_huber_loss>(1, {2, 1}) == 0);
+  CHECK(value<lamina::operators::rank_loss>(0, {1, 2, 1}) ==
+        Approx(std::log(1 + std::exp(1.0)) - 1));
+  CHECK(value<lamina::operators::margin_rank_loss>(1, {1, 2, 1, 0.1}) == Approx(1.1));
+  CHECK(value<lamina::operators::margin_rank_loss>(0, {1, 2, 1, 0.1}) == 1);
+  CHECK(value<lamina::operators::margin_rank_loss>(0, {2, 1, 1, 0.1}) == 0);
+  CHECK(value<lamina::operators::hinge_loss>(0, {0.25, 0}) == 1.25);
+  CHECK(value<lamina::operators::log_loss>(0, {0.5, 1, 0}) == Approx(std::log(2.0)));
+  CHECK(value<lamina::operators::sigmoid_cross_entropy_with_logits>(0, {1, 1, -100}) ==
         Approx(std::log(1 + std::exp(-1.0))));
-  CHECK(value<lamina::sigmoid_cross_entropy_with_logits>(0, {1, -100, -100}) == 0);
+  CHECK(value<lamina::operators::sigmoid_cross_entropy_with_logits>(0, {1, -100, -100}) == 0);
 }
 
 TEST_CASE("gradient: costs of pairs") {

@@ -30,7 +30,7 @@ namespace {
 
 // As the layers make them, cut at two deviations: of a program that was read.
 constexpr auto truncated(block& main) {
-  return layer::detail::random_numbers<lamina::truncated_gaussian_random,
+  return layer::detail::random_numbers<lamina::operators::truncated_gaussian_random,
                                        lamina::variable<float, lamina::once, 3, 4>>(
       *main.builder, "noise", {}, -1, 0, 2, 17);
 }
@@ -130,7 +130,7 @@ TEST_CASE("random numbers have the mean, the deviation and the bounds of their d
                       layer::uniform_random_batch_size_like<4000>(x, {.min = -2, .max = 3}),
                       layer::gaussian_random<40, 100>(main, {.mean = 1, .std = 0.5f}),
                       layer::gaussian_random_batch_size_like<4000>(x, {.mean = 1, .std = 0.5f}),
-                      layer::detail::random_numbers<lamina::truncated_gaussian_random,
+                      layer::detail::random_numbers<lamina::operators::truncated_gaussian_random,
                                                     lamina::variable<float, lamina::once, 4000>>(
                           *main.builder, "noise", {}, -1, 1, 0.5, 17)};
   });

@@ -176,8 +176,8 @@ constexpr auto wrong = lamina::program([](block& main) {
   const int bias = helper.parameter({}, ".b_", {1, 8}, lamina::dtype::float32, zero, 0);
   const int hidden = helper.output<lamina::variable<float, lamina::tokens<"x">, 2>>().id;
   const lamina::attribute_value sigmoid = b.text("sigmoid"), cosine = b.text("cosine");
-  b.add_operator(lamina::schema_of<lamina::lstm>(), {x.id, BadState ? h.id : -1, -1, weight, bias},
-                 {hidden, -1, -1, -1},
+  b.add_operator(lamina::schema_of<lamina::operators::lstm>(),
+                 {x.id, BadState ? h.id : -1, -1, weight, bias}, {hidden, -1, -1, -1},
                  b.attribute_list(false, false, sigmoid, BadState ? sigmoid : cosine, sigmoid));
 });
 
@@ -187,7 +187,7 @@ TEST_CASE("lstm refuses a function and a state that do not fit") {
   const lamina::feed_map feed{{"x", recurrent::sequences({{2, 1}}, 8, 0)},
                               {"h", recurrent::matrix(2, 3, 0)}};
   CHECK_THROWS_WITH(recurrent::run(wrong<true>, feed, {0, 0}),
-                    Contains("operator 'lstm'") && Contains("expected the shape [2, 2]") &&
+                    Contains("lstm") && Contains("expected the shape [2, 2]") &&
                         Contains("variable 'h'") && Contains("found [2, 3]"));
   CHECK_THROWS_WITH(recurrent::run(wrong<false>, feed, {0, 0}),
                     Contains("identity as cell_activation, found 'cosine'"));

@@ -44,15 +44,15 @@ TEST_CASE("bad input: padding") {
   three_sequences b;
   const int wide = b.add<float>(batch::domain, {1, 2}),
             length = b.add<std::int64_t>(batch::domain, {1});
-  CHECK_THROWS_WITH((b.call<sequence_pad>({b.x, b.one}, {wide, length}, {1})),
+  CHECK_THROWS_WITH((b.call<operators::sequence_pad>({b.x, b.one}, {wide, length}, {1})),
                     Contains("sequence_pad: expected sequences of at most 1 rows, found 2 in "
                              "sequence 0"));
   const int three = b.add<float>(0, {3}), wider = b.add<float>(batch::domain, {2, 2});
-  CHECK_THROWS_WITH((b.call<sequence_pad>({b.x, three}, {wider, length}, {2})),
+  CHECK_THROWS_WITH((b.call<operators::sequence_pad>({b.x, three}, {wider, length}, {2})),
                     Contains("expected 1 or 2 numbers to pad with, found 3"));
   const int back = b.add<float>(b.made, {2});
   b.set<std::int64_t>(length, {2, 3, 0});
-  CHECK_THROWS_WITH((b.call<sequence_unpad>({wider, length}, {back})),
+  CHECK_THROWS_WITH((b.call<operators::sequence_unpad>({wider, length}, {back})),
                     Contains("sequence_unpad: length in row 1: expected 0 to 2, found 3"));
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("bad input: parts, and rows of another width") {
   const auto slice = [&](const numbers& from, const std::vector<std::int32_t>& n) {
     b.set(offset, from);
     b.set(length, n);
-    b.call<sequence_slice>({b.x, offset, length}, {out});
+    b.call<operators::sequence_slice>({b.x, offset, length}, {out});
   };
   slice({1, 0, 0}, {1, 0, 1});
   CHECK(b.get<float>(out) == floats{3, 4, 5, 6});
@@ -72,7 +72,7 @@ TEST_CASE("bad input: parts, and rows of another width") {
                     Contains("offset in row 1: expected 0 to 0, found 1"));
   CHECK_THROWS_WITH(slice({1, 0, 0}, {1, 0, 2}),
                     Contains("length in row 2: expected 0 to 1, found 2"));
-  CHECK_THROWS_WITH((b.call<sequence_reshape>({b.x}, {wide}, {4})),
+  CHECK_THROWS_WITH((b.call<operators::sequence_reshape>({b.x}, {wide}, {4})),
                     Contains("sequence_reshape: expected sequences whose elements fill rows of 4, "
                              "found 1 rows of 2 in sequence 2"));
 }
@@ -83,7 +83,7 @@ TEST_CASE("bad input: positions out of range") {
   const int update = b.add<float>(b.words, {1});
   b.set<float>(x, {0, 0, 0, 0, 0, 0});
   b.set<float>(update, {1, 2, 3});
-  CHECK_THROWS_WITH((b.call<sequence_scatter>({x, b.id, update}, {out})),
+  CHECK_THROWS_WITH((b.call<operators::sequence_scatter>({x, b.id, update}, {out})),
                     Contains("sequence_scatter: id in row 2: expected 0 to 1, found 2"));
 }
 
@@ -94,13 +94,13 @@ TEST_CASE("bad input: offsets of sequences") {
   const int out = b.add<float>(group, {2}), offsets = b.add<std::int64_t>(0, {4});
   const auto reset = [&](const numbers& at) {
     b.set(offsets, at);
-    b.call<lod_reset>({b.x, offsets}, {out});
+    b.call<operators::lod_reset>({b.x, offsets}, {out});
   };
   reset({0, 2, 2, 3});
   CHECK(b.rows(groups) == 3);
   CHECK(b.lengths(group) == std::vector<int>{2, 0, 1});
   CHECK(b.get<float>(out) == b.get<float>(b.x));
-  b.call<lod_reset>({b.x, -1}, {out}, {std::vector<int>{0, 3}, false});
+  b.call<operators::lod_reset>({b.x, -1}, {out}, {std::vector<int>{0, 3}, false});
   CHECK(b.rows(groups) == 1);
   CHECK(b.lengths(group) == std::vector<int>{3});
   CHECK_THROWS_WITH(reset({0, 2, 1, 3}),
@@ -112,13 +112,13 @@ TEST_CASE("bad input: offsets of sequences") {
 TEST_CASE("bad input: distances and chunks") {
   three_sequences b;
   const int count = b.add<std::int64_t>(0, {1}), distance = b.add<float>(batch::domain, {1});
-  CHECK_THROWS_WITH((b.call<edit_distance>({b.id, b.id}, {count, distance}, {true})),
+  CHECK_THROWS_WITH((b.call<operators::edit_distance>({b.id, b.id}, {count, distance}, {true})),
                     Contains("edit_distance: expected references with rows to divide by their "
                              "lengths, found none in sequence 1"));
   const std::vector<int> none(6, -1), nothing;
-  CHECK_THROWS_WITH((b.call<chunk_eval>({b.id, b.id}, none, {1, "BIO", nothing})),
+  CHECK_THROWS_WITH((b.call<operators::chunk_eval>({b.id, b.id}, none, {1, "BIO", nothing})),
                     Contains("expected the chunk_scheme IOB, IOE, IOBES or plain, found BIO"));
-  CHECK_THROWS_WITH((b.call<chunk_eval>({b.id, b.id}, none, {1, "plain", nothing})),
+  CHECK_THROWS_WITH((b.call<operators::chunk_eval>({b.id, b.id}, none, {1, "plain", nothing})),
                     Contains("tag in row 2: expected 0 to 1, found 2"));
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("bad input: labels without positions") {
   const auto cost = [&](const std::vector<int>& lengths, const numbers& labels, int blank) {
     b.feed_lengths(b.made, lengths);
     b.set(label, labels);
-    b.call<warpctc>({b.x, label}, {-1, loss}, {blank, false});
+    b.call<operators::warpctc>({b.x, label}, {-1, loss}, {blank, false});
     return b.get<float>(loss);
   };
   // In each row e^1 for class 1 against e^0: the paths 11, 01 and 10; none; a blank.

@@ -216,7 +216,7 @@ constexpr auto raw = lamina::program([](block& main) {
   const int w = helper.parameter({}, ".w_", {Rows, 3}, lamina::dtype::float32, fill, 0);
   const int p = helper.parameter({}, ".w_", {Padding, 2}, lamina::dtype::float32, fill, 0);
   auto y = helper.output<lamina::variable<float, tokens<"x">, 3>>();
-  b.add_operator(lamina::schema_of<lamina::sequence_conv>(), {x.id, p, w}, {y.id},
+  b.add_operator(lamina::schema_of<lamina::operators::sequence_conv>(), {x.id, p, w}, {y.id},
                  b.attribute_list(Length, -1, Stride, true));
   return y;
 });
@@ -229,7 +229,7 @@ constexpr auto raw_row = lamina::program([](block& main) {
   const int w =
       helper.parameter({}, ".w_", {2, Width}, lamina::dtype::float32, lamina::init::constant(1), 0);
   const int y = helper.output_like(x.id);
-  b.add_operator(lamina::schema_of<lamina::row_conv>(), {x.id, w}, {y});
+  b.add_operator(lamina::schema_of<lamina::operators::row_conv>(), {x.id, w}, {y});
   return decltype(x){&b, y};
 });
 
@@ -238,14 +238,14 @@ constexpr auto raw_row = lamina::program([](block& main) {
 TEST_CASE("filters and windows that do not fit are refused") {
   const lod_tensor x = some_pairs();
   CHECK(run(raw<3, 1, 6, 2>, x, {}).size() == 24);
-  CHECK_THROWS_WITH(run(raw<3, 2, 6, 2>, x, {}), Contains("operator 'sequence_conv'") &&
-                                                     Contains("contextStride of 1, found 3 and 2"));
+  CHECK_THROWS_WITH(run(raw<3, 2, 6, 2>, x, {}),
+                    Contains("sequence_conv") && Contains("contextStride of 1, found 3 and 2"));
   CHECK_THROWS_WITH(run(raw<0, 1, 6, 2>, x, {}), Contains("positive contextLength"));
   CHECK_THROWS_WITH(run(raw<3, 1, 4, 2>, x, {}), Contains("found [4, 3]"));
   CHECK_THROWS_WITH(run(raw<3, 1, 6, 3>, x, {}), Contains("PaddingData [2, 2], found [3, 2]"));
   CHECK(run(raw_row<2>, x, {}).size() == 16);
-  CHECK_THROWS_WITH(run(raw_row<3>, x, {}), Contains("operator 'row_conv'") &&
-                                                Contains("rows of 2 as in 'X', found [2, 3]"));
+  CHECK_THROWS_WITH(run(raw_row<3>, x, {}),
+                    Contains("row_conv") && Contains("rows of 2 as in 'X', found [2, 3]"));
 }
 
 template <int Filters, int Size, bool Trained>

@@ -171,10 +171,10 @@ TEST_CASE("sequence_expand_as counts the rows of x that types cannot compare") {
       returned_by(other, {{"x", lamina::sequences<pair>({{{1, 2}, {3, 4}, {5, 6}}, {}, {}})},
                           {"y", some_documents()}})[0];
   CHECK(values_of(out) == values{1, 2, 1, 2, 5, 6});
-  CHECK_THROWS_WITH(returned_by(other, {{"x", lamina::sequences<pair>({{{1, 2}}, {{3, 4}}, {}})},
-                                        {"y", some_documents()}}),
-                    Contains("operator 'sequence_expand_as'") &&
-                        Contains("each of the 3 sequences of 'Y', found 2"));
+  CHECK_THROWS_WITH(
+      returned_by(other, {{"x", lamina::sequences<pair>({{{1, 2}}, {{3, 4}}, {}})},
+                          {"y", some_documents()}}),
+      Contains("sequence_expand_as") && Contains("each of the 3 sequences of 'Y', found 2"));
 }
 
 TEST_CASE("a ref_level that Y has not is refused") {
@@ -184,14 +184,13 @@ TEST_CASE("a ref_level that Y has not is refused") {
     lamina::program_builder& b = *main.builder;
     layer::layer_helper helper(b, "wrong");
     auto out = helper.output<lamina::variable<float, tokens<"y">, 1>>();
-    b.add_operator(lamina::schema_of<lamina::sequence_expand>(), {x.id, y.id}, {out.id},
+    b.add_operator(lamina::schema_of<lamina::operators::sequence_expand>(), {x.id, y.id}, {out.id},
                    b.attribute_list(1));
     return out;
   });
-  CHECK_THROWS_WITH(
-      returned_by(wrong, {{"x", lamina::tensor({1, 1}, std::vector<float>{1})},
-                          {"y", lamina::sequences<float>({{1, 2}})}}),
-      Contains("operator 'sequence_expand'") && Contains("below the 1 levels of 'Y', found 1"));
+  CHECK_THROWS_WITH(returned_by(wrong, {{"x", lamina::tensor({1, 1}, std::vector<float>{1})},
+                                        {"y", lamina::sequences<float>({{1, 2}})}}),
+                    Contains("sequence_expand") && Contains("below the 1 levels of 'Y', found 1"));
 }
 
 TEST_CASE("gradient: a bias and weights over sequences without any row are 0") {

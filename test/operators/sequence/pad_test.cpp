@@ -70,10 +70,11 @@ constexpr auto longest = lamina::program([](block& main) {
   lamina::variable<float, lamina::batch, 1, 2> y{
       &b, helper.output(b.shape(-1, -1, 2), 3, lamina::batch::domain, lamina::dtype::float32)};
   const auto length = helper.output<lamina::variable<std::int64_t, lamina::batch>>();
-  b.add_operator(lamina::schema_of<lamina::sequence_pad>(), {x.id, pad.id}, {y.id, length.id});
+  b.add_operator(lamina::schema_of<lamina::operators::sequence_pad>(), {x.id, pad.id},
+                 {y.id, length.id});
   lamina::variable<std::int64_t, lamina::batch, 1> mask{
       &b, helper.output(b.shape(-1, -1), 2, lamina::batch::domain, lamina::dtype::int64)};
-  b.add_operator(lamina::schema_of<lamina::sequence_mask>(), {length.id}, {mask.id});
+  b.add_operator(lamina::schema_of<lamina::operators::sequence_mask>(), {length.id}, {mask.id});
   return std::tuple{y, mask};
 });
 

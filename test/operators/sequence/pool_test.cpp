@@ -141,12 +141,12 @@ TEST_CASE("a pooltype that does not exist is refused") {
     lamina::program_builder& b = *main.builder;
     layer::layer_helper helper(b, "wrong");
     auto y = helper.output<lamina::variable<float, lamina::batch, 2>>();
-    b.add_operator(lamina::schema_of<lamina::sequence_pool>(), {x.id}, {y.id, -1},
+    b.add_operator(lamina::schema_of<lamina::operators::sequence_pool>(), {x.id}, {y.id, -1},
                    b.attribute_list(b.text("MEDIAN"), 0.f));
     return y;
   });
   CHECK_THROWS_WITH(returned_by(wrong, three_sequences()),
-                    Contains("operator 'sequence_pool'") && Contains("found 'MEDIAN'"));
+                    Contains("sequence_pool") && Contains("found 'MEDIAN'"));
 }
 
 namespace {

@@ -9,7 +9,11 @@
 #include <utility>
 #include <vector>
 
+// clang-format off
+#include <lamina/core/macros_hidden.hpp>
 #include <nlohmann/json.hpp>
+#include <lamina/core/macros_shown.hpp>
+// clang-format on
 
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/launch/job.hpp>

@@ -245,9 +245,9 @@ struct block_schedule {
     const lamina::instruction& i = plan_type::lowered.instructions[instruction];
     if (plan_type::views.refers_at(instruction)) return -1;
     const bool tells =
-        i.runs < 0 && (same_address(i.schema, &schema_of<read_from_array>()) ||
-                       same_address(i.schema, &schema_of<write_to_array_gradient>()) ||
-                       same_address(i.schema, &schema_of<shrink_rnn_memory>()));
+        i.runs < 0 && (same_address(i.schema, &schema_of<operators::read_from_array>()) ||
+                       same_address(i.schema, &schema_of<operators::write_to_array_gradient>()) ||
+                       same_address(i.schema, &schema_of<operators::shrink_rnn_memory>()));
     return tells ? 1 + plan_type::views.number(plan_type::lowered.results[i.outputs]) : 0;
   }
   static constexpr void find_views(table_type& t) {

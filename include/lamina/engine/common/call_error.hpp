@@ -17,6 +17,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/operator_call.hpp>
+#include <lamina/program/operator_place.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine {
 
@@ -41,7 +42,8 @@ struct message_part {
   sort is;
 };
 
-/// Returns the message: the operator's name, followed by the parts.
+/// Returns the message: the layer that recorded the operator, or else the operator's type, followed
+/// by the parts.
 LAMINA_API_COLD std::string call_message(const operator_call& c,
                                          std::initializer_list<message_part> parts);
 /// Throws lamina::error with this message.
@@ -68,7 +70,7 @@ inline void require_size(const operator_call& c, const operand& expected, const 
 
 std::string call_message(const operator_call& c, std::initializer_list<message_part> parts) {
   text message("lamina: ");
-  message << c.schema().type << ": ";
+  message << place_of(c.program(), c.op(), c.schema()) << ": ";
   for (const message_part& p : parts) {
     if (p.is == message_part::sort::characters)
       message << std::string_view(p.characters, static_cast<std::size_t>(p.whole));

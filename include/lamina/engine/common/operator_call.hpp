@@ -112,6 +112,18 @@ class operator_call {
     return n;
   }
 
+  /// The variable of the program whose elements an input has at `data`; -1 if there is none.
+  int variable_of(const void* data) const {
+    if (op_ == nullptr || data == nullptr || program_.arguments == nullptr) return -1;
+    int n = 0, at = op_->inputs;
+    for (int s = 0; s < schema().input_count; ++s)
+      for (int k = schema().inputs[s].duplicable ? program_.arguments[at++] : 1; k > 0; --k, ++n)
+        if (const int v = program_.arguments[at++];
+            v >= 0 && v < program_.count.variables && arguments_[n] == data)
+          return v;
+    return -1;
+  }
+
  private:
   // In the program's list of arguments, the variables of a list slot follow their count.
   int input_start(int slot) const {

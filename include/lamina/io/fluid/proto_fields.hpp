@@ -10,8 +10,12 @@
 #include <utility>
 #include <vector>
 
+// clang-format off
+#include <lamina/core/macros_hidden.hpp>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <lamina/core/macros_shown.hpp>
+// clang-format on
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>

@@ -13,7 +13,11 @@
 #include <system_error>
 #include <utility>
 
+// clang-format off
+#include <lamina/core/macros_hidden.hpp>
 #include <nlohmann/json.hpp>
+#include <lamina/core/macros_shown.hpp>
+// clang-format on
 
 #include <lamina/core/error.hpp>
 

@@ -219,8 +219,8 @@ class minimize_replay {
                      std::to_string(b_.blocks.count) + ", found an operator of a later block");
     operator_desc made = op;
     if (op.schema->type == std::string_view("assign"))
-      made.schema =
-          op.role == op_role::optimize ? &schema_of<assign_variable>() : &schema_of<assign>();
+      made.schema = op.role == op_role::optimize ? &schema_of<operators::assign_variable>()
+                                                 : &schema_of<operators::assign>();
     made.inputs = b_.arguments.count;
     for (const bool input : {true, false}) {
       const slot_desc* slot = input ? op.schema->inputs : op.schema->outputs;

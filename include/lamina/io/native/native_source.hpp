@@ -240,7 +240,7 @@ class native_writer : native_calls {
     const int scopes = output(op, loop ? "StepScopes" : "Scope");
     const std::string condition = handle(condition_of(op), k), here = here_;
     const std::string body = native_statement::identifier(native_statement::block_name(inner));
-    line(std::string("layer::record_block<lamina::") +
+    line(std::string("layer::record_block<lamina::operators::") +
          (loop ? "while_block" : "conditional_block") + ">(" + here_ + ", " +
          native_statement::name(scopes < 0 ? "" : base_of(scopes)) + ", " + condition + ", " +
          (flag ? "true" : "false") + ", [&](lamina::block& " + body + ") {");
@@ -259,9 +259,9 @@ class native_writer : native_calls {
   void record(std::size_t k) {
     const operator_desc& op = *operators_[k];
     const std::string_view type = op.schema->type;
-    std::string text =
-        "layer::record<lamina::" + std::string(type == "clip_by_norm" ? "clip_to_norm" : type) +
-        ">(" + here_ + ", ";
+    std::string text = "layer::record<lamina::operators::" +
+                       std::string(type == "clip_by_norm" ? "clip_to_norm" : type) + ">(" + here_ +
+                       ", ";
     constexpr std::string_view not_recorded[] = {"lookup_table_v2", "flatten_contiguous_range",
                                                  "read_minibatch", "lod_rank_table"};
     if (std::find(std::begin(not_recorded), std::end(not_recorded), type) != std::end(not_recorded))

@@ -126,8 +126,8 @@ class own_training {
                              r.warmup_start,
                              r.warmup_end};
     std::vector<attribute_message> attributes;
-    for (std::size_t i = 0; i < decayed_learning_rate::attributes.size(); ++i) {
-      const attribute_desc& d = decayed_learning_rate::attributes[i];
+    for (std::size_t i = 0; i < operators::decayed_learning_rate::attributes.size(); ++i) {
+      const attribute_desc& d = operators::decayed_learning_rate::attributes[i];
       if (i < std::size(values)) {
         attributes.push_back(appender::number(d.name, d.type, values[i]));
         continue;
@@ -141,13 +141,13 @@ class own_training {
       else
         list.integers.assign(r.piecewise.boundaries, r.piecewise.boundaries + n - 1);
     }
-    return appender::operation(decayed_learning_rate::type, {{"Step", {step}}},
+    return appender::operation(operators::decayed_learning_rate::type, {{"Step", {step}}},
                                {{"Out", {rate_}}, {"StepOut", {step}}}, std::move(attributes));
   }
   operator_message scale(const std::vector<std::string>& gradients, float limit, bool global,
                          const std::string& made) const {
     return appender::operation(
-        gradient_scale::type, {{"X", gradients}}, {{"Out", {made}}},
+        operators::gradient_scale::type, {{"X", gradients}}, {{"Out", {made}}},
         {appender::number("max_norm", attribute_type::real, static_cast<double>(limit)),
          appender::number("global", attribute_type::boolean, global ? 1 : 0)});
   }

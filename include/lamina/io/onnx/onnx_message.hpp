@@ -16,7 +16,11 @@
 #include <utility>
 #include <vector>
 
+// clang-format off
+#include <lamina/core/macros_hidden.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <lamina/core/macros_shown.hpp>
+// clang-format on
 
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>

@@ -102,20 +102,20 @@ struct conv_gradient_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<conv2d> : detail::conv_kernel {};
+struct call_kernel<operators::conv2d> : detail::conv_kernel {};
 template <>
-struct call_kernel<gradient_of<conv2d>> : detail::conv_gradient_kernel {};
+struct call_kernel<gradient_of<operators::conv2d>> : detail::conv_gradient_kernel {};
 template <>
-struct call_kernel<depthwise_conv2d> : detail::conv_kernel {};
+struct call_kernel<operators::depthwise_conv2d> : detail::conv_kernel {};
 template <>
-struct call_kernel<gradient_of<depthwise_conv2d>> : detail::conv_gradient_kernel {};
+struct call_kernel<gradient_of<operators::depthwise_conv2d>> : detail::conv_gradient_kernel {};
 template <>
-struct call_kernel<conv3d> : detail::conv_kernel {};
+struct call_kernel<operators::conv3d> : detail::conv_kernel {};
 template <>
-struct call_kernel<gradient_of<conv3d>> : detail::conv_gradient_kernel {};
+struct call_kernel<gradient_of<operators::conv3d>> : detail::conv_gradient_kernel {};
 
 template <>
-struct call_kernel<conv_filter_gradient_sum> {
+struct call_kernel<operators::conv_filter_gradient_sum> {
   static constexpr bool convolves = true;
   template <int = 0>  // compiled where it is called
   static void run(const call_context& c) {
@@ -134,13 +134,13 @@ struct call_kernel<conv_filter_gradient_sum> {
 };
 
 template <>
-struct call_kernel<channel_sums> {
+struct call_kernel<operators::channel_sums> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<conv2d_transpose> {
+struct call_kernel<operators::conv2d_transpose> {
   static constexpr bool convolves = true;
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
@@ -149,7 +149,7 @@ struct call_kernel<conv2d_transpose> {
 };
 
 template <>
-struct call_kernel<gradient_of<conv2d_transpose>> {
+struct call_kernel<gradient_of<operators::conv2d_transpose>> {
   static constexpr bool convolves = true;
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
@@ -160,15 +160,15 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<channel_sums>::run(const call_context& c) {
+void call_kernel<operators::channel_sums>::run(const call_context& c) {
   const operand d = c.input(0), sums = c.output(0);
   detail::add_channels(d, sums.columns, sums.row<Real>(0));
 }
-LAMINA_INSTANCE(void call_kernel<channel_sums>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<channel_sums>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::channel_sums>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::channel_sums>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<conv2d_transpose>::run(const call_context& c) {
+void call_kernel<operators::conv2d_transpose>::run(const call_context& c) {
   const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
   require_real<Real>(c, x);
   const conv_shape s(c, y, x, w, conv_transpose_attributes);
@@ -180,11 +180,11 @@ void call_kernel<conv2d_transpose>::run(const call_context& c) {
   else
     unrolled_conv<Real>(s).backward(x, w, shift, y, c.scratch());
 }
-LAMINA_INSTANCE(void call_kernel<conv2d_transpose>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<conv2d_transpose>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::conv2d_transpose>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::conv2d_transpose>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<conv2d_transpose>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::conv2d_transpose>::scratch(const call_context& c) {
   const operand x = c.input(0);
   const conv_shape s(c, c.output(0), x, c.input(1), conv_transpose_attributes);
   if constexpr (detail::is_float<Real>)
@@ -192,11 +192,13 @@ std::ptrdiff_t call_kernel<conv2d_transpose>::scratch(const call_context& c) {
   else
     return unrolled_conv<Real>(s).scratch();
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<conv2d_transpose>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<conv2d_transpose>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::conv2d_transpose>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::conv2d_transpose>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<conv2d_transpose>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::conv2d_transpose>>::run(const call_context& c) {
   const operand x = c.input(0), w = c.input(1), d = c.input(3);
   const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
   const conv_shape s(c, d, x, w, conv_transpose_attributes);
@@ -217,11 +219,14 @@ void call_kernel<gradient_of<conv2d_transpose>>::run(const call_context& c) {
   }
   if (dbias) detail::add_channels(d, s.groups * s.large_channels, dbias.row<Real>(0));
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<conv2d_transpose>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<conv2d_transpose>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::conv2d_transpose>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::conv2d_transpose>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<conv2d_transpose>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::conv2d_transpose>>::scratch(
+    const call_context& c) {
   const operand x = c.input(0);
   const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
   if constexpr (detail::is_float<Real>)
@@ -231,9 +236,11 @@ std::ptrdiff_t call_kernel<gradient_of<conv2d_transpose>>::scratch(const call_co
     return unrolled_conv<Real>(s).scratch();
 }
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<conv2d_transpose>>::scratch<float>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::conv2d_transpose>>::scratch<float>(
+        const call_context&))
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<conv2d_transpose>>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::conv2d_transpose>>::scratch<double>(
+        const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -127,7 +127,8 @@ struct conv_launch {
 };
 
 /// Statements that only store the convolution's result, in argument 2.
-using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
+using keep_head =
+    expression::statements<expression::let<operators::keep, 0, 2, expression::head_value>>;
 
 /// A convolution outside of fused groups: computes images `to` from images `from`.
 template <conv_kind Kind, conv_folds Folds, class Backend>
@@ -253,7 +254,7 @@ struct group_kernel<expression::group_expression<group_head::conv_dx, S>>
     : detail::conv_launch<conv_kind::spread, S> {};
 
 template <>
-struct call_kernel<conv_filter_gradient_sum> {
+struct call_kernel<operators::conv_filter_gradient_sum> {
   static constexpr bool launches = true;
   static constexpr filter_argument filter{2, conv_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) { return fold_of_filters(s); }
@@ -275,7 +276,7 @@ struct call_kernel<conv_filter_gradient_sum> {
 
 /// Out[c] = the sum of channel c.
 template <>
-struct call_kernel<channel_sums> {
+struct call_kernel<operators::channel_sums> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -288,7 +289,7 @@ struct call_kernel<channel_sums> {
 };
 
 template <>
-struct call_kernel<conv2d_transpose> {
+struct call_kernel<operators::conv2d_transpose> {
   static constexpr bool launches = true;
   static constexpr filter_argument filter{1, conv_transpose_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) {
@@ -319,7 +320,7 @@ struct call_kernel<conv2d_transpose> {
 };
 
 template <>
-struct call_kernel<gradient_of<conv2d_transpose>> {
+struct call_kernel<gradient_of<operators::conv2d_transpose>> {
   static constexpr bool launches = true;
   static constexpr filter_argument filter{1, conv_transpose_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) {

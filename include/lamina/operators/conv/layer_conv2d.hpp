@@ -32,7 +32,7 @@ constexpr int finish_channels(layer_helper& layer, int x, int channels, const co
     const int bias =
         layer.parameter(attr.bias_param, ".b_", {channels}, dtype_of<T>, init::constant(0), line);
     const int sum = layer.output_like(x);
-    b.add_operator(schema_of<lamina::elementwise_add>(), {x, bias}, {sum}, b.attribute_list(1));
+    b.add_operator(schema_of<operators::elementwise_add>(), {x, bias}, {sum}, b.attribute_list(1));
     x = sum;
   }
   return apply_activation(layer, attr.act, x);
@@ -81,7 +81,7 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
                       init::msra(false, static_cast<float>(Size.height * Size.width * C)), line);
   const auto y = layer.template output<result>();
   const operator_schema& schema =
-      depthwise ? schema_of<lamina::depthwise_conv2d>() : schema_of<lamina::conv2d>();
+      depthwise ? schema_of<operators::depthwise_conv2d>() : schema_of<operators::conv2d>();
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
   const attribute_value dilations = detail::pair_attribute(b, Window.dilation);

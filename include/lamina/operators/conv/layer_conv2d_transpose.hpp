@@ -65,7 +65,7 @@ constexpr auto conv2d_transpose(variable<T, R, C, H, W> x, const options<conv2d_
   const attribute_value dilations = detail::pair_attribute(b, Window.dilation);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
-  b.add_operator(schema_of<lamina::conv2d_transpose>(), {x.id, filter, -1}, {y.id},
+  b.add_operator(schema_of<operators::conv2d_transpose>(), {x.id, filter, -1}, {y.id},
                  b.attribute_list(size, Window.groups, dilations, strides, paddings, b.text("NCHW"),
                                   b.text("EXPLICIT")));
   return layer.returns(result{&b, detail::finish_channels<T>(layer, y.id, Filters, attr, line)});

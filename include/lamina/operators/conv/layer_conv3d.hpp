@@ -88,7 +88,7 @@ constexpr auto conv3d(variable<T, R, C, D, H, W> x, const options<conv2d_attr, T
   const attribute_value strides = detail::triple_attribute(b, Window.stride);
   const attribute_value paddings = detail::triple_attribute(b, Window.padding);
   const attribute_value dilations = detail::triple_attribute(b, Window.dilation);
-  b.add_operator(schema_of<lamina::conv3d>(), {x.id, filter, -1, -1}, {y.id},
+  b.add_operator(schema_of<operators::conv3d>(), {x.id, filter, -1, -1}, {y.id},
                  b.attribute_list(strides, paddings, dilations, Window.groups, b.text("NCDHW"),
                                   b.text("EXPLICIT")));
   return layer.returns(result{&b, detail::finish_channels<T>(layer, y.id, Filters, attr, line)});

@@ -56,7 +56,8 @@ constexpr bool lower_conv_grad(lowering_state& s, const operator_desc& op, int k
   }
   if (dfilter >= 0) {
     s.variables.items[dfilter].panel = false;
-    emit_call(s, schema_of<conv_filter_gradient_sum>(), {in_rows(s, x, k), d}, {dfilter}, k);
+    emit_call(s, schema_of<operators::conv_filter_gradient_sum>(), {in_rows(s, x, k), d}, {dfilter},
+              k);
   }
   return true;
 }
@@ -64,9 +65,11 @@ constexpr bool lower_conv_grad(lowering_state& s, const operator_desc& op, int k
 /// Lowers operator k if it is a convolution or the gradient of one whose arguments a fused group
 /// can handle.
 constexpr bool lower_convolution(lowering_state& s, const operator_desc& op, int k) {
-  if (is<conv2d>(op) || is<depthwise_conv2d>(op) || is<conv3d>(op)) return lower_conv(s, op, k);
-  return (is<gradient_of<conv2d>>(op) || is<gradient_of<depthwise_conv2d>>(op) ||
-          is<gradient_of<conv3d>>(op)) &&
+  if (is<operators::conv2d>(op) || is<operators::depthwise_conv2d>(op) || is<operators::conv3d>(op))
+    return lower_conv(s, op, k);
+  return (is<gradient_of<operators::conv2d>>(op) ||
+          is<gradient_of<operators::depthwise_conv2d>>(op) ||
+          is<gradient_of<operators::conv3d>>(op)) &&
          lower_conv_grad(s, op, k);
 }
 

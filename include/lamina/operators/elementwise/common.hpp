@@ -21,18 +21,20 @@ namespace lamina::inline LAMINA_ABI::engine {
 /// integers in double.
 template <class Op>
 inline constexpr bool is_exact =
-    std::is_base_of_v<comparison, Op> || std::is_base_of_v<logical, Op> ||
-    std::is_base_of_v<elementwise, Op> || std::is_same_v<Op, assign> || std::is_same_v<Op, cast> ||
-    std::is_same_v<Op, increment> || std::is_same_v<Op, scale> || std::is_same_v<Op, minus> ||
-    std::is_same_v<Op, clip> || std::is_same_v<Op, fill_zeros_like> ||
-    std::is_same_v<Op, elementwise_mod> || std::is_same_v<Op, elementwise_floordiv>;
+    std::is_base_of_v<operators::comparison, Op> || std::is_base_of_v<operators::logical, Op> ||
+    std::is_base_of_v<operators::elementwise, Op> || std::is_same_v<Op, operators::assign> ||
+    std::is_same_v<Op, operators::cast> || std::is_same_v<Op, operators::increment> ||
+    std::is_same_v<Op, operators::scale> || std::is_same_v<Op, operators::minus> ||
+    std::is_same_v<Op, operators::clip> || std::is_same_v<Op, operators::fill_zeros_like> ||
+    std::is_same_v<Op, operators::elementwise_mod> ||
+    std::is_same_v<Op, operators::elementwise_floordiv>;
 template <>
-inline constexpr bool is_exact<elementwise_pow> = false;
+inline constexpr bool is_exact<operators::elementwise_pow> = false;
 
 template <class Op>
-inline constexpr bool is_division =
-    std::is_same_v<Op, elementwise_div> || std::is_same_v<Op, elementwise_mod> ||
-    std::is_same_v<Op, elementwise_floordiv>;
+inline constexpr bool is_division = std::is_same_v<Op, operators::elementwise_div> ||
+                                    std::is_same_v<Op, operators::elementwise_mod> ||
+                                    std::is_same_v<Op, operators::elementwise_floordiv>;
 
 template <class Op>
 constexpr bool has_axis() {

@@ -154,9 +154,9 @@ std::int64_t counted(std::int64_t x, const std::int64_t* attributes) {
 
 /// The integer function of an operator of X and attributes; null for other operators.
 inline counting_function counting_function_of(const operator_schema& schema) {
-  if (&schema == &schema_of<scale>()) return &counted<scale>;
-  if (&schema == &schema_of<clip>()) return &counted<clip>;
-  if (&schema == &schema_of<increment>()) return &counted<increment>;
+  if (&schema == &schema_of<operators::scale>()) return &counted<operators::scale>;
+  if (&schema == &schema_of<operators::clip>()) return &counted<operators::clip>;
+  if (&schema == &schema_of<operators::increment>()) return &counted<operators::increment>;
   return nullptr;
 }
 
@@ -181,21 +181,29 @@ bool evaluate_counting(call_context<Real>& ctx) {
 /// The integer function of an elementwise operator or a comparison; null for other operators. It is
 /// needed because double is exact only up to 2^53.
 inline whole_function whole_function_of(const operator_schema& schema) {
-  if (&schema == &schema_of<elementwise_add>()) return &whole<elementwise_add>;
-  if (&schema == &schema_of<elementwise_sub>()) return &whole<elementwise_sub>;
-  if (&schema == &schema_of<minus>()) return &whole<minus>;
-  if (&schema == &schema_of<elementwise_mul>()) return &whole<elementwise_mul>;
-  if (&schema == &schema_of<elementwise_div>()) return &whole<elementwise_div>;
-  if (&schema == &schema_of<elementwise_max>()) return &whole<elementwise_max>;
-  if (&schema == &schema_of<elementwise_min>()) return &whole<elementwise_min>;
-  if (&schema == &schema_of<elementwise_mod>()) return &whole<elementwise_mod>;
-  if (&schema == &schema_of<elementwise_floordiv>()) return &whole<elementwise_floordiv>;
-  if (&schema == &schema_of<less_than>()) return &whole<less_than>;
-  if (&schema == &schema_of<less_equal>()) return &whole<less_equal>;
-  if (&schema == &schema_of<greater_than>()) return &whole<greater_than>;
-  if (&schema == &schema_of<greater_equal>()) return &whole<greater_equal>;
-  if (&schema == &schema_of<equal>()) return &whole<equal>;
-  if (&schema == &schema_of<not_equal>()) return &whole<not_equal>;
+  if (&schema == &schema_of<operators::elementwise_add>())
+    return &whole<operators::elementwise_add>;
+  if (&schema == &schema_of<operators::elementwise_sub>())
+    return &whole<operators::elementwise_sub>;
+  if (&schema == &schema_of<operators::minus>()) return &whole<operators::minus>;
+  if (&schema == &schema_of<operators::elementwise_mul>())
+    return &whole<operators::elementwise_mul>;
+  if (&schema == &schema_of<operators::elementwise_div>())
+    return &whole<operators::elementwise_div>;
+  if (&schema == &schema_of<operators::elementwise_max>())
+    return &whole<operators::elementwise_max>;
+  if (&schema == &schema_of<operators::elementwise_min>())
+    return &whole<operators::elementwise_min>;
+  if (&schema == &schema_of<operators::elementwise_mod>())
+    return &whole<operators::elementwise_mod>;
+  if (&schema == &schema_of<operators::elementwise_floordiv>())
+    return &whole<operators::elementwise_floordiv>;
+  if (&schema == &schema_of<operators::less_than>()) return &whole<operators::less_than>;
+  if (&schema == &schema_of<operators::less_equal>()) return &whole<operators::less_equal>;
+  if (&schema == &schema_of<operators::greater_than>()) return &whole<operators::greater_than>;
+  if (&schema == &schema_of<operators::greater_equal>()) return &whole<operators::greater_equal>;
+  if (&schema == &schema_of<operators::equal>()) return &whole<operators::equal>;
+  if (&schema == &schema_of<operators::not_equal>()) return &whole<operators::not_equal>;
   return nullptr;
 }
 
@@ -212,9 +220,9 @@ bool evaluate_whole(call_context<Real>& ctx) {
                             *const y = broadcast<std::int64_t>(ctx, "Y", shape, axis, of_y);
   const std::size_t n = size_of(shape);
   if (n != 0 && (x == nullptr || y == nullptr)) return false;  // X is broadcast or misfits
-  const bool divides = &ctx.schema() == &schema_of<elementwise_div>() ||
-                       &ctx.schema() == &schema_of<elementwise_mod>() ||
-                       &ctx.schema() == &schema_of<elementwise_floordiv>();
+  const bool divides = &ctx.schema() == &schema_of<operators::elementwise_div>() ||
+                       &ctx.schema() == &schema_of<operators::elementwise_mod>() ||
+                       &ctx.schema() == &schema_of<operators::elementwise_floordiv>();
   xt::xarray<std::int64_t> result = xt::xarray<std::int64_t>::from_shape(shape);
   for (std::size_t i = 0; i < n; ++i) {
     if (divides && y[i] == 0)

@@ -33,13 +33,13 @@ inline void fill(const operand& to, double value) {
 }  // namespace detail
 
 template <>
-struct call_kernel<fill_constant> {
+struct call_kernel<operators::fill_constant> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<assign_value> {
+struct call_kernel<operators::assign_value> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -47,14 +47,14 @@ struct call_kernel<assign_value> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<fill_constant>::run(const call_context& c) {
+void call_kernel<operators::fill_constant>::run(const call_context& c) {
   detail::fill(c.output(0), c.number(2));
 }
-LAMINA_INSTANCE(void call_kernel<fill_constant>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<fill_constant>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::fill_constant>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::fill_constant>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<assign_value>::run(const call_context& c) {
+void call_kernel<operators::assign_value>::run(const call_context& c) {
   const operand out = c.output(0);
   const int reals = c.list_size(2), integers = c.list_size(3);
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(out.rows) * out.columns;
@@ -70,8 +70,8 @@ void call_kernel<assign_value>::run(const call_context& c) {
         store_as(out.data, out.type, at, c.integer_at(3, i));
     }
 }
-LAMINA_INSTANCE(void call_kernel<assign_value>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<assign_value>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::assign_value>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::assign_value>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

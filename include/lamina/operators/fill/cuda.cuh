@@ -58,7 +58,7 @@ void give_numbers(Backend& b, const operand& to, int size, const Numbers& number
 }  // namespace detail
 
 template <>
-struct call_kernel<assign_value> {
+struct call_kernel<operators::assign_value> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -10,6 +10,10 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 0> no_slots{};
 
+}  // namespace lamina::inline LAMINA_ABI
+
+namespace lamina::inline LAMINA_ABI::operators {
+
 /// A variable that the user feeds; computes nothing. Represents the feed of a data layer in Fluid.
 struct data : operator_definition {
   static constexpr const char* type = "data";
@@ -45,4 +49,4 @@ struct assign_value : operator_definition {
 
 using fill_operators = operator_list<data, fill_constant, assign_value>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -39,7 +39,7 @@ constexpr auto fill_constant(const block& main, double value, const fill_constan
                                             static_cast<int>(dtype_of<T>), value, false);
     const int out = b.arguments.count;
     b.argument(y.id);
-    b.operators.push({&schema_of<lamina::fill_constant>(), out, out, out + 1, attributes,
+    b.operators.push({&schema_of<operators::fill_constant>(), out, out, out + 1, attributes,
                       b.current_block, b.role});
     return layer.returns(y);
   };
@@ -92,7 +92,7 @@ constexpr auto assign_value(const block& main, const T (&values)[N],
     }
     const int out = b.arguments.count;
     b.argument(y.id);
-    b.operators.push({&schema_of<lamina::assign_value>(), out, out, out + 1, attributes,
+    b.operators.push({&schema_of<operators::assign_value>(), out, out, out + 1, attributes,
                       b.current_block, b.role});
     return layer.returns(y);
   };

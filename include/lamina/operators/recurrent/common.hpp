@@ -35,11 +35,11 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T value_of(recurrent_activation f, T x) {
   switch (f) {
     case recurrent_activation::sigmoid:
-      return sigmoid::f(x);
+      return operators::sigmoid::f(x);
     case recurrent_activation::tanh:
-      return tanh::f(x);
+      return operators::tanh::f(x);
     case recurrent_activation::relu:
-      return relu::f(x);
+      return operators::relu::f(x);
     default:
       return x;
   }
@@ -50,11 +50,11 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T slope_of(recurrent_activation f, T y, T dy) {
   switch (f) {
     case recurrent_activation::sigmoid:
-      return sigmoid::df(y, dy);
+      return operators::sigmoid::df(y, dy);
     case recurrent_activation::tanh:
-      return tanh::df(y, dy);
+      return operators::tanh::df(y, dy);
     case recurrent_activation::relu:
-      return relu::df(y, dy);
+      return operators::relu::df(y, dy);
     default:
       return dy;
   }

@@ -117,9 +117,9 @@ inline void apply_in_place(Real* x, std::ptrdiff_t n) {
 /// x[j] = f(x[j]).
 template <class Real>
 LAMINA_NOINLINE inline void apply(recurrent_activation f, Real* x, std::ptrdiff_t n) {
-  if (f == recurrent_activation::sigmoid) detail::apply_in_place<sigmoid>(x, n);
-  if (f == recurrent_activation::tanh) detail::apply_in_place<tanh>(x, n);
-  if (f == recurrent_activation::relu) detail::apply_in_place<relu>(x, n);
+  if (f == recurrent_activation::sigmoid) detail::apply_in_place<operators::sigmoid>(x, n);
+  if (f == recurrent_activation::tanh) detail::apply_in_place<operators::tanh>(x, n);
+  if (f == recurrent_activation::relu) detail::apply_in_place<operators::relu>(x, n);
 }
 
 /// A weight matrix, packed into panels once for all steps, and memory for its products.

@@ -163,21 +163,22 @@ void for_each_padded(const call_context& c, const operand& x, const operand& y, 
 }  // namespace detail
 
 template <>
-struct call_kernel<bilinear_interp> : detail::interpolate<false> {};
+struct call_kernel<operators::bilinear_interp> : detail::interpolate<false> {};
 template <>
-struct call_kernel<gradient_of<bilinear_interp>> : detail::interpolate_gradient<false> {};
+struct call_kernel<gradient_of<operators::bilinear_interp>> : detail::interpolate_gradient<false> {
+};
 template <>
-struct call_kernel<nearest_interp> : detail::interpolate<true> {};
+struct call_kernel<operators::nearest_interp> : detail::interpolate<true> {};
 template <>
-struct call_kernel<gradient_of<nearest_interp>> : detail::interpolate_gradient<true> {};
+struct call_kernel<gradient_of<operators::nearest_interp>> : detail::interpolate_gradient<true> {};
 
 template <>
-struct call_kernel<pad2d> {
+struct call_kernel<operators::pad2d> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<pad2d>> {
+struct call_kernel<gradient_of<operators::pad2d>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -185,7 +186,7 @@ struct call_kernel<gradient_of<pad2d>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<pad2d>::run(const call_context& c) {
+void call_kernel<operators::pad2d>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0);
   require_real<Real>(c, x);
   const Real value = static_cast<Real>(c.number(1));
@@ -193,11 +194,11 @@ void call_kernel<pad2d>::run(const call_context& c) {
     y.row<Real>(r)[to] = from < 0 ? value : x.row<const Real>(r)[from];
   });
 }
-LAMINA_INSTANCE(void call_kernel<pad2d>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<pad2d>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::pad2d>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::pad2d>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<pad2d>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::pad2d>>::run(const call_context& c) {
   const operand x = c.input(0), d = c.input(1), dx = c.output(0);
   if (!dx) return;
   clear(dx);
@@ -205,8 +206,8 @@ void call_kernel<gradient_of<pad2d>>::run(const call_context& c) {
     if (from >= 0) dx.row<Real>(r)[from] += d.row<const Real>(r)[to];
   });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<pad2d>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<pad2d>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pad2d>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pad2d>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

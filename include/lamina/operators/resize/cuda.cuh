@@ -142,12 +142,14 @@ struct resize_gradient_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<bilinear_interp> : detail::resize_kernel<false> {};
+struct call_kernel<operators::bilinear_interp> : detail::resize_kernel<false> {};
 template <>
-struct call_kernel<gradient_of<bilinear_interp>> : detail::resize_gradient_kernel<false> {};
+struct call_kernel<gradient_of<operators::bilinear_interp>>
+    : detail::resize_gradient_kernel<false> {};
 template <>
-struct call_kernel<nearest_interp> : detail::resize_kernel<true> {};
+struct call_kernel<operators::nearest_interp> : detail::resize_kernel<true> {};
 template <>
-struct call_kernel<gradient_of<nearest_interp>> : detail::resize_gradient_kernel<true> {};
+struct call_kernel<gradient_of<operators::nearest_interp>> : detail::resize_gradient_kernel<true> {
+};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -51,7 +51,7 @@ struct pad_slope_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<pad2d> {
+struct call_kernel<operators::pad2d> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -63,7 +63,7 @@ struct call_kernel<pad2d> {
   }
 };
 template <>
-struct call_kernel<gradient_of<pad2d>> {
+struct call_kernel<gradient_of<operators::pad2d>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Base of the interpolations: X [N, C, H, W] to Out [N, C, out_h, out_w]. OutSize, if given,
 /// repeats the size. `scale` is set if the user gave a factor instead of a size.
@@ -34,6 +34,10 @@ struct bilinear_interp : interpolation {
 struct nearest_interp : interpolation {
   static constexpr const char* type = "nearest_interp";
 };
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
 
 /// The source of a result element along one side: (1 - part) of element `low` plus part of element
 /// `high`.
@@ -63,6 +67,10 @@ constexpr interpolation_position position_between(int k, int in, int out, bool i
   return {low, low + 1 < in ? low + 1 : in - 1, position - static_cast<float>(low)};
 }
 
+}  // namespace lamina::inline LAMINA_ABI
+
+namespace lamina::inline LAMINA_ABI::operators {
+
 /// Adds rows and columns around an image; paddings are the numbers above, below, left and right.
 /// The new elements are pad_value ("constant"), the image mirrored at its border element
 /// ("reflect"), or the nearest element of the image ("edge"). Fluid: pad2d.
@@ -80,6 +88,10 @@ struct pad2d : operator_definition {
 };
 
 using resize_operators = operator_list<bilinear_interp, nearest_interp, pad2d>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
 
 /// The index, along one side, of the image element that element k of the padded image copies; -1
 /// stands for pad_value.

@@ -52,13 +52,13 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {
-  return detail::resized<lamina::bilinear_interp, Size>(x, "bilinear_interp", attr);
+  return detail::resized<operators::bilinear_interp, Size>(x, "bilinear_interp", attr);
 }
 /// Resizes an image [C, H, W]; each element is the source element at the nearest position. Fluid:
 /// layers.resize_nearest.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_attr, T>& attr = {}) {
-  return detail::resized<lamina::nearest_interp, Size>(x, "nearest_interp", attr);
+  return detail::resized<operators::nearest_interp, Size>(x, "nearest_interp", attr);
 }
 
 /// Adds rows and columns above, below, left and right of an image: `pad2d<1, 1, 2, 2>(x)`,
@@ -82,7 +82,7 @@ constexpr auto pad2d(variable<T, R, C, H, W> x, const options<pad2d_attr, T>& at
   const attribute_value mode = b.text(reflects                 ? "reflect"
                                       : Mode == pad_mode::edge ? "edge"
                                                                : "constant");
-  b.add_operator(schema_of<lamina::pad2d>(), {x.id, -1}, {y.id},
+  b.add_operator(schema_of<operators::pad2d>(), {x.id, -1}, {y.id},
                  b.attribute_list(paddings, attr.value, mode, b.text("NCHW")));
   return layer.returns(y);
 }

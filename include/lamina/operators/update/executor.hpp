@@ -32,17 +32,19 @@ void decayed_learning_rate_forward(call_context<Real>& ctx) {
   const std::int64_t step = ctx.integers("Step").flat(0) + 1;
   const auto boundaries = ctx.integer_list("boundaries");
   const auto values = ctx.real_list("values");
-  ctx.give("Out",
-           tensor::filled<float>(
-               {1}, optimizer::rate_of_step(
-                        step,
-                        [&](int i) {
-                          return ctx.attribute(
-                              decayed_learning_rate::attributes[static_cast<std::size_t>(i)].name);
-                        },
-                        static_cast<int>(values.size()),
-                        [&](int i) { return boundaries[static_cast<std::size_t>(i)]; },
-                        [&](int i) { return values[static_cast<std::size_t>(i)]; })));
+  ctx.give(
+      "Out",
+      tensor::filled<float>(
+          {1},
+          optimizer::rate_of_step(
+              step,
+              [&](int i) {
+                return ctx.attribute(
+                    operators::decayed_learning_rate::attributes[static_cast<std::size_t>(i)].name);
+              },
+              static_cast<int>(values.size()),
+              [&](int i) { return boundaries[static_cast<std::size_t>(i)]; },
+              [&](int i) { return values[static_cast<std::size_t>(i)]; })));
   ctx.give("StepOut", tensor::filled<std::int64_t>({1}, step));
 }
 

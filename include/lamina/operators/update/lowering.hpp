@@ -42,8 +42,8 @@ constexpr int numbers_of(lowering_state& s, const operator_desc& op, int k) {
     if (s.numbers[i].update == k) return s.numbers[i].made;
   const int made = temporary(s, 1, op.schema->attribute_count, false, -1);
   const int first = first_number(op);
-  emit_call(s, schema_of<update_numbers>(), {argument(s, first), argument(s, first + 1)}, {made},
-            k);
+  emit_call(s, schema_of<operators::update_numbers>(), {argument(s, first), argument(s, first + 1)},
+            {made}, k);
   return made;
 }
 /// Called after operator k, which computes a learning rate. Emits the numbers of those updates that

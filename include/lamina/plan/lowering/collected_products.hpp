@@ -29,7 +29,7 @@ constexpr bool collect(lowering_state& s, int x, int d, int dw, int k) {
   s.block = to.block;
   const int xs = array_of_rows(s, to.rows), ds = array_of_rows(s, to.columns);
   s.block = here;
-  emit_call(s, schema_of<collect_product>(), {x, d, sum}, {xs, ds, sum}, k);
+  emit_call(s, schema_of<operators::collect_product>(), {x, d, sum}, {xs, ds, sum}, k);
   s.collected_sums.push({sum, xs, ds});
   s.uses.summed[dw] = variable_uses::collected;
   return true;
@@ -47,7 +47,7 @@ constexpr void finish_products(lowering_state& s, int k) {
     if (s.variables.items[c.sum].block != s.block)
       s.collected_sums[left++] = c;
     else
-      emit_call(s, schema_of<collected_product>(), {c.xs, c.ds, c.sum}, {c.sum}, k);
+      emit_call(s, schema_of<operators::collected_product>(), {c.xs, c.ds, c.sum}, {c.sum}, k);
   }
   s.collected_sums.count = left;
 }

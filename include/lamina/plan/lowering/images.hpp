@@ -47,7 +47,8 @@ constexpr int image_like(lowering_state& s, int v) {
 constexpr int add_images(lowering_state& s, int x, int y, access how, int out, bool is_last,
                          int k) {
   const int made = is_last ? out : image_like(s, out);
-  instruction i = begin_images(s, group_head::pointwise, schema_of<elementwise_add>(), out, k);
+  instruction i =
+      begin_images(s, group_head::pointwise, schema_of<operators::elementwise_add>(), out, k);
   use(s, x, access::load);
   use(s, y, how);
   result(s, made);

@@ -32,17 +32,19 @@ constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool 
 
 /// The variable in row-major order. The rows of a feed may be unpadded.
 constexpr int in_rows(lowering_state& s, int v, int op) {
-  if (s.variables.items[v].panel) return copied(s, schema_of<unpack_panels>(), v, false, op);
+  if (s.variables.items[v].panel)
+    return copied(s, schema_of<operators::unpack_panels>(), v, false, op);
   return v;
 }
 /// The variable with padded rows. Feeds are copied, because kernels that read whole vectors need
 /// padding.
 constexpr int padded_rows(lowering_state& s, int v, int op) {
-  return is_feed(s, root(s, v)) ? copied(s, schema_of<stage_feed>(), v, false, op)
+  return is_feed(s, root(s, v)) ? copied(s, schema_of<operators::stage_feed>(), v, false, op)
                                 : in_rows(s, v, op);
 }
 constexpr int in_panels(lowering_state& s, int v, int op) {
-  return s.variables.items[v].panel ? v : copied(s, schema_of<pack_panels>(), v, true, op);
+  return s.variables.items[v].panel ? v
+                                    : copied(s, schema_of<operators::pack_panels>(), v, true, op);
 }
 constexpr int in_layout(lowering_state& s, int v, bool panel, int op) {
   return panel ? in_panels(s, v, op) : in_rows(s, v, op);
@@ -60,7 +62,7 @@ constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
   const int here = s.block;
   s.block = s.variables.items[v].block;
   const int made = temporary(s, s.variables.items[v].columns, s.variables.items[v].rows, true, -1);
-  instruction i = begin(s, group_head::call, schema_of<transposed_panels>(), 0, op);
+  instruction i = begin(s, group_head::call, schema_of<operators::transposed_panels>(), 0, op);
   use(s, v, access::load);
   result(s, made);
   end(s, i);

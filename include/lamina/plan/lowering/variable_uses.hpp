@@ -43,7 +43,7 @@ constexpr void find_summed(const program_desc& p, const operator_desc& op, varia
 constexpr void find_uses(const program_desc& p, variable_uses& uses) {
   bool written[variable_uses::capacity];
   const int count = p.count.variables, operators = p.count.operators;
-  const operator_schema* const sums = &schema_of<sum>();
+  const operator_schema* const sums = &schema_of<operators::sum>();
   for (int v = 0; v < count; ++v)
     written[v] = uses.changed[v] = uses.escapes[v] = false, uses.summed[v] = -1;
   for (int k = 0; k < operators; ++k) {

@@ -158,9 +158,10 @@ TEST_CASE("what fails in a loop on a device is told as on the CPU") {
   CHECK(message_of(endless, 100) ==
         "lamina: while: expected the condition 'while_0.tmp_0' to be false after 100 "
         "iterations, found true");
-  CHECK(message_of(unwritten, 100) ==
-        "lamina: read_from_array: expected a value at index 1 of an array of 1 values, found none "
-        "(for array_read_0.tmp_0)");
+  CHECK(
+      message_of(unwritten, 100) ==
+      "lamina: layer array_read_0: expected a value at index 1 of an array of 1 values, found none "
+      "(for array_read_0.tmp_0)");
 }
 
 TEST_CASE("a number that is out of range in a loop on a device is told with its row") {
@@ -189,8 +190,8 @@ TEST_CASE("a number that is out of range in a loop on a device is told with its 
   const std::int64_t wrong[3] = {0, 4, 7}, right[3] = {0, 4, 1};
   machine.feed(0, wrong);
   CHECK_THROWS_WITH(machine.run(~0ull, 0, 0),
-                    "lamina: lookup_table: id in row 2: expected 0 to 4, found another in a loop "
-                    "or branch");
+                    "lamina: layer embedding_0, feed 'ids': id in row 2: expected 0 to 4, found "
+                    "another in a loop or branch");
   machine.feed(0, right);
   CHECK_NOTHROW(machine.run(~0ull, 0, 0));
 }

@@ -83,9 +83,9 @@ void finish_image(const void* context, int row) {
 template <class S>
 inline constexpr bool only_keeps = false;
 template <int K, int Store>
-inline constexpr bool
-    only_keeps<expression::statements<expression::let<keep, K, Store, expression::head_value>>> =
-        true;
+inline constexpr bool only_keeps<
+    expression::statements<expression::let<operators::keep, K, Store, expression::head_value>>> =
+    true;
 
 /// Runs a group with the function `head` that computes the group's head.
 template <class S>

@@ -221,15 +221,16 @@ constexpr conv_methods make_conv_methods() {
   conv_methods needed{};
   for (int k = 0; k < p.count.operators; ++k) {
     const operator_schema* const of = p.operators[k].schema;
-    if (same_address(of, &schema_of<conv2d>()) || same_address(of, &schema_of<depthwise_conv2d>()))
+    if (same_address(of, &schema_of<operators::conv2d>()) ||
+        same_address(of, &schema_of<operators::depthwise_conv2d>()))
       needed.add_forward(kind_of(shape_of_conv2d(p, p.operators[k])));
-    else if (same_address(of, &schema_of<gradient_of<conv2d>>()) ||
-             same_address(of, &schema_of<gradient_of<depthwise_conv2d>>()))
+    else if (same_address(of, &schema_of<gradient_of<operators::conv2d>>()) ||
+             same_address(of, &schema_of<gradient_of<operators::depthwise_conv2d>>()))
       needed.add_gradients(shape_of_conv2d(p, p.operators[k]));
-    else if (same_address(of, &schema_of<conv3d>()) ||
-             same_address(of, &schema_of<gradient_of<conv3d>>()) ||
-             same_address(of, &schema_of<conv2d_transpose>()) ||
-             same_address(of, &schema_of<gradient_of<conv2d_transpose>>()))
+    else if (same_address(of, &schema_of<operators::conv3d>()) ||
+             same_address(of, &schema_of<gradient_of<operators::conv3d>>()) ||
+             same_address(of, &schema_of<operators::conv2d_transpose>()) ||
+             same_address(of, &schema_of<gradient_of<operators::conv2d_transpose>>()))
       return make_all_conv_methods();
   }
   return needed;

@@ -76,7 +76,7 @@ inline void add_aside(const operand& xs, const operand& dys, const operand& sum,
 }  // namespace detail
 
 template <>
-struct call_kernel<collect_product> {
+struct call_kernel<operators::collect_product> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -84,7 +84,7 @@ struct call_kernel<collect_product> {
 };
 
 template <>
-struct call_kernel<collected_product> {
+struct call_kernel<operators::collected_product> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -92,7 +92,7 @@ struct call_kernel<collected_product> {
 };
 
 template <>
-struct call_kernel<transposed_panels> {
+struct call_kernel<operators::transposed_panels> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -100,7 +100,7 @@ struct call_kernel<transposed_panels> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<collect_product>::run(const call_context& c) {
+void call_kernel<operators::collect_product>::run(const call_context& c) {
   const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
   const operand xs = c.output(0), dys = c.output(1);
   if (x.rows <= 0) return;
@@ -114,41 +114,45 @@ void call_kernel<collect_product>::run(const call_context& c) {
   }
   detail::collect_rows<Real>(x, dy, array_of(xs), array_of(dys));
 }
-LAMINA_INSTANCE(void call_kernel<collect_product>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<collect_product>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::collect_product>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::collect_product>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<collect_product>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::collect_product>::scratch(const call_context& c) {
   const operand x = c.input(0), sum = c.input(2);
   return in_floats<Real>(gemm_dw_scratch_floats<Real>((std::max)(x.rows, detail::collected_rows),
                                                       sum.rows, sum.columns));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collect_product>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collect_product>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::collect_product>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::collect_product>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<collected_product>::run(const call_context& c) {
+void call_kernel<operators::collected_product>::run(const call_context& c) {
   detail::add_aside<Real>(c.input(0), c.input(1), c.input(2), c.scratch());
 }
-LAMINA_INSTANCE(void call_kernel<collected_product>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<collected_product>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::collected_product>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::collected_product>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<collected_product>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::collected_product>::scratch(const call_context& c) {
   const operand sum = c.input(2);
   return in_floats<Real>(gemm_scratch_floats<Real>(sum.rows, detail::collected_rows, sum.columns));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collected_product>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<collected_product>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::collected_product>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::collected_product>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<transposed_panels>::run(const call_context& c) {
+void call_kernel<operators::transposed_panels>::run(const call_context& c) {
   const operand w = c.input(0);
   transpose_panels(w.rows, w.columns, static_cast<const Real*>(w.data),
                    static_cast<Real*>(c.output(0).data));
 }
-LAMINA_INSTANCE(void call_kernel<transposed_panels>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<transposed_panels>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::transposed_panels>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::transposed_panels>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -8,13 +8,15 @@
 #include <cstdint>
 #include <string>
 
+#include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/program/operator_place.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Throws lamina::error for a number that is not an index from 0 to count - 1. If the number is an
 /// element of an operand with mini-batch rows, the error is a row_error that names the row in the
-/// whole mini-batch.
+/// whole mini-batch, and the data layer or variable that has it.
 [[noreturn]] LAMINA_API_COLD void fail_range(const call_context& c, const char* what,
                                              std::int64_t value, std::int64_t row,
                                              std::int64_t count, const operand& of = {});
@@ -46,8 +48,11 @@ void fail_range(const call_context& c, const char* what, std::int64_t value, std
                 std::int64_t count, const operand& of) {
   const bool has_rows = of.rank > 0 && of.dims[0] < 0;
   if (has_rows) row += c.run().first_row[of.domain];
-  const std::string message =
-      call_message(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
+  text message("lamina: ");
+  message << place_of(c.program(), c.op(), c.schema());
+  if (const int v = c.variable_of(of.data); v >= 0) message << ", " << source_of(c.program(), v);
+  message << ": " << what << " in row " << row << ": expected 0 to " << count - 1 << ", found "
+          << value;
   if (has_rows) throw row_error(message, of.domain, row);
   throw error(message);
 }

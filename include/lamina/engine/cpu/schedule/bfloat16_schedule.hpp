@@ -174,7 +174,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
       const instruction& i =
           plan_type::lowered
               .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
-      if (same_address(i.schema, &schema_of<unpack_panels>()) && i.output_count > 0 &&
+      if (same_address(i.schema, &schema_of<operators::unpack_panels>()) && i.output_count > 0 &&
           plan_type::lowered.results[i.outputs] == v)
         return g;
     }

@@ -135,7 +135,7 @@ struct static_kernel<Group, expression::group_expression<group_head::conv, S>> {
 }  // namespace detail
 
 template <>
-struct static_call_kernel<pool2d> {
+struct static_call_kernel<operators::pool2d> {
   template <class Group>
   static void run(float* memory) {
     constexpr argument_info in = Group::arguments.of[0].info, out = Group::arguments.of[1].info;
@@ -180,7 +180,7 @@ struct static_call_kernel<pool2d> {
 
 /// The factor scale / sqrt(moving variance + epsilon) that later statements use.
 template <>
-struct static_call_kernel<batch_norm_factor> {
+struct static_call_kernel<operators::batch_norm_factor> {
   template <class Group>
   requires(Group::arguments.of[0].position ==
            Group::layout::nowhere) static void run(float* memory) {

@@ -193,7 +193,7 @@ void run_static_group(float* memory) {
 }
 
 template <>
-struct static_call_kernel<stage_feed> {
+struct static_call_kernel<operators::stage_feed> {
   template <class Group>
   static void run(float* memory) {
     constexpr argument_info from = Group::arguments.of[0].info, to = Group::arguments.of[1].info;
@@ -207,7 +207,7 @@ struct static_call_kernel<stage_feed> {
 
 /// Concatenates rows along dimension 1.
 template <>
-struct static_call_kernel<concat> {
+struct static_call_kernel<operators::concat> {
   template <class Group>
   requires(Group::number(0) == 1 ||
            Group::number(0) == 1 - Group::rank(Group::count - 1)) static void run(float* memory) {
@@ -236,7 +236,7 @@ struct static_call_kernel<concat> {
 /// The last vector of a row may reach beyond the last state element; the excess results are stored
 /// in the padding.
 template <>
-struct static_call_kernel<lstm_unit> {
+struct static_call_kernel<operators::lstm_unit> {
   template <class Group>
   static void run(float* memory) {
     constexpr argument_info gates = Group::arguments.of[0].info,
@@ -253,12 +253,12 @@ struct static_call_kernel<lstm_unit> {
       for (int j = 0; j < n; j += lanes) {
         const float* const g = x + r * gates.stride + j;
         const auto at = [](const float* p) { return vector::load_unaligned(p); };
-        const vector now =
-            sigmoid::f(vector(at(g + n) + forget_bias)) * at(c_before + r * before.stride + j) +
-            sigmoid::f(at(g)) * tanh::f(at(g + 3 * n));
+        const vector now = operators::sigmoid::f(vector(at(g + n) + forget_bias)) *
+                               at(c_before + r * before.stride + j) +
+                           operators::sigmoid::f(at(g)) * operators::tanh::f(at(g + 3 * n));
         if (c != nullptr) now.store_unaligned(c + r * cell.stride + j);
         if (h != nullptr)
-          vector(sigmoid::f(at(g + 2 * n)) * tanh::f(now))
+          vector(operators::sigmoid::f(at(g + 2 * n)) * operators::tanh::f(now))
               .store_unaligned(h + r * hidden.stride + j);
       }
   }
@@ -266,7 +266,7 @@ struct static_call_kernel<lstm_unit> {
 
 /// Softmax over whole rows.
 template <>
-struct static_call_kernel<softmax> {
+struct static_call_kernel<operators::softmax> {
   template <class Group>
   requires(Group::rank(0) == 2) static void run(float* memory) {
     constexpr argument_info in = Group::arguments.of[0].info, out = Group::arguments.of[1].info;

@@ -14,9 +14,10 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Sum += X^T dOut, once per iteration, so the terms are added in the order of the iterations.
 template <>
-struct call_kernel<collect_product> {
-  using to_sum = expression::statements<
-      expression::let<elementwise_add, 0, 2, expression::head_value, expression::load<2>>>;
+struct call_kernel<operators::collect_product> {
+  using to_sum =
+      expression::statements<expression::let<operators::elementwise_add, 0, 2,
+                                             expression::head_value, expression::load<2>>>;
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -46,14 +47,14 @@ struct call_kernel<collect_product> {
   }
 };
 template <>
-struct call_kernel<collected_product> {
+struct call_kernel<operators::collected_product> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend&, const call_context&) {}
 };
 
 template <>
-struct call_kernel<transposed_panels> {
+struct call_kernel<operators::transposed_panels> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -69,14 +69,14 @@ struct epilogue_statements {
 };
 template <int Store>
 struct epilogue_statements<
-    expression::statements<expression::let<keep, 0, Store, expression::head_value>>> {
+    expression::statements<expression::let<operators::keep, 0, Store, expression::head_value>>> {
   static constexpr bool exists = true;
   static constexpr product_epilogue epilogue = product_epilogue::none;
   static constexpr int store = Store, bias = -1;
 };
 template <int Store, int Bias>
-struct epilogue_statements<expression::statements<
-    expression::let<elementwise_add, 0, Store, expression::head_value, expression::row<Bias>>>> {
+struct epilogue_statements<expression::statements<expression::let<
+    operators::elementwise_add, 0, Store, expression::head_value, expression::row<Bias>>>> {
   static constexpr bool exists = true;
   static constexpr product_epilogue epilogue = product_epilogue::bias;
   static constexpr int store = Store, bias = Bias;

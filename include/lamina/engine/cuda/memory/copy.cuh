@@ -14,7 +14,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<fill_constant> {
+struct call_kernel<operators::fill_constant> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -35,14 +35,14 @@ struct row_copy {
 }  // namespace detail
 
 template <>
-struct call_kernel<stage_feed> : detail::row_copy {};
+struct call_kernel<operators::stage_feed> : detail::row_copy {};
 template <>
-struct call_kernel<pack_panels> : detail::row_copy {};
+struct call_kernel<operators::pack_panels> : detail::row_copy {};
 template <>
-struct call_kernel<unpack_panels> : detail::row_copy {};
+struct call_kernel<operators::unpack_panels> : detail::row_copy {};
 
 template <>
-struct call_kernel<rows_hand_over> {
+struct call_kernel<operators::rows_hand_over> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

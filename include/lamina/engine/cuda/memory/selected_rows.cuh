@@ -131,10 +131,10 @@ class selected_rows_memory {
       }
     for (int k = 0; k < p.count.operators; ++k) {
       const operator_desc op = p.operators[k];
-      if (op.schema == &schema_of<lookup_table_rows_gradient>()) {
+      if (op.schema == &schema_of<operators::lookup_table_rows_gradient>()) {
         const plan_variable ids = lowered.variables[p.arguments[op.inputs + 1]];
         t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), -1, ids.rows, ids.columns};
-      } else if (op.schema == &schema_of<selected_rows_sum>()) {
+      } else if (op.schema == &schema_of<operators::selected_rows_sum>()) {
         // The entry at op.inputs is the number of operands, so the loop begins after it.
         for (int a = op.inputs + 1; a < op.outputs; ++a)
           t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), number(p.arguments[a]), 0,

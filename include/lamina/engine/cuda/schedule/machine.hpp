@@ -210,6 +210,9 @@ class machine {
       i -= numbers.rows * numbers.columns;
       numbers = failed.in(e.checked.next_slot);
     }
+    std::string place = place_of(failed.program(), failed.op(), failed.schema());
+    if (const int v = failed.variable_of(numbers.data); v >= 0)
+      place += ", " + source_of(failed.program(), v);
     const argument_view first = failed.in(0);
     const bool is_fraction = e.checked.from == chosen::fraction;
     const int count = e.checked.count != nullptr          ? e.checked.count(failed)
@@ -221,8 +224,8 @@ class machine {
       // The arrays may hold the numbers of a later iteration by now, so the message does not read
       // them.
       if (host_table<P, Backend>::table.inner[g])
-        throw error(text() << "lamina: " << failed.schema().type << ": " << e.checked.what
-                           << " in row " << i / numbers.columns << ": expected 0 to " << count - 1
+        throw error(text() << "lamina: " << place << ": " << e.checked.what << " in row "
+                           << i / numbers.columns << ": expected 0 to " << count - 1
                            << ", found another in a loop or branch");
     }
     std::int64_t found[1] = {};
@@ -234,8 +237,7 @@ class machine {
     const int row = i / numbers.columns;
     numbers.data = found;
     text message;
-    message << "lamina: " << failed.schema().type << ": " << e.checked.what << " in row " << row
-            << ": expected ";
+    message << "lamina: " << place << ": " << e.checked.what << " in row " << row << ": expected ";
     const std::int64_t number = is_fraction ? 0 : numbers.integer(0);
     if (is_fraction)
       message.print("0 to 1, found %f", load_number(found, numbers.type, 0));

@@ -37,13 +37,13 @@ inline Real& alpha_at(const operand& alpha, int i) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<prelu> {
+struct call_kernel<operators::prelu> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<prelu>> {
+struct call_kernel<gradient_of<operators::prelu>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   /// Scratch memory for the gradient of Alpha, which is summed in double.
@@ -55,7 +55,7 @@ struct call_kernel<gradient_of<prelu>> {
 };
 
 template <>
-struct call_kernel<maxout> {
+struct call_kernel<operators::maxout> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   /// The index of the first of the elements whose maximum is element j of Out.
@@ -66,7 +66,7 @@ struct call_kernel<maxout> {
 
 /// If several elements are equally large, the first of them gets the gradient.
 template <>
-struct call_kernel<gradient_of<maxout>> {
+struct call_kernel<gradient_of<operators::maxout>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -74,7 +74,7 @@ struct call_kernel<gradient_of<maxout>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<prelu>::run(const call_context& c) {
+void call_kernel<operators::prelu>::run(const call_context& c) {
   const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
   require_real<Real>(c, in);
   const int width = slope_width(c, in);
@@ -87,11 +87,11 @@ void call_kernel<prelu>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<prelu>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<prelu>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::prelu>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::prelu>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<prelu>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::prelu>>::run(const call_context& c) {
   const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
   const operand dx = c.output(0), dalpha = c.output(1);
   const int width = slope_width(c, in);
@@ -116,24 +116,25 @@ void call_kernel<gradient_of<prelu>>::run(const call_context& c) {
   clear(dalpha);
   for (int i = 0; i < slopes; ++i) detail::alpha_at<Real>(dalpha, i) = static_cast<Real>(sums[i]);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<prelu>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<prelu>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::prelu>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::prelu>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<prelu>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::prelu>>::scratch(const call_context& c) {
   return in_floats<double>(slopes_of(c));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<prelu>>::scratch<float>(const call_context&))
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<prelu>>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::prelu>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::prelu>>::scratch<double>(const call_context&))
 
-int call_kernel<gradient_of<prelu>>::slopes_of(const call_context& c) {
+int call_kernel<gradient_of<operators::prelu>>::slopes_of(const call_context& c) {
   const int width = slope_width(c, c.input(0));
   return width > 0 ? c.input(0).columns / width : 0;
 }
 
 template <class Real>
-void call_kernel<maxout>::run(const call_context& c) {
+void call_kernel<operators::maxout>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0);
   require_real<Real>(c, in);
   const int groups = c.integer(0), inner = channel_width(in);
@@ -145,14 +146,14 @@ void call_kernel<maxout>::run(const call_context& c) {
       out.row<Real>(r)[j] = best;
     }
 }
-LAMINA_INSTANCE(void call_kernel<maxout>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<maxout>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::maxout>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::maxout>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<maxout>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::maxout>>::run(const call_context& c) {
   const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
-  using forward = call_kernel<maxout>;
+  using forward = call_kernel<operators::maxout>;
   const int groups = c.integer(0), inner = channel_width(in);
   clear(dx);
   for (int r = 0; r < out.rows; ++r)
@@ -164,8 +165,8 @@ void call_kernel<gradient_of<maxout>>::run(const call_context& c) {
       dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<maxout>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<maxout>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::maxout>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::maxout>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

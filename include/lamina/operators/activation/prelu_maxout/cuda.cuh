@@ -129,7 +129,7 @@ inline maxout_arguments maxout_of(const call_context& c, const operand& out) {
 }  // namespace detail
 
 template <>
-struct call_kernel<prelu> {
+struct call_kernel<operators::prelu> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -141,7 +141,7 @@ struct call_kernel<prelu> {
   }
 };
 template <>
-struct call_kernel<gradient_of<prelu>> {
+struct call_kernel<gradient_of<operators::prelu>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -162,7 +162,7 @@ struct call_kernel<gradient_of<prelu>> {
 };
 
 template <>
-struct call_kernel<maxout> {
+struct call_kernel<operators::maxout> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -174,7 +174,7 @@ struct call_kernel<maxout> {
   }
 };
 template <>
-struct call_kernel<gradient_of<maxout>> {
+struct call_kernel<gradient_of<operators::maxout>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -47,7 +47,7 @@ constexpr auto prelu(variable<T, R, D...> x, const options<prelu_attr, T>& attr 
   const char* mode = attr.mode == prelu_mode::all       ? "all"
                      : attr.mode == prelu_mode::channel ? "channel"
                                                         : "element";
-  b.add_operator(schema_of<lamina::prelu>(), {x.id, alpha}, {y}, b.attribute_list(b.text(mode)));
+  b.add_operator(schema_of<operators::prelu>(), {x.id, alpha}, {y}, b.attribute_list(b.text(mode)));
   return layer.returns(variable<T, R, D...>{&b, y});
 }
 
@@ -60,7 +60,7 @@ constexpr auto maxout(variable<T, R, C, D...> x, const options<activation_attr, 
                 "lamina: maxout: the number of groups divides the number of channels");
   layer_helper layer(*x.builder, "maxout", attr.name);
   const auto y = layer.template output<variable<T, R, C / Groups, D...>>();
-  x.builder->add_operator(schema_of<lamina::maxout>(), {x.id}, {y.id},
+  x.builder->add_operator(schema_of<operators::maxout>(), {x.id}, {y.id},
                           x.builder->attribute_list(Groups));
   return layer.returns(y);
 }

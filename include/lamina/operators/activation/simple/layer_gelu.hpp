@@ -17,7 +17,8 @@ struct gelu_attr {
 /// x * P(N(0, 1) < x), or its approximation by tanh. Fluid: gelu.
 template <class T, class R, int... D>
 constexpr auto gelu(variable<T, R, D...> x, const options<gelu_attr, T>& attr = {}) {
-  return detail::activate<lamina::gelu>(x, attr.name, x.builder->attribute_list(attr.approximate));
+  return detail::activate<operators::gelu>(x, attr.name,
+                                           x.builder->attribute_list(attr.approximate));
 }
 
 /// Options of selu.
@@ -30,8 +31,8 @@ struct selu_attr {
 /// scale * (x if x > 0, else alpha * (e^x - 1)). Fluid: selu.
 template <class T, class R, int... D>
 constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = {}) {
-  return detail::activate<lamina::selu>(x, attr.name,
-                                        x.builder->attribute_list(attr.scale, attr.alpha));
+  return detail::activate<operators::selu>(x, attr.name,
+                                           x.builder->attribute_list(attr.scale, attr.alpha));
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -111,13 +111,13 @@ LAMINA_INSTANCE(softmax_sum<double> softmax_row<double>(const double*, double*, 
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<softmax> {
+struct call_kernel<operators::softmax> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<softmax>> {
+struct call_kernel<gradient_of<operators::softmax>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -125,7 +125,7 @@ struct call_kernel<gradient_of<softmax>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<softmax>::run(const call_context& c) {
+void call_kernel<operators::softmax>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0);
   require_real<Real>(c, in);
   const array_layout shape = layout_of(in);
@@ -145,11 +145,11 @@ void call_kernel<softmax>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<softmax>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<softmax>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::softmax>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::softmax>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<softmax>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::softmax>>::run(const call_context& c) {
   const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
   if (!dx) return;
   const array_layout shape = layout_of(out);
@@ -182,8 +182,8 @@ void call_kernel<gradient_of<softmax>>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<softmax>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<softmax>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::softmax>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::softmax>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

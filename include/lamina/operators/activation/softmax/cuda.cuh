@@ -52,7 +52,7 @@ inline void share_last_axis(const call_context& c, call_arguments& a) {
 }  // namespace detail
 
 template <>
-struct call_kernel<softmax> {
+struct call_kernel<operators::softmax> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
     require_float(c, c.input(0));
@@ -66,7 +66,7 @@ struct call_kernel<softmax> {
 };
 
 template <>
-struct call_kernel<gradient_of<softmax>> {
+struct call_kernel<gradient_of<operators::softmax>> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     detail::share_last_axis(c, a);

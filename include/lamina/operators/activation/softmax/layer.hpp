@@ -24,8 +24,8 @@ constexpr auto softmax(variable<T, R, D...> x, const options<softmax_attr, T>& a
   constexpr bool inner = axis >= 0 && whole_shape<in>.at[axis < 0 ? 0 : axis] > 0;
   static_assert(check<inner, gets<Axis>, gets_type<in>>,
                 "lamina: softmax: the axis is an inner dimension, not the rows");
-  return detail::activate<lamina::softmax>(x, attr.name,
-                                           Axis == -1 ? -1 : x.builder->attribute_list(Axis));
+  return detail::activate<operators::softmax>(x, attr.name,
+                                              Axis == -1 ? -1 : x.builder->attribute_list(Axis));
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -18,7 +18,8 @@ struct leaky_relu_attr {
 /// x if x > 0, else alpha * x. Fluid: leaky_relu.
 template <class T, class R, int... D>
 constexpr auto leaky_relu(variable<T, R, D...> x, const options<leaky_relu_attr, T>& attr = {}) {
-  return detail::activate<lamina::leaky_relu>(x, attr.name, x.builder->attribute_list(attr.alpha));
+  return detail::activate<operators::leaky_relu>(x, attr.name,
+                                                 x.builder->attribute_list(attr.alpha));
 }
 
 /// Options of elu.
@@ -30,7 +31,7 @@ struct elu_attr {
 /// x if x > 0, else alpha * (e^x - 1). Fluid: elu.
 template <class T, class R, int... D>
 constexpr auto elu(variable<T, R, D...> x, const options<elu_attr, T>& attr = {}) {
-  return detail::activate<lamina::elu>(x, attr.name, x.builder->attribute_list(attr.alpha));
+  return detail::activate<operators::elu>(x, attr.name, x.builder->attribute_list(attr.alpha));
 }
 
 /// Options of relu6.
@@ -44,7 +45,8 @@ template <class T, class R, int... D>
 constexpr auto relu6(variable<T, R, D...> x, const options<relu6_attr, T>& attr = {},
                      int line = __builtin_LINE()) {
   x.builder->require_option(attr.threshold >= 0, line, "relu6: threshold >= 0");
-  return detail::activate<lamina::relu6>(x, attr.name, x.builder->attribute_list(attr.threshold));
+  return detail::activate<operators::relu6>(x, attr.name,
+                                            x.builder->attribute_list(attr.threshold));
 }
 
 /// Options of brelu.
@@ -59,8 +61,8 @@ template <class T, class R, int... D>
 constexpr auto brelu(variable<T, R, D...> x, const options<brelu_attr, T>& attr = {},
                      int line = __builtin_LINE()) {
   x.builder->require_option(attr.t_min <= attr.t_max, line, "brelu: t_min <= t_max");
-  return detail::activate<lamina::brelu>(x, attr.name,
-                                         x.builder->attribute_list(attr.t_min, attr.t_max));
+  return detail::activate<operators::brelu>(x, attr.name,
+                                            x.builder->attribute_list(attr.t_min, attr.t_max));
 }
 
 /// Options of soft_relu.
@@ -74,8 +76,8 @@ template <class T, class R, int... D>
 constexpr auto soft_relu(variable<T, R, D...> x, const options<soft_relu_attr, T>& attr = {},
                          int line = __builtin_LINE()) {
   x.builder->require_option(attr.threshold >= 0, line, "soft_relu: threshold >= 0");
-  return detail::activate<lamina::soft_relu>(x, attr.name,
-                                             x.builder->attribute_list(attr.threshold));
+  return detail::activate<operators::soft_relu>(x, attr.name,
+                                                x.builder->attribute_list(attr.threshold));
 }
 
 /// Options of stanh.
@@ -88,8 +90,8 @@ struct stanh_attr {
 /// scale_b * tanh(scale_a * x). Fluid: stanh.
 template <class T, class R, int... D>
 constexpr auto stanh(variable<T, R, D...> x, const options<stanh_attr, T>& attr = {}) {
-  return detail::activate<lamina::stanh>(x, attr.name,
-                                         x.builder->attribute_list(attr.scale_a, attr.scale_b));
+  return detail::activate<operators::stanh>(x, attr.name,
+                                            x.builder->attribute_list(attr.scale_a, attr.scale_b));
 }
 
 /// Options of hard_sigmoid.
@@ -103,8 +105,8 @@ struct hard_sigmoid_attr {
 template <class T, class R, int... D>
 constexpr auto hard_sigmoid(variable<T, R, D...> x,
                             const options<hard_sigmoid_attr, T>& attr = {}) {
-  return detail::activate<lamina::hard_sigmoid>(x, attr.name,
-                                                x.builder->attribute_list(attr.slope, attr.offset));
+  return detail::activate<operators::hard_sigmoid>(
+      x, attr.name, x.builder->attribute_list(attr.slope, attr.offset));
 }
 
 /// Options of swish.
@@ -116,7 +118,7 @@ struct swish_attr {
 /// x / (1 + e^(-beta * x)). Fluid: swish.
 template <class T, class R, int... D>
 constexpr auto swish(variable<T, R, D...> x, const options<swish_attr, T>& attr = {}) {
-  return detail::activate<lamina::swish>(x, attr.name, x.builder->attribute_list(attr.beta));
+  return detail::activate<operators::swish>(x, attr.name, x.builder->attribute_list(attr.beta));
 }
 
 /// Options of hard_swish.
@@ -133,7 +135,7 @@ constexpr auto hard_swish(variable<T, R, D...> x, const options<hard_swish_attr,
                           int line = __builtin_LINE()) {
   x.builder->require_option(attr.threshold >= 0 && (attr.scale > 0 || attr.scale < 0), line,
                             "hard_swish: threshold >= 0, scale != 0");
-  return detail::activate<lamina::hard_swish>(
+  return detail::activate<operators::hard_swish>(
       x, attr.name, x.builder->attribute_list(attr.threshold, attr.scale, attr.offset));
 }
 
@@ -146,7 +148,7 @@ struct pow_attr {
 /// x to the power of `factor` as in IEEE 754: 0 to the power of 0 is 1. Fluid: pow.
 template <class T, class R, int... D>
 constexpr auto pow(variable<T, R, D...> x, const options<pow_attr, T>& attr = {}) {
-  return detail::activate<lamina::pow>(x, attr.name, x.builder->attribute_list(attr.factor));
+  return detail::activate<operators::pow>(x, attr.name, x.builder->attribute_list(attr.factor));
 }
 
 /// Options of hard_shrink.
@@ -160,8 +162,8 @@ template <class T, class R, int... D>
 constexpr auto hard_shrink(variable<T, R, D...> x, const options<hard_shrink_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
   x.builder->require_option(attr.threshold >= 0, line, "hard_shrink: threshold >= 0");
-  return detail::activate<lamina::hard_shrink>(x, attr.name,
-                                               x.builder->attribute_list(attr.threshold));
+  return detail::activate<operators::hard_shrink>(x, attr.name,
+                                                  x.builder->attribute_list(attr.threshold));
 }
 
 /// Options of softshrink.
@@ -175,7 +177,8 @@ template <class T, class R, int... D>
 constexpr auto softshrink(variable<T, R, D...> x, const options<softshrink_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   x.builder->require_option(attr.lambda >= 0, line, "softshrink: lambda >= 0");
-  return detail::activate<lamina::softshrink>(x, attr.name, x.builder->attribute_list(attr.lambda));
+  return detail::activate<operators::softshrink>(x, attr.name,
+                                                 x.builder->attribute_list(attr.lambda));
 }
 
 /// Options of thresholded_relu.
@@ -188,8 +191,8 @@ struct thresholded_relu_attr {
 template <class T, class R, int... D>
 constexpr auto thresholded_relu(variable<T, R, D...> x,
                                 const options<thresholded_relu_attr, T>& attr = {}) {
-  return detail::activate<lamina::thresholded_relu>(x, attr.name,
-                                                    x.builder->attribute_list(attr.threshold));
+  return detail::activate<operators::thresholded_relu>(x, attr.name,
+                                                       x.builder->attribute_list(attr.threshold));
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

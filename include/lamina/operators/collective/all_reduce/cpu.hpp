@@ -78,14 +78,16 @@ struct all_reduce_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<c_allreduce_sum> : detail::all_reduce_kernel<c_allreduce_sum> {};
+struct call_kernel<operators::c_allreduce_sum>
+    : detail::all_reduce_kernel<operators::c_allreduce_sum> {};
 template <>
-struct call_kernel<c_allreduce_max> : detail::all_reduce_kernel<c_allreduce_max> {};
+struct call_kernel<operators::c_allreduce_max>
+    : detail::all_reduce_kernel<operators::c_allreduce_max> {};
 template <>
-struct call_kernel<c_allreduce_sum_of_samples>
-    : detail::all_reduce_kernel<c_allreduce_sum_of_samples> {};
+struct call_kernel<operators::c_allreduce_sum_of_samples>
+    : detail::all_reduce_kernel<operators::c_allreduce_sum_of_samples> {};
 template <>
-struct call_kernel<c_allreduce_max_of_samples>
-    : detail::all_reduce_kernel<c_allreduce_max_of_samples> {};
+struct call_kernel<operators::c_allreduce_max_of_samples>
+    : detail::all_reduce_kernel<operators::c_allreduce_max_of_samples> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -42,8 +42,10 @@ void all_reduce_forward(call_context<Real>& ctx) {
 
 template <class Real>
 void add_all_reduce_kernels(kernel_table<Real>& table) {
-  table["c_allreduce_sum"] = all_reduce_forward<Real, c_allreduce_sum, c_allreduce_sum_of_samples>;
-  table["c_allreduce_max"] = all_reduce_forward<Real, c_allreduce_max, c_allreduce_max_of_samples>;
+  table["c_allreduce_sum"] =
+      all_reduce_forward<Real, operators::c_allreduce_sum, operators::c_allreduce_sum_of_samples>;
+  table["c_allreduce_max"] =
+      all_reduce_forward<Real, operators::c_allreduce_max, operators::c_allreduce_max_of_samples>;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::kernel

@@ -34,8 +34,8 @@ constexpr variable<T, R, D...> all_reduce(variable<T, R, D...> x,
   static_assert(check<numbers, gets_type<T>>,
                 "lamina: all_reduce: expected float, double, std::int32_t or std::int64_t");
   const auto y = attr.type == reduce_type::max
-                     ? detail::same_shape<c_allreduce_max>(x, "all_reduce", attr.name)
-                     : detail::same_shape<c_allreduce_sum>(x, "all_reduce", attr.name);
+                     ? detail::same_shape<operators::c_allreduce_max>(x, "all_reduce", attr.name)
+                     : detail::same_shape<operators::c_allreduce_sum>(x, "all_reduce", attr.name);
   x.builder->variables[y.id].stop_gradient = true;
   return y;
 }

@@ -112,31 +112,31 @@ void fail_slot(const call_context& c, int i, int expected, int found) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<write_to_array> {
+struct call_kernel<operators::write_to_array> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<write_to_array_gradient> {
+struct call_kernel<operators::write_to_array_gradient> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<read_from_array> {
+struct call_kernel<operators::read_from_array> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<read_from_array_gradient> {
+struct call_kernel<operators::read_from_array_gradient> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<lod_array_length> {
+struct call_kernel<operators::lod_array_length> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -174,13 +174,13 @@ inline char* element(const operand& o, std::ptrdiff_t at) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<tensor_to_tensor_array> {
+struct call_kernel<operators::tensor_to_tensor_array> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<tensor_array_to_tensor> {
+struct call_kernel<operators::tensor_array_to_tensor> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -188,7 +188,7 @@ struct call_kernel<tensor_array_to_tensor> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<write_to_array>::run(const call_context& c) {
+void call_kernel<operators::write_to_array>::run(const call_context& c) {
   const operand x = c.input(0), array = c.output(0);
   const int i = index_in(c, c.input(1));
   if (c.refers() && x.stride == array.stride)
@@ -197,11 +197,11 @@ void call_kernel<write_to_array>::run(const call_context& c) {
     detail::write_slot(x, array, i);
   keep_sequences(c, x.domain, array_of(array), i);
 }
-LAMINA_INSTANCE(void call_kernel<write_to_array>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<write_to_array>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::write_to_array>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::write_to_array>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<write_to_array_gradient>::run(const call_context& c) {
+void call_kernel<operators::write_to_array_gradient>::run(const call_context& c) {
   const operand from = c.input(2), dx = c.output(0);
   const int i = index_in(c, c.input(1));
   if (dx && c.shows()) {
@@ -215,11 +215,13 @@ void call_kernel<write_to_array_gradient>::run(const call_context& c) {
   }
   array_of(from).erase(i);
 }
-LAMINA_INSTANCE(void call_kernel<write_to_array_gradient>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<write_to_array_gradient>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::write_to_array_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::write_to_array_gradient>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<read_from_array>::run(const call_context& c) {
+void call_kernel<operators::read_from_array>::run(const call_context& c) {
   const operand from = c.input(0);
   const tensor_array& array = array_of(from);
   const int i = index_in(c, c.input(1));
@@ -232,11 +234,11 @@ void call_kernel<read_from_array>::run(const call_context& c) {
   else
     detail::read_slot(c, from, i, c.output(0));
 }
-LAMINA_INSTANCE(void call_kernel<read_from_array>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<read_from_array>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::read_from_array>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::read_from_array>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<read_from_array_gradient>::run(const call_context& c) {
+void call_kernel<operators::read_from_array_gradient>::run(const call_context& c) {
   const operand d = c.input(1), to = c.output(0);
   require_real<Real>(c, d);
   const int i = index_in(c, c.input(0));
@@ -244,18 +246,20 @@ void call_kernel<read_from_array_gradient>::run(const call_context& c) {
   const operand sum = slot_of(to, i);
   detail::add_block<Real>(d, sum, detail::shared_rows(c, sum, i, d));
 }
-LAMINA_INSTANCE(void call_kernel<read_from_array_gradient>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<read_from_array_gradient>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::read_from_array_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::read_from_array_gradient>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<lod_array_length>::run(const call_context& c) {
+void call_kernel<operators::lod_array_length>::run(const call_context& c) {
   *c.output(0).row<std::int64_t>(0) = array_of(c.input(0)).size();
 }
-LAMINA_INSTANCE(void call_kernel<lod_array_length>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lod_array_length>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_array_length>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_array_length>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<tensor_to_tensor_array>::run(const call_context& c) {
+void call_kernel<operators::tensor_to_tensor_array>::run(const call_context& c) {
   const detail::step_parts x(c, c.input(0), c.integer(0));
   const operand array = c.output(0);
   const std::ptrdiff_t width = size_of(array.type);
@@ -269,11 +273,13 @@ void call_kernel<tensor_to_tensor_array>::run(const call_context& c) {
     if (!x.of_rows) keep_sequences(c, x.whole.domain, array_of(array), t);
   }
 }
-LAMINA_INSTANCE(void call_kernel<tensor_to_tensor_array>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<tensor_to_tensor_array>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::tensor_to_tensor_array>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::tensor_to_tensor_array>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<tensor_array_to_tensor>::run(const call_context& c) {
+void call_kernel<operators::tensor_array_to_tensor>::run(const call_context& c) {
   if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
   const operand array = c.input(0);
   const tensor_array& from = array_of(array);
@@ -303,8 +309,10 @@ void call_kernel<tensor_array_to_tensor>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<tensor_array_to_tensor>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<tensor_array_to_tensor>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::tensor_array_to_tensor>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::tensor_array_to_tensor>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -107,7 +107,7 @@ void add_rows(Backend& b, const call_context& c, const operand& x, const operand
 }  // namespace detail
 
 template <>
-struct call_kernel<write_to_array> {
+struct call_kernel<operators::write_to_array> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -122,7 +122,7 @@ struct call_kernel<write_to_array> {
 };
 
 template <>
-struct call_kernel<write_to_array_gradient> {
+struct call_kernel<operators::write_to_array_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -140,7 +140,7 @@ struct call_kernel<write_to_array_gradient> {
 };
 
 template <>
-struct call_kernel<read_from_array> {
+struct call_kernel<operators::read_from_array> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -156,7 +156,7 @@ struct call_kernel<read_from_array> {
 };
 
 template <>
-struct call_kernel<read_from_array_gradient> {
+struct call_kernel<operators::read_from_array_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -170,7 +170,7 @@ struct call_kernel<read_from_array_gradient> {
 };
 
 template <>
-struct call_kernel<lod_array_length> {
+struct call_kernel<operators::lod_array_length> {
   static constexpr bool launches = true;
   template <class Backend>
   static void here(Backend&, const call_context& c) {
@@ -241,7 +241,7 @@ struct step_parts : dimension_steps {
 }  // namespace detail
 
 template <>
-struct call_kernel<tensor_to_tensor_array> {
+struct call_kernel<operators::tensor_to_tensor_array> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -258,7 +258,7 @@ struct call_kernel<tensor_to_tensor_array> {
 };
 
 template <>
-struct call_kernel<tensor_array_to_tensor> {
+struct call_kernel<operators::tensor_array_to_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

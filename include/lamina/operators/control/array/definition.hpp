@@ -16,6 +16,10 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_i{{{"X"}, {"I"}}};
 
+}  // namespace lamina::inline LAMINA_ABI
+
+namespace lamina::inline LAMINA_ABI::operators {
+
 /// Out[I] = X. If Out has too few values, it grows to I + 1. Fluid: write_to_array.
 struct write_to_array : operator_definition {
   static constexpr const char* type = "write_to_array";
@@ -61,10 +65,6 @@ struct lod_array_length : operator_definition {
   static constexpr auto host = host_rule::always;
 };
 
-using control_array_operators =
-    operator_list<write_to_array, write_to_array_gradient, read_from_array,
-                  read_from_array_gradient, lod_array_length>;
-
 constexpr void write_to_array::gradient(program_builder& b, const operator_desc& op) {
   const int x = b.arguments[op.inputs];
   const int at = b.arguments[op.inputs + 1];
@@ -85,4 +85,8 @@ constexpr void read_from_array::gradient(program_builder& b, const operator_desc
   b.add_operator(schema_of<read_from_array_gradient>(), {at, whole}, {to});
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+using control_array_operators =
+    operator_list<write_to_array, write_to_array_gradient, read_from_array,
+                  read_from_array_gradient, lod_array_length>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out[t] = the slice of X at index t of dimension `axis`, without this dimension. The gradient is
 /// a tensor_array_to_tensor. Fluid has no such operator: its recurrent operator slices its inputs
@@ -34,9 +34,6 @@ struct tensor_array_to_tensor : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-using control_array_step_array_operators =
-    operator_list<tensor_to_tensor_array, tensor_array_to_tensor>;
-
 constexpr void tensor_to_tensor_array::gradient(program_builder& b, const operator_desc& op) {
   const int array = b.arguments[op.outputs];
   if (!wants_gradient(b, array) || b.gradients->gradient[array] < 0) return;
@@ -57,4 +54,7 @@ constexpr void tensor_array_to_tensor::gradient(program_builder& b, const operat
                  b.attribute_list(axis));
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+using control_array_step_array_operators =
+    operator_list<tensor_to_tensor_array, tensor_array_to_tensor>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators

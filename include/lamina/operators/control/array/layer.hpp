@@ -54,7 +54,7 @@ constexpr void array_write(const variable<T, R, D...>& x, const variable<std::in
                            const tensor_array<T, R, D...>& a, int line = __builtin_LINE()) {
   require_one_program(x, i, line);
   require_one_program(x, a, line);
-  x.builder->add_operator(schema_of<write_to_array>(), {x.id, i.id}, {a.id});
+  x.builder->add_operator(schema_of<operators::write_to_array>(), {x.id, i.id}, {a.id});
 }
 /// Creates a new array with a[i] = x.
 template <class T, class R, int... D>
@@ -75,7 +75,7 @@ constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
   require_one_program(i, a, line);
   layer_helper layer(*a.builder, "array_read", attr.name);
   const auto y = layer.template output<variable<T, R, D...>>();
-  a.builder->add_operator(schema_of<read_from_array>(), {a.id, i.id}, {y.id});
+  a.builder->add_operator(schema_of<operators::read_from_array>(), {a.id, i.id}, {y.id});
   return layer.returns(y);
 }
 
@@ -87,7 +87,7 @@ constexpr variable<std::int64_t, once, 1> array_length(const tensor_array<T, R, 
   lamina::detail::require_visible(*a.builder, a.id, line);
   layer_helper layer(*a.builder, "array_length", attr.name);
   const auto n = layer.template output<variable<std::int64_t, once, 1>>();
-  a.builder->add_operator(schema_of<lod_array_length>(), {a.id}, {n.id});
+  a.builder->add_operator(schema_of<operators::lod_array_length>(), {a.id}, {n.id});
   return layer.returns(n);
 }
 

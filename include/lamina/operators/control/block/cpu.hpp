@@ -16,12 +16,12 @@ struct no_kernel {
   static void run(const call_context&) {}
 };
 template <>
-struct call_kernel<while_block> : no_kernel {};
+struct call_kernel<operators::while_block> : no_kernel {};
 template <>
-struct call_kernel<while_block_gradient> : no_kernel {};
+struct call_kernel<operators::while_block_gradient> : no_kernel {};
 template <>
-struct call_kernel<conditional_block> : no_kernel {};
+struct call_kernel<operators::conditional_block> : no_kernel {};
 template <>
-struct call_kernel<conditional_block_gradient> : no_kernel {};
+struct call_kernel<operators::conditional_block_gradient> : no_kernel {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

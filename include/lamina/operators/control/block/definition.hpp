@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Runs sub_block while Condition, a single bool, is true. X: all variables of outer blocks that
 /// the block reads. Out: all variables of outer blocks that it writes. The block's own variables
@@ -65,6 +65,10 @@ struct conditional_block_gradient : operator_definition {
 
 using control_block_operators =
     operator_list<while_block, while_block_gradient, conditional_block, conditional_block_gradient>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
 
 /// The variable that decides whether an operator runs its block: a bool, or a variable whose rows
 /// are counted. It is -1 for while_grad, which runs the block as often as the while did.
@@ -135,4 +139,5 @@ constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
 }
 
 }  // namespace detail
+
 }  // namespace lamina::inline LAMINA_ABI

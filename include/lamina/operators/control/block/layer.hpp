@@ -66,7 +66,7 @@ struct recorded_body {
 };
 
 constexpr void copy_variable(program_builder& b, int from, int to) {
-  b.add_operator(schema_of<lamina::assign>(), {from}, {to});
+  b.add_operator(schema_of<operators::assign>(), {from}, {to});
 }
 
 /// Whether V is a condition for the whole batch.
@@ -152,7 +152,7 @@ constexpr void add_conditional(layer_helper& layer, const recorded_body& made, i
   program_builder& b = layer.builder();
   const int scope = scopes_output(layer);
   const int at = b.attribute_list(made.block, scalar);
-  b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::conditional_block>(),
+  b.operators.push(lamina::detail::block_operator(b, schema_of<operators::conditional_block>(),
                                                   made.block, made.first, condition, scope, at));
 }
 

@@ -209,7 +209,7 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
       outputs::make(layer, merged);
       for (int i = 0; i < outputs::count; ++i) {
         const int sides[] = {made[0][i], made[1][i]};
-        operator_desc op = b.begin(schema_of<lamina::select_input>());
+        operator_desc op = b.begin(schema_of<operators::select_input>());
         b.list(sides, 2);
         b.argument(number.id);
         op.outputs = b.arguments.count;

@@ -50,14 +50,15 @@ class input_hoister {
   /// Whether an operator cuts a variable into an array of its steps.
   constexpr bool is_cut(const operator_desc& op) const {
     return op.block == outer_ &&
-           (same_address(op.schema, &schema_of<lamina::lod_tensor_to_array>()) ||
-            (same_address(op.schema, &schema_of<tensor_to_tensor_array>()) && axis_of(op) == 1));
+           (same_address(op.schema, &schema_of<operators::lod_tensor_to_array>()) ||
+            (same_address(op.schema, &schema_of<operators::tensor_to_tensor_array>()) &&
+             axis_of(op) == 1));
   }
   constexpr int axis_of(const operator_desc& op) const {
     return static_cast<int>(b_.attributes[op.attributes].number);
   }
   constexpr bool is_read(const operator_desc& op) const {
-    return op.block == body_ && same_address(op.schema, &schema_of<read_from_array>());
+    return op.block == body_ && same_address(op.schema, &schema_of<operators::read_from_array>());
   }
   template <class F>
   constexpr void each(int at, const slot_desc* slot_list, int count, F&& f) const {
@@ -89,9 +90,9 @@ class input_hoister {
   /// Records the computation of operator `op` before the loop, and replaces `op` by a read of the
   /// result.
   constexpr bool hoist(const operator_desc& op, constexpr_vector<operator_desc>& made) {
-    const bool product = same_address(op.schema, &schema_of<lamina::mul>());
+    const bool product = same_address(op.schema, &schema_of<operators::mul>());
     if (op.block != body_ || op.role != op_role::forward ||
-        !(product || same_address(op.schema, &schema_of<lookup_table>())))
+        !(product || same_address(op.schema, &schema_of<operators::lookup_table>())))
       return false;
     const int step = b_.arguments[op.inputs + (product ? 0 : 1)];
     const int weight = b_.arguments[op.inputs + (product ? 1 : 0)];
@@ -105,7 +106,7 @@ class input_hoister {
     if (b_.variables[step].rows == once::domain || b_.variables[x].rows == once::domain)
       return false;
 
-    const bool stacked = !same_address(cut->schema, &schema_of<lamina::lod_tensor_to_array>());
+    const bool stacked = !same_address(cut->schema, &schema_of<operators::lod_tensor_to_array>());
     const operator_desc reading = *read, cutting = *cut;
     const int whole = add_whole(out, x, stacked), steps = add_steps(out);
     operator_desc before = op;

@@ -50,8 +50,8 @@ constexpr auto while_loop(variable<T, R, D...>& going, F&& body,
     detail::hoist_inputs(b, made.block, made.first);
     const int scopes = detail::scopes_output(layer);
     const int at = b.attribute_list(made.block, b.is_test);
-    b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::while_block>(), made.block,
-                                                    made.first, going.id, scopes, at));
+    b.operators.push(lamina::detail::block_operator(b, schema_of<operators::while_block>(),
+                                                    made.block, made.first, going.id, scopes, at));
   }
 }
 

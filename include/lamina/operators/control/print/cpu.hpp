@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Runs on the host only: writes to stderr while the program runs.
 template <>
-struct call_kernel<print> {
+struct call_kernel<operators::print> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -19,15 +19,15 @@ struct call_kernel<print> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<print>::run(const call_context& c) {
+void call_kernel<operators::print>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0);
   if (prints_now(c))
     print_operand(c, in, {load_as<double>, load_as<std::int64_t>},
                   [&](int domain) { return c.sequences(domain); });
   if (out) copy_elements(in, out);
 }
-LAMINA_INSTANCE(void call_kernel<print>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<print>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::print>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::print>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -14,7 +14,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<print> {
+struct call_kernel<operators::print> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

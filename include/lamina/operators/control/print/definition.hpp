@@ -8,7 +8,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out = In. Also writes a message and the variable's name, shape, type and first `summarize`
 /// elements (-1: all) to stderr. It does so the first `first_n` times (-1: always). print_phase
@@ -50,6 +50,10 @@ struct print : operator_definition {
 };
 
 using control_print_operators = operator_list<print>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
 
 /// The letter that print shows for a type: the C++ compilers' mangled type name, as in Fluid.
 constexpr char type_letter(dtype type) {

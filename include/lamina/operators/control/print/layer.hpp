@@ -33,7 +33,7 @@ constexpr variable<T, R, D...> print(variable<T, R, D...> x,
   const attribute_value phase = b.text(attr.phase == print_phase::forward    ? "FORWARD"
                                        : attr.phase == print_phase::backward ? "BACKWARD"
                                                                              : "BOTH");
-  return detail::same_shape<lamina::print>(
+  return detail::same_shape<operators::print>(
       x, "print", attr.name,
       b.attribute_list(attr.first_n, message, attr.summarize, attr.tensor_name, attr.tensor_type,
                        attr.tensor_shape, attr.tensor_lod, phase, true));

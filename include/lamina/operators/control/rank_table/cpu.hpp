@@ -15,73 +15,73 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<lod_rank_table> {
+struct call_kernel<operators::lod_rank_table> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<max_sequence_len> {
+struct call_kernel<operators::max_sequence_len> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<lod_tensor_to_array> {
+struct call_kernel<operators::lod_tensor_to_array> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<lod_tensor_to_array_gradient> {
+struct call_kernel<operators::lod_tensor_to_array_gradient> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<array_to_lod_tensor> {
+struct call_kernel<operators::array_to_lod_tensor> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<shrink_rnn_memory> {
+struct call_kernel<operators::shrink_rnn_memory> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<shrink_rnn_memory>> {
+struct call_kernel<gradient_of<operators::shrink_rnn_memory>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<reorder_lod_tensor_by_rank> {
+struct call_kernel<operators::reorder_lod_tensor_by_rank> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
+struct call_kernel<gradient_of<operators::reorder_lod_tensor_by_rank>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<last_rnn_memory> {
+struct call_kernel<operators::last_rnn_memory> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<last_rnn_memory_gradient> {
+struct call_kernel<operators::last_rnn_memory_gradient> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<fill_constant_batch_size_like> {
+struct call_kernel<operators::fill_constant_batch_size_like> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -89,24 +89,24 @@ struct call_kernel<fill_constant_batch_size_like> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<lod_rank_table>::run(const call_context& c) {
+void call_kernel<operators::lod_rank_table>::run(const call_context& c) {
   const sequence_rows all =
       c.sequences(ranked_domain(c, c.input(0).domain, static_cast<int>(c.integer(0))));
   c.set_rows(c.output(0), all.count);
   rank_sequences(c.output(0), all.count, [&](int i) { return all.length(i); });
 }
-LAMINA_INSTANCE(void call_kernel<lod_rank_table>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lod_rank_table>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_rank_table>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_rank_table>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<max_sequence_len>::run(const call_context& c) {
+void call_kernel<operators::max_sequence_len>::run(const call_context& c) {
   *c.output(0).row<std::int64_t>(0) = rank_table(c.input(0)).steps();
 }
-LAMINA_INSTANCE(void call_kernel<max_sequence_len>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<max_sequence_len>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::max_sequence_len>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::max_sequence_len>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<lod_tensor_to_array>::run(const call_context& c) {
+void call_kernel<operators::lod_tensor_to_array>::run(const call_context& c) {
   const operand x = c.input(0), array = c.output(0);
   const rank_table table(c.input(1));
   array_of(array).clear();
@@ -129,11 +129,11 @@ void call_kernel<lod_tensor_to_array>::run(const call_context& c) {
     for (int r = 0; r < step.rows; ++r) copy(all.begin(table.index(r)) + t, r);
   }
 }
-LAMINA_INSTANCE(void call_kernel<lod_tensor_to_array>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lod_tensor_to_array>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_tensor_to_array>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_tensor_to_array>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<lod_tensor_to_array_gradient>::run(const call_context& c) {
+void call_kernel<operators::lod_tensor_to_array_gradient>::run(const call_context& c) {
   const operand array = c.input(2), dx = c.output(0);
   if (!dx) return;
   const rank_table table(c.input(1));
@@ -153,11 +153,13 @@ void call_kernel<lod_tensor_to_array_gradient>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<lod_tensor_to_array_gradient>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lod_tensor_to_array_gradient>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::lod_tensor_to_array_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::lod_tensor_to_array_gradient>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<array_to_lod_tensor>::run(const call_context& c) {
+void call_kernel<operators::array_to_lod_tensor>::run(const call_context& c) {
   const operand array = c.input(0), out = c.output(0);
   const rank_table table(c.input(1));
   const sequence_rows all = c.sequences(out);
@@ -174,11 +176,11 @@ void call_kernel<array_to_lod_tensor>::run(const call_context& c) {
     for (int r = 0; r < n; ++r) copy(r, all.begin(table.index(r)) + t);
   }
 }
-LAMINA_INSTANCE(void call_kernel<array_to_lod_tensor>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<array_to_lod_tensor>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::array_to_lod_tensor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::array_to_lod_tensor>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<shrink_rnn_memory>::run(const call_context& c) {
+void call_kernel<operators::shrink_rnn_memory>::run(const call_context& c) {
   const operand x = c.input(0);
   const int n = rank_table(c.input(2)).alive(index_in(c, c.input(1)));
   const int levels = levels_of(c, x.domain);
@@ -192,22 +194,24 @@ void call_kernel<shrink_rnn_memory>::run(const call_context& c) {
   if (c.shows()) return c.show(c.input(0).data);
   copy_block(c.input(0), 0, c.output(0), 0, n);
 }
-LAMINA_INSTANCE(void call_kernel<shrink_rnn_memory>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<shrink_rnn_memory>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::shrink_rnn_memory>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::shrink_rnn_memory>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<shrink_rnn_memory>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::shrink_rnn_memory>>::run(const call_context& c) {
   const operand d = c.input(1), dx = c.output(0);
   if (!dx) return;
   if (d.rows > dx.rows) fail(c, {"expected at most ", dx.rows, " rows, found ", d.rows});
   copy_block(d, 0, dx, 0, d.rows);
   clear_block(dx, d.rows, dx.rows - d.rows);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<shrink_rnn_memory>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<shrink_rnn_memory>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::shrink_rnn_memory>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::shrink_rnn_memory>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<reorder_lod_tensor_by_rank>::run(const call_context& c) {
+void call_kernel<operators::reorder_lod_tensor_by_rank>::run(const call_context& c) {
   const operand x = c.input(0);
   const rank_table table(c.input(1));
   const int levels = levels_below(c, x.domain, table.domain());
@@ -220,11 +224,13 @@ void call_kernel<reorder_lod_tensor_by_rank>::run(const call_context& c) {
     for (int r = 0; r < now.count(); ++r) take(now.index(r));
   });
 }
-LAMINA_INSTANCE(void call_kernel<reorder_lod_tensor_by_rank>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<reorder_lod_tensor_by_rank>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::reorder_lod_tensor_by_rank>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::reorder_lod_tensor_by_rank>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<reorder_lod_tensor_by_rank>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::reorder_lod_tensor_by_rank>>::run(const call_context& c) {
   const rank_table table(c.input(0));
   const operand d = c.input(1), dx = c.output(0);
   if (!dx) return;
@@ -240,13 +246,13 @@ void call_kernel<gradient_of<reorder_lod_tensor_by_rank>>::run(const call_contex
     copy_block(d, from, dx, first_below(c, dx.domain, levels, 0, table.index(r)), n);
   }
 }
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<reorder_lod_tensor_by_rank>>::run<float>(const call_context&))
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<reorder_lod_tensor_by_rank>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::reorder_lod_tensor_by_rank>>::run<float>(
+    const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::reorder_lod_tensor_by_rank>>::run<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<last_rnn_memory>::run(const call_context& c) {
+void call_kernel<operators::last_rnn_memory>::run(const call_context& c) {
   const operand array = c.input(0), out = c.output(0);
   const rank_table table(c.input(1));
   for (int r = 0; r < table.count(); ++r) {
@@ -257,11 +263,11 @@ void call_kernel<last_rnn_memory>::run(const call_context& c) {
     copy_block(slot_of(array, t), r, out, table.index(r), 1);
   }
 }
-LAMINA_INSTANCE(void call_kernel<last_rnn_memory>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<last_rnn_memory>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::last_rnn_memory>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::last_rnn_memory>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<last_rnn_memory_gradient>::run(const call_context& c) {
+void call_kernel<operators::last_rnn_memory_gradient>::run(const call_context& c) {
   const rank_table table(c.input(0));
   const operand d = c.input(1), array = c.output(0);
   require_real<Real>(c, d);
@@ -278,16 +284,20 @@ void call_kernel<last_rnn_memory_gradient>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<last_rnn_memory_gradient>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<last_rnn_memory_gradient>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::last_rnn_memory_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::last_rnn_memory_gradient>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<fill_constant_batch_size_like>::run(const call_context& c) {
+void call_kernel<operators::fill_constant_batch_size_like>::run(const call_context& c) {
   c.set_rows(c.output(0), c.input(0).rows);
   detail::fill(c.output(0), c.number(2));
 }
-LAMINA_INSTANCE(void call_kernel<fill_constant_batch_size_like>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<fill_constant_batch_size_like>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::fill_constant_batch_size_like>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::fill_constant_batch_size_like>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -47,7 +47,7 @@ struct step_rows {
 }  // namespace detail
 
 template <>
-struct call_kernel<lod_rank_table> {
+struct call_kernel<operators::lod_rank_table> {
   template <class Backend>
   static void here(Backend&, const call_context& c) {
     const operand table = c.output(0);
@@ -61,7 +61,7 @@ struct call_kernel<lod_rank_table> {
 };
 
 template <>
-struct call_kernel<max_sequence_len> {
+struct call_kernel<operators::max_sequence_len> {
   static constexpr bool launches = true;
   template <class Backend>
   static void here(Backend&, const call_context& c) {
@@ -74,7 +74,7 @@ struct call_kernel<max_sequence_len> {
 };
 
 template <>
-struct call_kernel<lod_tensor_to_array> {
+struct call_kernel<operators::lod_tensor_to_array> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -108,7 +108,7 @@ struct call_kernel<lod_tensor_to_array> {
 };
 
 template <>
-struct call_kernel<lod_tensor_to_array_gradient> {
+struct call_kernel<operators::lod_tensor_to_array_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -138,7 +138,7 @@ struct call_kernel<lod_tensor_to_array_gradient> {
 };
 
 template <>
-struct call_kernel<array_to_lod_tensor> {
+struct call_kernel<operators::array_to_lod_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -163,7 +163,7 @@ struct call_kernel<array_to_lod_tensor> {
 };
 
 template <>
-struct call_kernel<shrink_rnn_memory> {
+struct call_kernel<operators::shrink_rnn_memory> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -185,7 +185,7 @@ struct call_kernel<shrink_rnn_memory> {
 };
 
 template <>
-struct call_kernel<gradient_of<shrink_rnn_memory>> {
+struct call_kernel<gradient_of<operators::shrink_rnn_memory>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -198,7 +198,7 @@ struct call_kernel<gradient_of<shrink_rnn_memory>> {
 };
 
 template <>
-struct call_kernel<reorder_lod_tensor_by_rank> {
+struct call_kernel<operators::reorder_lod_tensor_by_rank> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -222,7 +222,7 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
 };
 
 template <>
-struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
+struct call_kernel<gradient_of<operators::reorder_lod_tensor_by_rank>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -265,7 +265,7 @@ inline operand rows_from(operand o, int first) {
 }  // namespace detail
 
 template <>
-struct call_kernel<last_rnn_memory> {
+struct call_kernel<operators::last_rnn_memory> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -289,7 +289,7 @@ struct call_kernel<last_rnn_memory> {
 };
 
 template <>
-struct call_kernel<last_rnn_memory_gradient> {
+struct call_kernel<operators::last_rnn_memory_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -307,7 +307,7 @@ struct call_kernel<last_rnn_memory_gradient> {
 };
 
 template <>
-struct call_kernel<fill_constant_batch_size_like> {
+struct call_kernel<operators::fill_constant_batch_size_like> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -65,7 +65,7 @@ constexpr rank_table_of<S> rank_table_over(const X& x, std::string_view name, in
   layer_helper layer(b, "lod_rank_table", name);
   const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();
   without_gradient(layer, table.id);
-  b.add_operator(schema_of<lamina::lod_rank_table>(), {x.id}, {table.id},
+  b.add_operator(schema_of<operators::lod_rank_table>(), {x.id}, {table.id},
                  b.attribute_list(S::lod_level - 1));
   const int parents = rows_of<typename S::parent>(b);
   open_step_rows<typename rank_table_of<S>::step>(b, "step", parents);
@@ -105,7 +105,7 @@ constexpr variable<std::int64_t, once, 1> max_sequence_len(const rank_table_of<S
   lamina::detail::require_visible(*table.builder, table.id, line);
   layer_helper layer(*table.builder, "max_sequence_len");
   const auto n = layer.template output<variable<std::int64_t, once, 1>>();
-  table.builder->add_operator(schema_of<lamina::max_sequence_len>(), {table.id}, {n.id});
+  table.builder->add_operator(schema_of<operators::max_sequence_len>(), {table.id}, {n.id});
   return layer.returns(n);
 }
 
@@ -125,7 +125,8 @@ constexpr auto lod_tensor_to_array(const variable<T, R, D...>& x, const rank_tab
   require_one_program(x, table, line);
   layer_helper layer(*x.builder, "lod_tensor_to_array");
   const auto array = detail::array_of(layer, layer.template output<item>());
-  x.builder->add_operator(schema_of<lamina::lod_tensor_to_array>(), {x.id, table.id}, {array.id});
+  x.builder->add_operator(schema_of<operators::lod_tensor_to_array>(), {x.id, table.id},
+                          {array.id});
   return array;
 }
 
@@ -141,7 +142,7 @@ constexpr auto array_to_lod_tensor(const tensor_array<T, R, D...>& array,
   require_one_program(array, table, line);
   layer_helper layer(*array.builder, "array_to_lod_tensor");
   const auto y = layer.template output<variable<T, S, D...>>();
-  array.builder->add_operator(schema_of<lamina::array_to_lod_tensor>(), {array.id, table.id},
+  array.builder->add_operator(schema_of<operators::array_to_lod_tensor>(), {array.id, table.id},
                               {y.id});
   return layer.returns(y);
 }
@@ -163,7 +164,7 @@ constexpr auto reorder_lod_tensor_by_rank(const variable<T, R, D...>& x,
       T,
       std::conditional_t<in_rank::found, typename in_rank::type, typename rank_table_of<S>::ranked>,
       D...>>();
-  x.builder->add_operator(schema_of<lamina::reorder_lod_tensor_by_rank>(), {x.id, table.id},
+  x.builder->add_operator(schema_of<operators::reorder_lod_tensor_by_rank>(), {x.id, table.id},
                           {y.id});
   return layer.returns(y);
 }
@@ -184,7 +185,8 @@ constexpr auto shrink_memory(const variable<T, R, D...>& x,
   const auto y = layer.template output<variable<
       T, std::conditional_t<in_step::found, typename in_step::type, typename table_type::step>,
       D...>>();
-  x.builder->add_operator(schema_of<shrink_rnn_memory>(), {x.id, i.id, table.id}, {y.id});
+  x.builder->add_operator(schema_of<operators::shrink_rnn_memory>(), {x.id, i.id, table.id},
+                          {y.id});
   return layer.returns(y);
 }
 
@@ -197,7 +199,7 @@ constexpr void array_write(const variable<T, at_step<S, detail::table_step>, D..
                            int line = __builtin_LINE()) {
   require_one_program(x, i, line);
   require_one_program(x, a, line);
-  x.builder->add_operator(schema_of<write_to_array>(), {x.id, i.id}, {a.id});
+  x.builder->add_operator(schema_of<operators::write_to_array>(), {x.id, i.id}, {a.id});
 }
 
 }  // namespace layer

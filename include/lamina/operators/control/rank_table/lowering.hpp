@@ -17,11 +17,12 @@ namespace lamina::inline LAMINA_ABI::lowering {
 /// operator k needs no instruction.
 constexpr bool share_shrunk_rows(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
-  if (s.block == 0 || !is<gradient_of<shrink_rnn_memory>>(op) || k + 1 >= p.count.operators)
+  if (s.block == 0 || !is<gradient_of<operators::shrink_rnn_memory>>(op) ||
+      k + 1 >= p.count.operators)
     return false;
   const operator_desc& next = p.operators[k + 1];
   const int d = argument(s, op.inputs + 1), dx = argument(s, op.outputs);
-  if (dx < 0 || !is<read_from_array_gradient>(next) || next.block != op.block ||
+  if (dx < 0 || !is<operators::read_from_array_gradient>(next) || next.block != op.block ||
       argument(s, next.inputs + 1) != dx || changes(s, dx) || s.variables.items[root(s, d)].panel ||
       p.domains[domain_of_rows(s.variables.items[dx].rows)].kind != domain_kind::step)
     return false;

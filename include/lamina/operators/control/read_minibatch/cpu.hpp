@@ -16,7 +16,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<read_minibatch> {
+struct call_kernel<operators::read_minibatch> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -24,7 +24,7 @@ struct call_kernel<read_minibatch> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<read_minibatch>::run(const call_context& c) {
+void call_kernel<operators::read_minibatch>::run(const call_context& c) {
   const minibatch_source* const source = c.run().source;
   if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
   const bool more = source->next(source->self);
@@ -41,8 +41,8 @@ void call_kernel<read_minibatch>::run(const call_context& c) {
   }
   *static_cast<bool*>(c.output(1).data) = more;
 }
-LAMINA_INSTANCE(void call_kernel<read_minibatch>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<read_minibatch>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::read_minibatch>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::read_minibatch>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 /// The host knows whether another mini-batch follows, so it decides the loop without reading from
 /// the device, unless an operator on the device also writes the condition variable.
 template <>
-struct call_kernel<read_minibatch> {
+struct call_kernel<operators::read_minibatch> {
   static constexpr bool launches = true;
   template <class Backend>
   static void here(Backend& b, const call_context& c) {

@@ -89,7 +89,7 @@ constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
   layer_helper layer(b, "read_minibatch");
   const auto follows = layer.template output<variable<bool, once, 1>>();
   b.variables[follows.id].stop_gradient = true;
-  operator_desc op = b.begin(schema_of<lamina::read_minibatch>());
+  operator_desc op = b.begin(schema_of<operators::read_minibatch>());
   op.outputs = b.arguments.count;
   b.argument(static_cast<int>(sizeof...(Field)));
   std::apply([&](const auto&... v) { (b.argument(v.id), ...); }, fields);

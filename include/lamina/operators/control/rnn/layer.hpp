@@ -81,7 +81,7 @@ class rnn_recorder {
     for (int i = 0; i < memories_.count; ++i) {
       if (memories_[i].next < 0) b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
       const int value = memories_[i].next < 0 ? memories_[i].value : memories_[i].next;
-      b_.add_operator(schema_of<write_to_array>(), {value, next}, {memories_[i].array});
+      b_.add_operator(schema_of<operators::write_to_array>(), {value, next}, {memories_[i].array});
     }
   }
 
@@ -115,7 +115,7 @@ class rnn_recorder {
   constexpr Item read(int array, const variable<std::int64_t, once, 1>& number) {
     layer_helper layer(b_, "array_read");
     const int made = layer.template output<Item>().id;
-    b_.add_operator(schema_of<read_from_array>(), {array, number.id}, {made});
+    b_.add_operator(schema_of<operators::read_from_array>(), {array, number.id}, {made});
     return {&b_, made};
   }
   // Creates an array in the outer block and writes its first value.
@@ -123,7 +123,7 @@ class rnn_recorder {
   constexpr int memory_array(int first) {
     layer_helper layer(b_, "memory");
     const int array = new_array<Item>(layer);
-    b_.add_operator(schema_of<write_to_array>(), {first, now_.zero}, {array});
+    b_.add_operator(schema_of<operators::write_to_array>(), {first, now_.zero}, {array});
     return array;
   }
   constexpr void remember(int value, int array) { memories_.push({value, array, -1}); }
@@ -216,7 +216,8 @@ constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, on
           if (Results::is_last[k])
             arrays[k] = made[k];
           else
-            b.add_operator(schema_of<write_to_array>(), {made[k], index.id}, {arrays[k]});
+            b.add_operator(schema_of<operators::write_to_array>(), {made[k], index.id},
+                           {arrays[k]});
         increment(i);
         if (last >= 0) increment(down, -1);
         now.finish(i.id, line);

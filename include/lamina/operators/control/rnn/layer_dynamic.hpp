@@ -53,7 +53,7 @@ class rnn_step : public detail::rnn_recorder {
     const int here = leave(x.id, line);
     layer_helper layer(b_, "dynamic_rnn_input");
     const int array = new_array<item>(layer);
-    b_.add_operator(schema_of<lamina::lod_tensor_to_array>(), {x.id, table_}, {array});
+    b_.add_operator(schema_of<operators::lod_tensor_to_array>(), {x.id, table_}, {array});
     b_.current_block = here;
     return read<item>(array, now_.index);
   }
@@ -134,7 +134,7 @@ class rnn_step : public detail::rnn_recorder {
     b_.variables[made].stop_gradient = true;
     const int extents[] = {-1, D...};
     const attribute_value shape = b_.integer_list(extents, static_cast<int>(sizeof...(D)) + 1);
-    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {table_}, {made},
+    b_.add_operator(schema_of<operators::fill_constant_batch_size_like>(), {table_}, {made},
                     b_.attribute_list(shape, static_cast<int>(dtype_of<T>), attr.value, 0, 0));
     return stored<T, D...>(made, here);
   }
@@ -156,14 +156,14 @@ class rnn_step : public detail::rnn_recorder {
   constexpr int reorder(int x) {
     layer_helper layer(b_, "reorder_lod_tensor_by_rank");
     const int made = layer.template output<Out>().id;
-    b_.add_operator(schema_of<lamina::reorder_lod_tensor_by_rank>(), {x, table_}, {made});
+    b_.add_operator(schema_of<operators::reorder_lod_tensor_by_rank>(), {x, table_}, {made});
     return made;
   }
   template <class Out>
   constexpr Out shrink(int x) {
     layer_helper layer(b_, "shrink_memory");
     const int made = layer.template output<Out>().id;
-    b_.add_operator(schema_of<shrink_rnn_memory>(), {x, now_.count.id, table_}, {made});
+    b_.add_operator(schema_of<operators::shrink_rnn_memory>(), {x, now_.count.id, table_}, {made});
     return {&b_, made};
   }
   // Writes an initial value, created in the outer block, into an array; reads the array in block
@@ -205,10 +205,10 @@ constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::strin
   const int outer = b.current_block;
   const auto table = layer.template output<variable<std::int64_t, typename W::parent, 2>>();
   detail::without_gradient(layer, table.id);
-  b.add_operator(schema_of<lamina::lod_rank_table>(), {x.id}, {table.id},
+  b.add_operator(schema_of<operators::lod_rank_table>(), {x.id}, {table.id},
                  b.attribute_list(W::lod_level - 1));
   const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
-  b.add_operator(schema_of<lamina::max_sequence_len>(), {table.id}, {longest.id});
+  b.add_operator(schema_of<operators::max_sequence_len>(), {table.id}, {longest.id});
   const int parents = rows_of<typename W::parent>(b);
   b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
   b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step, -1);
@@ -220,8 +220,8 @@ constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::strin
   b.open_domains.count -= 2;
   outputs::make(layer, made);
   for (int k = 0; k < results::count; ++k)
-    b.add_operator(results::is_last[k] ? schema_of<last_rnn_memory>()
-                                       : schema_of<lamina::array_to_lod_tensor>(),
+    b.add_operator(results::is_last[k] ? schema_of<operators::last_rnn_memory>()
+                                       : schema_of<operators::array_to_lod_tensor>(),
                    {arrays[k], table.id}, {made[k]});
   const auto all = outputs::handles(b, made);
   if constexpr (detail::is_tuple<result>)

@@ -70,7 +70,7 @@ class static_rnn_step : public detail::rnn_recorder {
     const int here = leave(x.id, line);
     layer_helper layer(b_, "rnn_input");
     const int array = new_array<item>(layer);
-    b_.add_operator(schema_of<tensor_to_tensor_array>(), {x.id}, {array},
+    b_.add_operator(schema_of<operators::tensor_to_tensor_array>(), {x.id}, {array},
                     b_.attribute_list(detail::step_axis<S>));
     b_.current_block = here;
     return read<item>(array, now_.index);
@@ -132,7 +132,7 @@ class static_rnn_step : public detail::rnn_recorder {
     const variable_desc v = b_.variables[made];
     const int at = b_.integers.count;
     for (int i = 0; i < v.rank; ++i) b_.integers.push(b_.dims[v.dims + i]);
-    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {like_}, {made},
+    b_.add_operator(schema_of<operators::fill_constant_batch_size_like>(), {like_}, {made},
                     b_.attribute_list(attribute_value{0, at, v.rank}, static_cast<int>(dtype_of<T>),
                                       attr.value, 0, 0));
     return stored<variable<T, R, D...>>(made, here);
@@ -213,9 +213,9 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
     for (int k = 0; k < results::count; ++k) {
       const variable_desc& v = b.variables[made[k]];
       if (results::is_last[k])
-        b.add_operator(schema_of<read_from_array>(), {arrays[k], end.id}, {made[k]});
+        b.add_operator(schema_of<operators::read_from_array>(), {arrays[k], end.id}, {made[k]});
       else
-        b.add_operator(schema_of<tensor_array_to_tensor>(), {arrays[k]}, {made[k]},
+        b.add_operator(schema_of<operators::tensor_array_to_tensor>(), {arrays[k]}, {made[k]},
                        b.attribute_list(v.rank > 0 && b.dims[v.dims] < 0 ? 1 : 0, true));
     }
     const auto all = outputs::handles(b, made);

@@ -27,13 +27,13 @@ struct row_mask {
 }  // namespace detail
 
 template <>
-struct call_kernel<split_lod_tensor> {
+struct call_kernel<operators::split_lod_tensor> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<merge_lod_tensor> {
+struct call_kernel<operators::merge_lod_tensor> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -87,13 +87,13 @@ inline void take_whole(const call_context& c, int in, int out) {
 }  // namespace detail
 
 template <>
-struct call_kernel<select_input> {
+struct call_kernel<operators::select_input> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<select_output> {
+struct call_kernel<operators::select_output> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -101,7 +101,7 @@ struct call_kernel<select_output> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<split_lod_tensor>::run(const call_context& c) {
+void call_kernel<operators::split_lod_tensor>::run(const call_context& c) {
   const operand x = c.input(0);
   const int entries = c.input(1).rows;
   const int levels = levels_below_mask(c, x.domain, c.integer(0));
@@ -118,11 +118,11 @@ void call_kernel<split_lod_tensor>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<split_lod_tensor>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<split_lod_tensor>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::split_lod_tensor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::split_lod_tensor>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<merge_lod_tensor>::run(const call_context& c) {
+void call_kernel<operators::merge_lod_tensor>::run(const call_context& c) {
   const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0));
   for (int side = 2; side < 4; ++side) require_entries(c, side, levels);
   if (c.input(0).domain != c.output(0).domain) {
@@ -152,23 +152,23 @@ void call_kernel<merge_lod_tensor>::run(const call_context& c) {
     copy_block(from, begin, out, to, rows);
   }
 }
-LAMINA_INSTANCE(void call_kernel<merge_lod_tensor>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<merge_lod_tensor>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::merge_lod_tensor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::merge_lod_tensor>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<select_input>::run(const call_context& c) {
+void call_kernel<operators::select_input>::run(const call_context& c) {
   detail::take_whole(c, detail::chosen_variable(c, c.input(1), c.input_count(0)), 0);
 }
-LAMINA_INSTANCE(void call_kernel<select_input>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<select_input>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::select_input>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::select_input>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<select_output>::run(const call_context& c) {
+void call_kernel<operators::select_output>::run(const call_context& c) {
   const int i = detail::chosen_variable(c, c.input(1), c.output_count(0));
   if (is_given(c.output(0, i))) detail::take_whole(c, 0, i);
 }
-LAMINA_INSTANCE(void call_kernel<select_output>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<select_output>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::select_output>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::select_output>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

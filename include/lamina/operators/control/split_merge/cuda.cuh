@@ -48,7 +48,7 @@ struct mask_sides {
 }  // namespace detail
 
 template <>
-struct call_kernel<split_lod_tensor> {
+struct call_kernel<operators::split_lod_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -92,7 +92,7 @@ struct call_kernel<split_lod_tensor> {
 };
 
 template <>
-struct call_kernel<merge_lod_tensor> {
+struct call_kernel<operators::merge_lod_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -195,7 +195,7 @@ void take_whole(Backend& b, const call_context& c, int in, int out, int number) 
 }  // namespace detail
 
 template <>
-struct call_kernel<select_input> {
+struct call_kernel<operators::select_input> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -204,7 +204,7 @@ struct call_kernel<select_input> {
 };
 
 template <>
-struct call_kernel<select_output> {
+struct call_kernel<operators::select_output> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

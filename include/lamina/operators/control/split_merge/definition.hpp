@@ -11,6 +11,10 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 
+}  // namespace lamina::inline LAMINA_ABI
+
+namespace lamina::inline LAMINA_ABI::operators {
+
 /// Out[i] = the next row of InTrue if Mask[i] is true, else the next row of InFalse. This restores
 /// the order of rows before a split. If Out has LoD levels below the mask's rows, whole sequences
 /// are merged; `level` levels are above the mask's rows. X has the rows of Mask or of Out. A side
@@ -104,4 +108,4 @@ struct select_input : operator_definition {
 using control_split_merge_operators =
     operator_list<merge_lod_tensor, split_lod_tensor, select_output, select_input>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -79,8 +79,8 @@ class if_else_branch {
   void input(...) const = delete;  // call yes.input(x)
 #endif
   constexpr void split(int x, int y) const {
-    b_.add_operator(schema_of<split_lod_tensor>(), {x, mask_}, {truth_ ? y : -1, truth_ ? -1 : y},
-                    b_.attribute_list(R::lod_level));
+    b_.add_operator(schema_of<operators::split_lod_tensor>(), {x, mask_},
+                    {truth_ ? y : -1, truth_ ? -1 : y}, b_.attribute_list(R::lod_level));
   }
 
  private:
@@ -212,8 +212,9 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
         detail::record_branch<R, no_key>(layer, mask, false, no, in_false, line);
         outputs::make(layer, merged);
         for (int i = 0; i < outputs::count; ++i)
-          b.add_operator(schema_of<merge_lod_tensor>(), {mask, mask, in_true[i], in_false[i]},
-                         {merged[i]}, b.attribute_list(R::lod_level));
+          b.add_operator(schema_of<operators::merge_lod_tensor>(),
+                         {mask, mask, in_true[i], in_false[i]}, {merged[i]},
+                         b.attribute_list(R::lod_level));
         const auto all = outputs::handles(b, merged);
         if constexpr (is_variable<result>)
           return layer.returns(std::get<0>(all));

@@ -14,7 +14,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<beam_search> {
+struct call_kernel<operators::beam_search> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   /// Scratch for the best candidates of each source and for the number of these candidates.
@@ -102,7 +102,7 @@ struct call_kernel<beam_search> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<beam_search>::run(const call_context& c) {
+void call_kernel<operators::beam_search>::run(const call_context& c) {
   const operand scores = c.input(3);
   require_real<Real>(c, scores);
   const int levels = levels_of(c, scores.domain), below = levels - c.integer(0);
@@ -137,19 +137,21 @@ void call_kernel<beam_search>::run(const call_context& c) {
         ++to;
       });
 }
-LAMINA_INSTANCE(void call_kernel<beam_search>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<beam_search>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::beam_search>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::beam_search>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<beam_search>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::beam_search>::scratch(const call_context& c) {
   const int domain = c.input(3).domain;
   const std::ptrdiff_t sources =
       c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
   constexpr std::ptrdiff_t floats = sizeof(beam_candidate<Real>) / sizeof(float);
   return sources * (c.integer(1) * floats + 2) + 2;
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<beam_search>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<beam_search>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::beam_search>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::beam_search>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -33,7 +33,7 @@ struct slot_values {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<beam_search_decode> {
+struct call_kernel<operators::beam_search_decode> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class = void>
@@ -45,7 +45,7 @@ struct call_kernel<beam_search_decode> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<beam_search_decode>::run(const call_context& c) {
+void call_kernel<operators::beam_search_decode>::run(const call_context& c) {
   require_real<Real>(c, c.input(1));
   const detail::slot_values<Real> values{c.input(0), c.input(1)};
   const beam_steps steps(c, array_of(values.ids), array_of(values.scores), values);
@@ -57,8 +57,8 @@ void call_kernel<beam_search_decode>::run(const call_context& c) {
     if (score) *score.row<Real>(row) = of_one;
   });
 }
-LAMINA_INSTANCE(void call_kernel<beam_search_decode>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<beam_search_decode>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::beam_search_decode>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::beam_search_decode>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -101,7 +101,7 @@ struct beam_scratch {
 }  // namespace detail
 
 template <>
-struct call_kernel<beam_search> {
+struct call_kernel<operators::beam_search> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -245,7 +245,7 @@ class slot_values {
 }  // namespace detail
 
 template <>
-struct call_kernel<beam_search_decode> {
+struct call_kernel<operators::beam_search_decode> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend&, const call_context& c) {

@@ -32,7 +32,7 @@ constexpr auto search_step(variable<std::int64_t, R, 1> pre_ids, variable<T, R, 
   without_gradient(layer, selected.id);
   without_gradient(layer, score.id);
   without_gradient(layer, parent.id);
-  b.add_operator(schema_of<lamina::beam_search>(), {pre_ids.id, pre_scores.id, ids, scores},
+  b.add_operator(schema_of<operators::beam_search>(), {pre_ids.id, pre_scores.id, ids, scores},
                  {selected.id, score.id, parent.id},
                  b.attribute_list(0, beam_size, end_id, attr.is_accumulated));
   return std::tuple{layer.returns(selected), score, parent};

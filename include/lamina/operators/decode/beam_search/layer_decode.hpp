@@ -42,7 +42,7 @@ constexpr auto beam_search_decode(tensor_array<Index, R, A...> ids, tensor_array
   const auto of_found = layer.template output<variable<T, nested_tokens<Name>, 1>>();
   detail::without_gradient(layer, found.id);
   detail::without_gradient(layer, of_found.id);
-  b.add_operator(schema_of<lamina::beam_search_decode>(), {ids.id, scores.id},
+  b.add_operator(schema_of<operators::beam_search_decode>(), {ids.id, scores.id},
                  {found.id, of_found.id}, b.attribute_list(beam_size, end_id));
   return std::tuple{layer.returns(found), of_found};
 }

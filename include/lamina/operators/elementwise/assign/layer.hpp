@@ -18,7 +18,7 @@ struct assign_attr {
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> assign(variable<T, R, D...> x,
                                       const options<assign_attr, T>& attr = {}) {
-  return detail::same_shape<lamina::assign>(x, "assign", attr.name);
+  return detail::same_shape<operators::assign>(x, "assign", attr.name);
 }
 
 /// x with elements of type To: `cast<float>(ids)`. Conversion to an integer rounds towards 0. A
@@ -30,7 +30,7 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
   program_builder& b = *x.builder;
   layer_helper layer(b, "cast", attr.name);
   const auto y = layer.template output<variable<To, R, D...>>();
-  b.add_operator(schema_of<lamina::cast>(), {x.id}, {y.id},
+  b.add_operator(schema_of<operators::cast>(), {x.id}, {y.id},
                  b.attribute_list(static_cast<int>(dtype_of<T>), static_cast<int>(dtype_of<To>)));
   return layer.returns(y);
 }
@@ -50,8 +50,8 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value =
                                          const options<assign_attr, T>& attr = {},
                                          int line = __builtin_LINE()) {
   lamina::detail::require_visible(*x.builder, x.id, line);
-  return x = detail::same_shape<lamina::increment>(x, "increment", attr.name,
-                                                   x.builder->attribute_list(value));
+  return x = detail::same_shape<operators::increment>(x, "increment", attr.name,
+                                                      x.builder->attribute_list(value));
 }
 /// x + value, where x is a temporary.
 template <class T, class R, int... D>

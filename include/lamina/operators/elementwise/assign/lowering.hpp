@@ -42,24 +42,25 @@ constexpr bool assign_in_place(lowering_state& s, const operator_desc& op) {
 constexpr bool assign_with_rows(lowering_state& s, const operator_desc& op, int k) {
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);
   if (s.variables.items[from].rows == s.variables.items[to].rows) return false;
-  emit_call(s, schema_of<rows_hand_over>(), {from}, {to}, k);
+  emit_call(s, schema_of<operators::rows_hand_over>(), {from}, {to}, k);
   return true;
 }
 
 /// Lowers operator k if it is an assignment that needs no copy, or that sets rows.
 constexpr bool lower_assign(lowering_state& s, const operator_desc& op, int k) {
-  return s.has_blocks && is<assign>(op) && (assign_in_place(s, op) || assign_with_rows(s, op, k));
+  return s.has_blocks && is<operators::assign>(op) &&
+         (assign_in_place(s, op) || assign_with_rows(s, op, k));
 }
 
 /// Lowers operator k if it stores a value in a variable: a copy in the layout of the variable.
 /// Copies of the variable in other layouts are out of date then.
 constexpr bool lower_store(lowering_state& s, const operator_desc& op, int k) {
-  if (!is<assign_variable>(op)) return false;
+  if (!is<operators::assign_variable>(op)) return false;
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);
   if (from == to) return true;
   const bool panel = s.variables.items[to].panel;
-  emit_call(s, panel ? schema_of<pack_panels>() : schema_of<stage_feed>(), {in_rows(s, from, k)},
-            {to}, k);
+  emit_call(s, panel ? schema_of<operators::pack_panels>() : schema_of<operators::stage_feed>(),
+            {in_rows(s, from, k)}, {to}, k);
   s.copy_of[to] = -1;
   return true;
 }

@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// Y@GRAD of elementwise_add if Y has one number per element of dimension 1: a vectorised sum over
 /// rows and inner dimensions. Every other shape of Y uses the general kernel.
 template <>
-struct call_kernel<gradient_of<elementwise_add>> {
+struct call_kernel<gradient_of<operators::elementwise_add>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -21,8 +21,8 @@ struct call_kernel<gradient_of<elementwise_add>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_of<elementwise_add>>::run(const call_context& c) {
-  using general = gradient_of<elementwise_add>;
+void call_kernel<gradient_of<operators::elementwise_add>>::run(const call_context& c) {
+  using general = gradient_of<operators::elementwise_add>;
   detail::pointwise_output<general, 0, Real>::run(c);
   const operand slope = c.input(0), dy = c.output(1);
   if (!dy) return;
@@ -33,8 +33,10 @@ void call_kernel<gradient_of<elementwise_add>>::run(const call_context& c) {
   clear(dy);
   detail::add_channels(slope, dy.columns, dy.row<Real>(0));
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<elementwise_add>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<elementwise_add>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::elementwise_add>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::elementwise_add>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

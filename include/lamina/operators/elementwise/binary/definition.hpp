@@ -11,7 +11,7 @@
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Base of the elementwise operators: Out = f(X, Y).
 struct elementwise : pointwise {
@@ -176,4 +176,4 @@ using elementwise_binary_operators =
                   elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
                   elementwise_floordiv>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -72,7 +72,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_add(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_add, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_add, Axis>(x, y, attr, line);
 }
 
 /// x - y. Fluid: elementwise_sub.
@@ -80,7 +80,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_sub(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_sub, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_sub, Axis>(x, y, attr, line);
 }
 
 /// x * y. Fluid: elementwise_mul.
@@ -88,7 +88,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mul(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_mul, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_mul, Axis>(x, y, attr, line);
 }
 
 /// x / y. Fluid: elementwise_div.
@@ -96,7 +96,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_div, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_div, Axis>(x, y, attr, line);
 }
 
 /// The larger of x and y. If they are equal, x gets the gradient (in Fluid y gets it). Fluid:
@@ -105,7 +105,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_max, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_max, Axis>(x, y, attr, line);
 }
 
 /// The smaller of x and y. If they are equal, x gets the gradient (in Fluid y gets it). Fluid:
@@ -114,7 +114,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_min, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_min, Axis>(x, y, attr, line);
 }
 
 /// x to the power of y. Fluid: elementwise_pow.
@@ -122,7 +122,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_pow, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_pow, Axis>(x, y, attr, line);
 }
 
 /// The remainder of x / y with the sign of y. It is exact for any x and has no gradient; dividing
@@ -131,7 +131,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_mod, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_mod, Axis>(x, y, attr, line);
 }
 
 /// floor(x / y). Dividing an integer by 0 is an error; the smallest integer divided by -1 is
@@ -140,7 +140,7 @@ template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
                                     const options<elementwise_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
-  return detail::elementwise<lamina::elementwise_floordiv, Axis>(x, y, attr, line);
+  return detail::elementwise<operators::elementwise_floordiv, Axis>(x, y, attr, line);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

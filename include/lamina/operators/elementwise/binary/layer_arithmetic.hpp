@@ -44,7 +44,7 @@ constexpr auto operate(X x, Y y) {
 template <class V>
 constexpr V scaled(V x, double factor, double bias) {
   const V out = tmp_like(x);
-  x.builder->add_operator(schema_of<scale>(), {x.id}, {out.id},
+  x.builder->add_operator(schema_of<operators::scale>(), {x.id}, {out.id},
                           x.builder->attribute_list(factor, bias, true));
   return out;
 }
@@ -75,22 +75,22 @@ constexpr bool operator==(variable<T, R, D...>, const Y&) {
 /// elementwise_add.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator+(variable<T, R, D...> x, variable<U, S, E...> y) {
-  return detail::operate<elementwise_add>(x, y);
+  return detail::operate<operators::elementwise_add>(x, y);
 }
 /// elementwise_sub.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator-(variable<T, R, D...> x, variable<U, S, E...> y) {
-  return detail::operate<elementwise_sub>(x, y);
+  return detail::operate<operators::elementwise_sub>(x, y);
 }
 /// elementwise_mul.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator*(variable<T, R, D...> x, variable<U, S, E...> y) {
-  return detail::operate<elementwise_mul>(x, y);
+  return detail::operate<operators::elementwise_mul>(x, y);
 }
 /// elementwise_div.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator/(variable<T, R, D...> x, variable<U, S, E...> y) {
-  return detail::operate<elementwise_div>(x, y);
+  return detail::operate<operators::elementwise_div>(x, y);
 }
 /// x + number, as `scale`.
 template <class T, class R, int... D>
@@ -142,7 +142,7 @@ constexpr auto operator/(double number, variable<T, R, D...> x) {
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
                 "lamina: operator/: a number is divided by floating point only");
   const auto inverse = detail::tmp_like(x);
-  x.builder->add_operator(schema_of<reciprocal>(), {x.id}, {inverse.id});
+  x.builder->add_operator(schema_of<operators::reciprocal>(), {x.id}, {inverse.id});
   return detail::scaled(inverse, number, 0);
 }
 

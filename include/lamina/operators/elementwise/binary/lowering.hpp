@@ -13,20 +13,21 @@ namespace lamina::inline LAMINA_ABI::lowering {
 constexpr bool passes_gradient(const operator_desc& op, int o) {
   return op.schema->input_count == 1 && op.schema->attribute_count == 1 &&
          op.schema->scalars == 0 &&
-         (is<gradient_of<elementwise_add>>(op) || (is<gradient_of<elementwise_sub>>(op) && o == 0));
+         (is<gradient_of<operators::elementwise_add>>(op) ||
+          (is<gradient_of<operators::elementwise_sub>>(op) && o == 0));
 }
 
 /// Whether this operator is the gradient of a sum of images and one number per channel, such as the
 /// bias of a convolution.
 constexpr bool is_channel_sum(const lowering_state& s, const operator_desc& op) {
   const int slope = argument(s, op.inputs), dy = argument(s, op.outputs + 1);
-  return is<gradient_of<elementwise_add>>(op) && dy >= 0 &&
+  return is<gradient_of<operators::elementwise_add>>(op) && dy >= 0 &&
          is_of_channels(s, dy, s.variables.items[slope], 1) &&
          s.variables.items[slope].type == s.real;
 }
 /// Emits the computation of Y@GRAD of such a sum.
 constexpr void emit_channel_sums(lowering_state& s, int slope, int dy, int k) {
-  emit_call(s, schema_of<channel_sums>(), {padded_rows(s, slope, k)}, {dy}, k);
+  emit_call(s, schema_of<operators::channel_sums>(), {padded_rows(s, slope, k)}, {dy}, k);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::lowering

@@ -16,7 +16,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<clip_to_norm> {
+struct call_kernel<operators::clip_to_norm> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -35,7 +35,7 @@ struct call_kernel<clip_to_norm> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<clip_to_norm>::run(const call_context& c) {
+void call_kernel<operators::clip_to_norm>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0);
   require_real<Real>(c, in);
   double square = 0;
@@ -48,8 +48,8 @@ void call_kernel<clip_to_norm>::run(const call_context& c) {
   for (int r = 0; r < in.rows; ++r)
     for (int j = 0; j < in.columns; ++j) out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
 }
-LAMINA_INSTANCE(void call_kernel<clip_to_norm>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<clip_to_norm>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::clip_to_norm>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::clip_to_norm>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -44,7 +44,7 @@ struct scaled_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<clip_to_norm> {
+struct call_kernel<operators::clip_to_norm> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -16,8 +16,8 @@ constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double h
                                     const options<assign_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
   x.builder->require_option(low <= high, line, "clip: low <= high");
-  return detail::same_shape<lamina::clip>(x, "clip", attr.name,
-                                          x.builder->attribute_list(low, high));
+  return detail::same_shape<operators::clip>(x, "clip", attr.name,
+                                             x.builder->attribute_list(low, high));
 }
 
 /// x if ||x|| <= norm, else x * norm / ||x||. Fluid: clip_by_norm.
@@ -26,8 +26,8 @@ constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
                                             const options<assign_attr, T>& attr = {},
                                             int line = __builtin_LINE()) {
   x.builder->require_option(norm >= 0, line, "clip_by_norm: norm >= 0");
-  return detail::same_shape<lamina::clip_to_norm>(x, "clip_by_norm", attr.name,
-                                                  x.builder->attribute_list(norm));
+  return detail::same_shape<operators::clip_to_norm>(x, "clip_by_norm", attr.name,
+                                                     x.builder->attribute_list(norm));
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

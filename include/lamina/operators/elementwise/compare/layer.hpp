@@ -64,24 +64,24 @@ constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
                          const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::compare<lamina::less_than>(x, y, attr, line);
+  return detail::compare<operators::less_than>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
                          variable<bool, R, D...>& into, int line = __builtin_LINE()) {
-  return detail::compare_into<lamina::less_than>(x, y, into, line);
+  return detail::compare_into<operators::less_than>(x, y, into, line);
 }
 
 /// x <= y. Fluid: less_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                           const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::compare<lamina::less_equal>(x, y, attr, line);
+  return detail::compare<operators::less_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                           variable<bool, R, D...>& into, int line = __builtin_LINE()) {
-  return detail::compare_into<lamina::less_equal>(x, y, into, line);
+  return detail::compare_into<operators::less_equal>(x, y, into, line);
 }
 
 /// x > y. Fluid: greater_than.
@@ -89,12 +89,12 @@ template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
                             const options<compare_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
-  return detail::compare<lamina::greater_than>(x, y, attr, line);
+  return detail::compare<operators::greater_than>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
                             variable<bool, R, D...>& into, int line = __builtin_LINE()) {
-  return detail::compare_into<lamina::greater_than>(x, y, into, line);
+  return detail::compare_into<operators::greater_than>(x, y, into, line);
 }
 
 /// x >= y. Fluid: greater_equal.
@@ -102,57 +102,57 @@ template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                              const options<compare_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
-  return detail::compare<lamina::greater_equal>(x, y, attr, line);
+  return detail::compare<operators::greater_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                              variable<bool, R, D...>& into, int line = __builtin_LINE()) {
-  return detail::compare_into<lamina::greater_equal>(x, y, into, line);
+  return detail::compare_into<operators::greater_equal>(x, y, into, line);
 }
 
 /// x == y. Fluid: equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y,
                      const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::compare<lamina::equal>(x, y, attr, line);
+  return detail::compare<operators::equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, variable<bool, R, D...>& into,
                      int line = __builtin_LINE()) {
-  return detail::compare_into<lamina::equal>(x, y, into, line);
+  return detail::compare_into<operators::equal>(x, y, into, line);
 }
 
 /// x != y. Fluid: not_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                          const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::compare<lamina::not_equal>(x, y, attr, line);
+  return detail::compare<operators::not_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                          variable<bool, R, D...>& into, int line = __builtin_LINE()) {
-  return detail::compare_into<lamina::not_equal>(x, y, into, line);
+  return detail::compare_into<operators::not_equal>(x, y, into, line);
 }
 
 /// x and y. Fluid: logical_and.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_and(variable<T, R, D...> x, variable<U, S, E...> y,
                            const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::logic<lamina::logical_and>(x, y, attr, line);
+  return detail::logic<operators::logical_and>(x, y, attr, line);
 }
 
 /// x or y. Fluid: logical_or.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_or(variable<T, R, D...> x, variable<U, S, E...> y,
                           const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::logic<lamina::logical_or>(x, y, attr, line);
+  return detail::logic<operators::logical_or>(x, y, attr, line);
 }
 
 /// Either x or y. Fluid: logical_xor.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_xor(variable<T, R, D...> x, variable<U, S, E...> y,
                            const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::logic<lamina::logical_xor>(x, y, attr, line);
+  return detail::logic<operators::logical_xor>(x, y, attr, line);
 }
 
 /// not x. Fluid: logical_not.
@@ -161,7 +161,7 @@ constexpr auto logical_not(variable<T, R, D...> x, const options<compare_attr, T
   constexpr bool logical = __is_same(T, bool);
   static_assert(check<logical, gets_type<variable<T, R, D...>>>,
                 "lamina: logical_not: the operand is bool");
-  return detail::same_shape<lamina::logical_not>(x, "logical_not", attr.name);
+  return detail::same_shape<operators::logical_not>(x, "logical_not", attr.name);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

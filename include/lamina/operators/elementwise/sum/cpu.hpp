@@ -14,7 +14,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<sum> {
+struct call_kernel<operators::sum> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -22,7 +22,7 @@ struct call_kernel<sum> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sum>::run(const call_context& c) {
+void call_kernel<operators::sum>::run(const call_context& c) {
   const operand out = c.output(0);
   if (!out) return;
   const int n = c.input_count(0);
@@ -41,8 +41,8 @@ void call_kernel<sum>::run(const call_context& c) {
     }
   });
 }
-LAMINA_INSTANCE(void call_kernel<sum>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sum>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sum>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sum>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

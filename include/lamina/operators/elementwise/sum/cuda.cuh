@@ -45,7 +45,7 @@ struct add_body {
 
 /// Sums that cannot be part of a fused group, for example of integers.
 template <>
-struct call_kernel<sum> {
+struct call_kernel<operators::sum> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -26,7 +26,7 @@ constexpr V sum(const V (&inputs)[N], const options<sum_attr, V>& attr = {},
   }
   layer_helper layer(b, "sum", attr.name);
   const int y = layer.output_like(ids[0]);
-  detail::add_joining(b, schema_of<lamina::sum>(), ids, static_cast<int>(N), y);
+  detail::add_joining(b, schema_of<operators::sum>(), ids, static_cast<int>(N), y);
   return layer.returns(V{&b, y});
 }
 
@@ -40,7 +40,7 @@ constexpr auto minus(X x, Y y, const options<sum_attr, X>& attr = {}, int line =
   program_builder& b = *x.builder;
   layer_helper layer(b, "minus", attr.name);
   const int out = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::minus>(), {x.id, y.id}, {out});
+  b.add_operator(schema_of<operators::minus>(), {x.id, y.id}, {out});
   return layer.returns(X{&b, out});
 }
 

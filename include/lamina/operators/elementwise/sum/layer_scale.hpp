@@ -25,7 +25,7 @@ constexpr variable<T, R, D...> scale(variable<T, R, D...> x, double factor = 1,
   program_builder& b = *x.builder;
   layer_helper layer(b, "scale", attr.name);
   const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::scale>(), {x.id}, {y},
+  b.add_operator(schema_of<operators::scale>(), {x.id}, {y},
                  b.attribute_list(factor, attr.bias, attr.bias_after_scale));
   return layer.returns(variable<T, R, D...>{&b, apply_activation(layer, attr.act, y)});
 }

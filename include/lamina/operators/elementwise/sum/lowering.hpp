@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether this is a scale by 1 with a bias of 0.
 constexpr bool is_identity(const lowering_state& s, const operator_desc& op) {
-  return is<scale>(op) && attribute(s, op, 0) == 1 && attribute(s, op, 1) == 0;
+  return is<operators::scale>(op) && attribute(s, op, 0) == 1 && attribute(s, op, 1) == 0;
 }
 
 /// Lowers a sum; returns false if it needs a kernel of its own.
@@ -42,7 +42,8 @@ constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
     }
     const int rows = s.variables.items[out].rows, columns = s.variables.items[out].columns;
     const int made = a == last ? out : temporary(s, rows, columns, panel, -1);
-    instruction add = begin(s, group_head::pointwise, schema_of<elementwise_add>(), 0, k);
+    instruction add =
+        begin(s, group_head::pointwise, schema_of<operators::elementwise_add>(), 0, k);
     use(s, so_far, access::load);
     use(s, v, access::load);
     s.variables.items[made].panel = panel;

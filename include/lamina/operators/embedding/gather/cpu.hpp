@@ -34,30 +34,30 @@ void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t 
 }  // namespace detail
 
 template <>
-struct call_kernel<gather> {
+struct call_kernel<operators::gather> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<gather>> {
+struct call_kernel<gradient_of<operators::gather>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   static bool carries(const operand& index) {
-    return call_kernel<gradient_of<lookup_table>>::carries(index);
+    return call_kernel<gradient_of<operators::lookup_table>>::carries(index);
   }
 };
 
 template <>
-struct call_kernel<scatter> {
+struct call_kernel<operators::scatter> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<scatter>> {
+struct call_kernel<gradient_of<operators::scatter>> {
   /// Scratch that holds, for each entry of X, 1 + the index of the last update of the entry, or 0
   /// if it has none.
   template <class Real = float>
@@ -67,13 +67,13 @@ struct call_kernel<gradient_of<scatter>> {
 };
 
 template <>
-struct call_kernel<multiplex> {
+struct call_kernel<operators::multiplex> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<multiplex>> {
+struct call_kernel<gradient_of<operators::multiplex>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -81,7 +81,7 @@ struct call_kernel<gradient_of<multiplex>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gather>::run(const call_context& c) {
+void call_kernel<operators::gather>::run(const call_context& c) {
   const operand in = c.input(0), index = c.input(1), out = c.output(0);
   const entry_layout x(in), y(out);
   with_word(in.type, [&](auto like) {
@@ -92,11 +92,11 @@ void call_kernel<gather>::run(const call_context& c) {
     });
   });
 }
-LAMINA_INSTANCE(void call_kernel<gather>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gather>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::gather>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::gather>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<gather>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::gather>>::run(const call_context& c) {
   const operand index = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
@@ -111,23 +111,23 @@ void call_kernel<gradient_of<gather>>::run(const call_context& c) {
     for (std::ptrdiff_t j = 0; j < x.size; ++j) to[j] += from[j];
   });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<gather>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<gather>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::gather>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::gather>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<gather>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::gather>>::scratch(const call_context& c) {
   const operand dx = c.output(0);
   if (!dx || !carries(c.input(1))) return 0;
   const entry_layout x(dx);
   return in_floats<Real>(x.count * x.step);
 }
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<gather>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<gather>>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::gather>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::gather>>::scratch<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<scatter>::run(const call_context& c) {
+void call_kernel<operators::scatter>::run(const call_context& c) {
   const operand in = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
   const entry_layout y(out), u(updates);
   copy_elements(in, out);
@@ -154,20 +154,20 @@ void call_kernel<scatter>::run(const call_context& c) {
     });
   });
 }
-LAMINA_INSTANCE(void call_kernel<scatter>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<scatter>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::scatter>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::scatter>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<scatter>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::scatter>>::scratch(const call_context& c) {
   return entry_layout(c.input(2)).count;
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<scatter>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<scatter>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::scatter>>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::scatter>>::scratch<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<scatter>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::scatter>>::run(const call_context& c) {
   const operand ids = c.input(0), slope = c.input(2);
   const operand dx = c.output(0), du = c.output(1);
   require_real<Real>(c, slope);
@@ -194,11 +194,11 @@ void call_kernel<gradient_of<scatter>>::run(const call_context& c) {
     for (std::ptrdiff_t j = 0; j < u.size; ++j) to[j] = replaced ? Real(0) : from[j];
   });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<scatter>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<scatter>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::scatter>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::scatter>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<multiplex>::run(const call_context& c) {
+void call_kernel<operators::multiplex>::run(const call_context& c) {
   const operand ids = c.input(0), out = c.output(0);
   const int count = c.input_count(1);
   for (int r = 0; r < out.rows; ++r) {
@@ -211,11 +211,11 @@ void call_kernel<multiplex>::run(const call_context& c) {
                 static_cast<std::size_t>(x.columns * width));
   }
 }
-LAMINA_INSTANCE(void call_kernel<multiplex>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<multiplex>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::multiplex>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::multiplex>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<multiplex>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::multiplex>>::run(const call_context& c) {
   const operand ids = c.input(0), slope = c.input(1);
   for (int i = 0; i < c.output_count(0); ++i) {
     const operand dx = c.output(0, i);
@@ -228,8 +228,10 @@ void call_kernel<gradient_of<multiplex>>::run(const call_context& c) {
                     static_cast<std::size_t>(dx.columns) * sizeof(Real));
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<multiplex>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<multiplex>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::multiplex>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::multiplex>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -140,7 +140,7 @@ void choose_rows(Backend& b, const call_context& c, int which, int choices, cons
 }  // namespace detail
 
 template <>
-struct call_kernel<scatter> {
+struct call_kernel<operators::scatter> {
   static constexpr checked_input checked{1, "index", chosen::row};
   static constexpr bool launches = true;
   template <class Backend>
@@ -168,7 +168,7 @@ struct call_kernel<scatter> {
   }
 };
 template <>
-struct call_kernel<gradient_of<scatter>> {
+struct call_kernel<gradient_of<operators::scatter>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -176,7 +176,7 @@ struct call_kernel<gradient_of<scatter>> {
     if (!dx && !du) return;
     require_float(c, slope);
     if (dx) copy_elements(b, slope, dx);
-    using forward = call_kernel<scatter>;
+    using forward = call_kernel<operators::scatter>;
     detail::scatter_update_slope_lines::arguments a{};
     static_cast<detail::entry_update_arguments&>(a) = forward::entries(c, dx ? dx : slope, du, 0);
     if (a.lines == 0) return;
@@ -194,7 +194,7 @@ struct call_kernel<gradient_of<scatter>> {
 };
 
 template <>
-struct call_kernel<multiplex> {
+struct call_kernel<operators::multiplex> {
   static constexpr checked_input checked{
       .slot = 0, .what = "id", .count = [](const call_context& c) { return c.input_count(1); }};
   static constexpr bool launches = true;
@@ -208,7 +208,7 @@ struct call_kernel<multiplex> {
   }
 };
 template <>
-struct call_kernel<gradient_of<multiplex>> {
+struct call_kernel<gradient_of<operators::multiplex>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -220,7 +220,7 @@ struct call_kernel<gradient_of<multiplex>> {
 };
 
 template <>
-struct call_kernel<gather> {
+struct call_kernel<operators::gather> {
   static constexpr checked_input checked{1, "index", chosen::row};
   static constexpr bool launches = true;
   template <class Backend>
@@ -230,7 +230,7 @@ struct call_kernel<gather> {
   }
 };
 template <>
-struct call_kernel<gradient_of<gather>> {
+struct call_kernel<gradient_of<operators::gather>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

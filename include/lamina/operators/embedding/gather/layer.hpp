@@ -51,7 +51,7 @@ constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
   program_builder& b = *x.builder;
   layer_helper layer(b, "gather", attr.name);
   const out y = layer.template output<out>();
-  b.add_operator(schema_of<lamina::gather>(), {x.id, index.id}, {y.id});
+  b.add_operator(schema_of<operators::gather>(), {x.id, index.id}, {y.id});
   return layer.returns(y);
 }
 
@@ -79,7 +79,7 @@ constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
   program_builder& b = *x.builder;
   layer_helper layer(b, "scatter", attr.name);
   const in y{x.builder, layer.output_like(x.id)};
-  b.add_operator(schema_of<lamina::scatter>(), {x.id, ids.id, updates.id}, {y.id},
+  b.add_operator(schema_of<operators::scatter>(), {x.id, ids.id, updates.id}, {y.id},
                  b.attribute_list(attr.overwrite));
   return layer.returns(y);
 }

@@ -30,7 +30,7 @@ constexpr auto multiplex(const V (&inputs)[N], Index ids,
   for (const V& x : inputs) require_one_program(ids, x, line);
   layer_helper layer(b, "multiplex", attr.name);
   const int y = layer.output_like(inputs[0].id);
-  operator_desc op = b.begin(schema_of<lamina::multiplex>());
+  operator_desc op = b.begin(schema_of<operators::multiplex>());
   b.argument(ids.id);
   int list[N];
   for (std::size_t i = 0; i < N; ++i) list[i] = inputs[i].id;

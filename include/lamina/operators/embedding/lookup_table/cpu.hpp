@@ -58,13 +58,13 @@ void for_each_id(const call_context& c, const operand& table, const operand& ids
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<lookup_table> {
+struct call_kernel<operators::lookup_table> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<lookup_table>> {
+struct call_kernel<gradient_of<operators::lookup_table>> {
   /// The number of elements that the memory of the table holds, padding included.
   static std::ptrdiff_t numbers_of(const operand& table) {
     return table.panel ? panels_floats(table.rows, table.columns)
@@ -82,13 +82,13 @@ struct call_kernel<gradient_of<lookup_table>> {
 };
 
 template <>
-struct call_kernel<lookup_table_rows_gradient> {
+struct call_kernel<operators::lookup_table_rows_gradient> {
   /// Reserves the output's rows: their number becomes known at this point. Needs scratch only if
   /// rounding errors are carried to the next addition.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   static bool carries(const operand& ids) {
-    return call_kernel<gradient_of<lookup_table>>::carries(ids);
+    return call_kernel<gradient_of<operators::lookup_table>>::carries(ids);
   }
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
@@ -97,7 +97,7 @@ struct call_kernel<lookup_table_rows_gradient> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<lookup_table>::run(const call_context& c) {
+void call_kernel<operators::lookup_table>::run(const call_context& c) {
   const operand table = c.input(0), ids = c.input(1), out = c.output(0);
   require_real<Real>(c, table);
   const Real* from = table.row<const Real>(0);
@@ -110,21 +110,21 @@ void call_kernel<lookup_table>::run(const call_context& c) {
       },
       [&](Real* line) { std::fill(line, line + table.columns, Real(0)); });
 }
-LAMINA_INSTANCE(void call_kernel<lookup_table>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lookup_table>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lookup_table>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lookup_table>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<lookup_table>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::lookup_table>>::scratch(const call_context& c) {
   const operand dw = c.output(0);
   return dw && carries(c.input(1)) ? in_floats<Real>(numbers_of(dw)) : 0;
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<lookup_table>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<lookup_table>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::lookup_table>>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::lookup_table>>::scratch<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<lookup_table>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::lookup_table>>::run(const call_context& c) {
   const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
   if (!dw) return;
   const std::size_t bytes = static_cast<std::size_t>(numbers_of(dw)) * sizeof(Real);
@@ -154,11 +154,13 @@ void call_kernel<gradient_of<lookup_table>>::run(const call_context& c) {
       },
       [](const Real*) {});
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<lookup_table>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<lookup_table>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::lookup_table>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::lookup_table>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<lookup_table_rows_gradient>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::lookup_table_rows_gradient>::scratch(const call_context& c) {
   const operand table = c.input(0), ids = c.input(1), out = c.output(0);
   if (!out) return 0;
   const std::size_t most =
@@ -168,13 +170,13 @@ std::ptrdiff_t call_kernel<lookup_table_rows_gradient>::scratch(const call_conte
   if (!carries(ids)) return 0;
   return in_floats<Real>(static_cast<std::ptrdiff_t>(most) * padded(table.columns));
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<lookup_table_rows_gradient>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<lookup_table_rows_gradient>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::lookup_table_rows_gradient>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::lookup_table_rows_gradient>::scratch<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<lookup_table_rows_gradient>::run(const call_context& c) {
+void call_kernel<operators::lookup_table_rows_gradient>::run(const call_context& c) {
   const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);
   if (!out) return;
   basic_selected_rows<Real>& rows = rows_of<Real>(out);
@@ -193,8 +195,10 @@ void call_kernel<lookup_table_rows_gradient>::run(const call_context& c) {
       [&](std::int64_t id, const Real* line) { rows.add(static_cast<int>(id), line); },
       [](const Real*) {});
 }
-LAMINA_INSTANCE(void call_kernel<lookup_table_rows_gradient>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lookup_table_rows_gradient>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::lookup_table_rows_gradient>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::lookup_table_rows_gradient>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

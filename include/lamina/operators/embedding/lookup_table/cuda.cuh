@@ -174,7 +174,7 @@ void add_entries_to(Backend& b, const call_context& c, const entry_arguments& a,
 }  // namespace detail
 
 template <>
-struct call_kernel<lookup_table> {
+struct call_kernel<operators::lookup_table> {
   static constexpr checked_input checked{1, "id", chosen::row};
   static constexpr bool launches = true;
   template <class Backend>
@@ -187,7 +187,7 @@ struct call_kernel<lookup_table> {
   }
 };
 template <>
-struct call_kernel<gradient_of<lookup_table>> {
+struct call_kernel<gradient_of<operators::lookup_table>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

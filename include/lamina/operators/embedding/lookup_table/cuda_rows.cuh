@@ -10,7 +10,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<lookup_table_rows_gradient> {
+struct call_kernel<operators::lookup_table_rows_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out[i] = W[Ids[i]], or zeros if Ids[i] is padding_idx. Ids is [..., 1] int64, Out [..., width].
 /// With is_sparse, the gradient of W is a SelectedRows that holds only the rows that were used. The
@@ -27,8 +27,6 @@ struct lookup_table : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
-
-using embedding_lookup_table_operators = operator_list<lookup_table, gradient_of<lookup_table>>;
 
 /// W@GRAD as selected_rows: one row for each distinct id in Ids. Gradients of equal ids are added
 /// up in their order. Fluid: lookup_table_grad with is_sparse.
@@ -53,4 +51,6 @@ constexpr void lookup_table::gradient(program_builder& b, const operator_desc& o
     made.attributes = b.attribute_list(false, false, b.attributes.items[op.attributes + 2].number);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+using embedding_lookup_table_operators = operator_list<lookup_table, gradient_of<lookup_table>>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -49,7 +49,7 @@ constexpr auto embedding(variable<Index, R, D...> ids,
   }
   const int padding = pads ? attr.padding_idx < 0 ? attr.padding_idx + Size : attr.padding_idx : -1;
   b.add_operator(
-      schema_of<lamina::lookup_table>(), {table, ids.id}, {y.id},
+      schema_of<operators::lookup_table>(), {table, ids.id}, {y.id},
       pads || attr.is_sparse || attr.is_distributed
           ? b.attribute_list(attr.is_sparse || attr.is_distributed, attr.is_distributed, padding)
           : -1);

@@ -15,7 +15,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<selected_rows_sum> {
+struct call_kernel<operators::selected_rows_sum> {
   /// Needs no scratch, but reserves the memory of the sum: at this point the operands have their
   /// rows, so the capacity that the sum needs is known.
   template <class Real = float>
@@ -25,7 +25,7 @@ struct call_kernel<selected_rows_sum> {
 };
 
 template <>
-struct call_kernel<mixed_rows_sum> {
+struct call_kernel<operators::mixed_rows_sum> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -40,29 +40,31 @@ struct call_kernel<mixed_rows_sum> {
 #if LAMINA_DEFINES
 
 template <class Real>
-std::ptrdiff_t call_kernel<selected_rows_sum>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::selected_rows_sum>::scratch(const call_context& c) {
   const operand out = c.output(0);
   std::size_t rows = 0;
   for (int i = 0; i < c.input_count(0); ++i) rows += rows_of<Real>(c.input(0, i)).capacity();
   if (out) rows_of<Real>(out).reserve(rows, out.columns);
   return 0;
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<selected_rows_sum>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<selected_rows_sum>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::selected_rows_sum>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::selected_rows_sum>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<selected_rows_sum>::run(const call_context& c) {
+void call_kernel<operators::selected_rows_sum>::run(const call_context& c) {
   const operand out = c.output(0);
   if (!out) return;
   basic_selected_rows<Real>& sum = rows_of<Real>(out);
   sum.begin(out.columns);
   for (int i = 0; i < c.input_count(0); ++i) sum.add(rows_of<Real>(c.input(0, i)));
 }
-LAMINA_INSTANCE(void call_kernel<selected_rows_sum>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<selected_rows_sum>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::selected_rows_sum>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::selected_rows_sum>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<mixed_rows_sum>::run(const call_context& c) {
+void call_kernel<operators::mixed_rows_sum>::run(const call_context& c) {
   const operand out = c.output(0);
   if (!out) return;
   clear(out);
@@ -76,8 +78,8 @@ void call_kernel<mixed_rows_sum>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<mixed_rows_sum>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<mixed_rows_sum>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::mixed_rows_sum>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::mixed_rows_sum>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

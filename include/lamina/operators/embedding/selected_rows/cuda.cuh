@@ -89,7 +89,7 @@ void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_
 }  // namespace detail
 
 template <>
-struct call_kernel<selected_rows_sum> {
+struct call_kernel<operators::selected_rows_sum> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -107,7 +107,7 @@ struct call_kernel<selected_rows_sum> {
 };
 
 template <>
-struct call_kernel<mixed_rows_sum> {
+struct call_kernel<operators::mixed_rows_sum> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out = X[0] + X[1] + ..., all of them selected_rows. Out has each row that occurs in any of them
 /// once. Fluid: sum.
@@ -21,4 +21,4 @@ struct selected_rows_sum : operator_definition {
 /// The sum of inputs of which only some are selected_rows: Out is dense. Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -210,7 +210,7 @@ inline void step_forward(const Real* a, const operand& transition, const Real* x
 }  // namespace detail
 
 template <>
-struct call_kernel<linear_chain_crf> {
+struct call_kernel<operators::linear_chain_crf> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -251,7 +251,7 @@ struct call_kernel<linear_chain_crf> {
 };
 
 template <>
-struct call_kernel<gradient_of<linear_chain_crf>> {
+struct call_kernel<gradient_of<operators::linear_chain_crf>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -259,7 +259,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
 };
 
 template <>
-struct call_kernel<crf_decoding> {
+struct call_kernel<operators::crf_decoding> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -277,7 +277,7 @@ struct call_kernel<crf_decoding> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<linear_chain_crf>::run(const call_context& c) {
+void call_kernel<operators::linear_chain_crf>::run(const call_context& c) {
   const detail::tag_scores<Real> in(c, c.input(2));
   const int n = in.tags;
   Real* memory = numbers_at<Real>(c.scratch());
@@ -313,19 +313,21 @@ void call_kernel<linear_chain_crf>::run(const call_context& c) {
     *cost.row<Real>(s) = static_cast<Real>(total);
   }
 }
-LAMINA_INSTANCE(void call_kernel<linear_chain_crf>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<linear_chain_crf>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::linear_chain_crf>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::linear_chain_crf>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<linear_chain_crf>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::linear_chain_crf>::scratch(const call_context& c) {
   const operand x = c.input(0);
   return in_floats<Real>(static_cast<std::ptrdiff_t>(x.columns) * (2 * x.rows + x.columns + 4));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<linear_chain_crf>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<linear_chain_crf>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::linear_chain_crf>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::linear_chain_crf>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<linear_chain_crf>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::linear_chain_crf>>::run(const call_context& c) {
   const detail::tag_scores<Real> in(c, c.input(2));
   const operand alpha = c.input(3), e = c.input(4), w = c.input(5), slope = c.input(6);
   const operand dx = c.output(0), dw = c.output(1);
@@ -377,21 +379,26 @@ void call_kernel<gradient_of<linear_chain_crf>>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<linear_chain_crf>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<linear_chain_crf>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::linear_chain_crf>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::linear_chain_crf>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<linear_chain_crf>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::linear_chain_crf>>::scratch(
+    const call_context& c) {
   const std::ptrdiff_t n = c.input(0).columns;
   return in_floats<Real>(n * (n + 2 + c.input(0).rows));
 }
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<linear_chain_crf>>::scratch<float>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::linear_chain_crf>>::scratch<float>(
+        const call_context&))
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<linear_chain_crf>>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::linear_chain_crf>>::scratch<double>(
+        const call_context&))
 
 template <class Real>
-void call_kernel<crf_decoding>::run(const call_context& c) {
+void call_kernel<operators::crf_decoding>::run(const call_context& c) {
   const operand labels = c.input(2), path = c.output(0);
   const detail::tag_scores<Real> in(c, labels);
   const int n = in.tags;
@@ -419,16 +426,18 @@ void call_kernel<crf_decoding>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<crf_decoding>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<crf_decoding>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::crf_decoding>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::crf_decoding>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<crf_decoding>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::crf_decoding>::scratch(const call_context& c) {
   const operand x = c.input(0);
   return in_floats<Real>(static_cast<std::ptrdiff_t>(x.rows + 2) * x.columns);
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<crf_decoding>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<crf_decoding>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::crf_decoding>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::crf_decoding>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

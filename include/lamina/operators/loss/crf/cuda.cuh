@@ -23,7 +23,7 @@ LAMINA_COLD inline void fail_crf_sum(const call_context& c, int i) {
 }  // namespace detail
 
 template <>
-struct call_kernel<linear_chain_crf> {
+struct call_kernel<operators::linear_chain_crf> {
   static constexpr checked_input checked{.slot = 2, .what = "label", .tell = detail::fail_crf_sum};
   static constexpr bool launches = true;
   template <class Backend>
@@ -51,7 +51,7 @@ struct call_kernel<linear_chain_crf> {
 };
 
 template <>
-struct call_kernel<gradient_of<linear_chain_crf>> {
+struct call_kernel<gradient_of<operators::linear_chain_crf>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -86,7 +86,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
 };
 
 template <>
-struct call_kernel<crf_decoding> {
+struct call_kernel<operators::crf_decoding> {
   static constexpr checked_input checked{2, "label"};
   static constexpr bool launches = true;
   template <class Backend>

@@ -55,7 +55,7 @@ constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<Index, S, E
   const int emission = detail::without_gradient(layer, layer.output_like(input.id));
   const int transition = detail::without_gradient(layer, layer.output_like(w));
   const auto cost = layer.template output<variable<T, parent_rows<R>, 1>>();
-  b.add_operator(schema_of<lamina::linear_chain_crf>(), {input.id, w, label.id},
+  b.add_operator(schema_of<operators::linear_chain_crf>(), {input.id, w, label.id},
                  {alpha, emission, transition, cost.id});
   return layer.returns(cost);
 }

@@ -18,7 +18,7 @@ constexpr variable<std::int64_t, R, 1> viterbi_path(variable<T, R, D...> input, 
   const int w = transitions<T, D...>(layer, attr, line);
   const auto path = layer.template output<variable<std::int64_t, R, 1>>();
   without_gradient(layer, path.id);
-  b.add_operator(schema_of<lamina::crf_decoding>(), {input.id, w, label}, {path.id});
+  b.add_operator(schema_of<operators::crf_decoding>(), {input.id, w, label}, {path.id});
   return layer.returns(path);
 }
 }  // namespace detail

@@ -40,25 +40,25 @@ inline Real finite_ratio(Real d, Real p) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<cross_entropy> {
+struct call_kernel<operators::cross_entropy> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<cross_entropy>> {
+struct call_kernel<gradient_of<operators::cross_entropy>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<softmax_with_cross_entropy> {
+struct call_kernel<operators::softmax_with_cross_entropy> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
+struct call_kernel<gradient_of<operators::softmax_with_cross_entropy>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -66,7 +66,7 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<cross_entropy>::run(const call_context& c) {
+void call_kernel<operators::cross_entropy>::run(const call_context& c) {
   const operand in = c.input(0), label = c.input(1), out = c.output(0);
   require_real<Real>(c, in);
   const bool soft = c.flag(0);
@@ -87,11 +87,11 @@ void call_kernel<cross_entropy>::run(const call_context& c) {
       out.row<Real>(r)[o] = cost;
     }
 }
-LAMINA_INSTANCE(void call_kernel<cross_entropy>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<cross_entropy>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::cross_entropy>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::cross_entropy>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<cross_entropy>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::cross_entropy>>::run(const call_context& c) {
   const operand in = c.input(0), label = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   const bool soft = c.flag(0);
@@ -112,11 +112,13 @@ void call_kernel<gradient_of<cross_entropy>>::run(const call_context& c) {
       if (l >= 0) g[l] = detail::finite_ratio(-d, x[l]);
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<cross_entropy>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<cross_entropy>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::cross_entropy>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::cross_entropy>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<softmax_with_cross_entropy>::run(const call_context& c) {
+void call_kernel<operators::softmax_with_cross_entropy>::run(const call_context& c) {
   const operand logits = c.input(0), label = c.input(1), softmax = c.output(0), loss = c.output(1);
   require_real<Real>(c, logits);
   const bool soft = c.flag(0);
@@ -142,11 +144,13 @@ void call_kernel<softmax_with_cross_entropy>::run(const call_context& c) {
       loss.row<Real>(r)[o] = cost;
     }
 }
-LAMINA_INSTANCE(void call_kernel<softmax_with_cross_entropy>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<softmax_with_cross_entropy>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::softmax_with_cross_entropy>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::softmax_with_cross_entropy>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<softmax_with_cross_entropy>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::softmax_with_cross_entropy>>::run(const call_context& c) {
   const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
   if (!dx) return;
   const bool soft = c.flag(0);
@@ -173,10 +177,10 @@ void call_kernel<gradient_of<softmax_with_cross_entropy>>::run(const call_contex
       d[l] -= g;
     }
 }
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<softmax_with_cross_entropy>>::run<float>(const call_context&))
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<softmax_with_cross_entropy>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::softmax_with_cross_entropy>>::run<float>(
+    const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::softmax_with_cross_entropy>>::run<double>(
+    const call_context&))
 
 #endif  // LAMINA_DEFINES
 

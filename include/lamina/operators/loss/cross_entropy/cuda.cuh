@@ -62,7 +62,7 @@ struct label_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
+struct call_kernel<operators::softmax_with_cross_entropy> : detail::label_kernel {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
     require_float(c, c.input(0));
@@ -79,7 +79,7 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
 };
 
 template <>
-struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
+struct call_kernel<gradient_of<operators::softmax_with_cross_entropy>> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.out[0]);
@@ -110,7 +110,7 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
 };
 
 template <>
-struct call_kernel<cross_entropy> : detail::label_kernel {
+struct call_kernel<operators::cross_entropy> : detail::label_kernel {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     require_float(c, c.input(0));
@@ -124,7 +124,7 @@ struct call_kernel<cross_entropy> : detail::label_kernel {
 };
 
 template <>
-struct call_kernel<gradient_of<cross_entropy>> {
+struct call_kernel<gradient_of<operators::cross_entropy>> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.in[0]);

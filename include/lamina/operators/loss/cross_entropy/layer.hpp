@@ -57,7 +57,7 @@ constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
   program_builder& b = *x.builder;
   layer_helper layer(b, "cross_entropy", attr.name);
   const auto y = layer.template output<detail::one_a_row<in>>();
-  b.add_operator(schema_of<lamina::cross_entropy>(), {x.id, label.id}, {y.id},
+  b.add_operator(schema_of<operators::cross_entropy>(), {x.id, label.id}, {y.id},
                  b.attribute_list(soft, attr.ignore_index));
   return layer.returns(y);
 }

@@ -35,7 +35,7 @@ constexpr auto softmax_with_cross_entropy(
   const int softmax = layer.output_like(logits.id);
   const auto loss = layer.template output<detail::one_a_row<in>>();
   const bool usual = !soft && attr.ignore_index == -100;
-  b.add_operator(schema_of<lamina::softmax_with_cross_entropy>(), {logits.id, label.id},
+  b.add_operator(schema_of<operators::softmax_with_cross_entropy>(), {logits.id, label.id},
                  {softmax, loss.id},
                  usual ? -1 : b.attribute_list(soft, attr.ignore_index, true, -1));
   return layer.returns(loss);

@@ -222,7 +222,7 @@ class ctc_paths {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<warpctc> {
+struct call_kernel<operators::warpctc> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -230,7 +230,7 @@ struct call_kernel<warpctc> {
 };
 
 template <>
-struct call_kernel<gradient_of<warpctc>> {
+struct call_kernel<gradient_of<operators::warpctc>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -238,7 +238,7 @@ struct call_kernel<gradient_of<warpctc>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<warpctc>::run(const call_context& c) {
+void call_kernel<operators::warpctc>::run(const call_context& c) {
   const operand logits = c.input(0), gradient = c.output(0), loss = c.output(1);
   require_real<Real>(c, logits);
   const sequence_rows rows = c.sequences(logits), labels = c.sequences(c.input(1));
@@ -264,18 +264,19 @@ void call_kernel<warpctc>::run(const call_context& c) {
       paths.gradient(total, gradient);
   }
 }
-LAMINA_INSTANCE(void call_kernel<warpctc>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<warpctc>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::warpctc>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::warpctc>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<warpctc>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::warpctc>::scratch(const call_context& c) {
   return in_floats<Real>(detail::ctc_paths<Real>::floats(c.input(0).rows, c.input(1).rows));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<warpctc>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<warpctc>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::warpctc>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::warpctc>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<warpctc>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::warpctc>>::run(const call_context& c) {
   const operand of_one = c.input(1), d = c.input(2), dx = c.output(0);
   if (!dx) return;
   const sequence_rows rows = c.sequences(dx);
@@ -287,8 +288,8 @@ void call_kernel<gradient_of<warpctc>>::run(const call_context& c) {
         dx.row<Real>(r)[k] = of_one.row<const Real>(r)[k] * factor;
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<warpctc>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<warpctc>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::warpctc>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::warpctc>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

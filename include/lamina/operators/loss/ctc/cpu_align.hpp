@@ -16,7 +16,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<ctc_align> {
+struct call_kernel<operators::ctc_align> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -24,7 +24,7 @@ struct call_kernel<ctc_align> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<ctc_align>::run(const call_context& c) {
+void call_kernel<operators::ctc_align>::run(const call_context& c) {
   const int blank = c.integer(0);
   const bool merges = c.flag(1);
   detail::keep_rows(c, [=](const operand& x, int r, int first) {
@@ -32,8 +32,8 @@ void call_kernel<ctc_align>::run(const call_context& c) {
     return id != blank && !(merges && r > first && id == integer_in(x, r - 1, 0));
   });
 }
-LAMINA_INSTANCE(void call_kernel<ctc_align>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<ctc_align>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::ctc_align>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::ctc_align>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -243,7 +243,7 @@ struct ctc_slope_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<warpctc> {
+struct call_kernel<operators::warpctc> {
   static constexpr checked_input checked{1, "label", chosen::element,
                                          "another than the blank, and enough rows of scores"};
   static constexpr bool launches = true;
@@ -288,7 +288,7 @@ struct call_kernel<warpctc> {
 };
 
 template <>
-struct call_kernel<gradient_of<warpctc>> {
+struct call_kernel<gradient_of<operators::warpctc>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

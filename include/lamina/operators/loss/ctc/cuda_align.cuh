@@ -11,7 +11,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<ctc_align> {
+struct call_kernel<operators::ctc_align> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

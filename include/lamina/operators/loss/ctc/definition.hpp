@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Loss[i] = -log P, where P is the sum over all paths that collapse to sequence i of Label of the
 /// product of softmax(Logits) along the path. A path has one class per row of Logits [rows,
@@ -43,4 +43,4 @@ struct ctc_align : operator_definition {
 
 using loss_ctc_operators = operator_list<warpctc, ctc_align>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -38,7 +38,7 @@ constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> labe
   layer_helper layer(b, "warpctc", attr.name);
   const int gradient = detail::without_gradient(layer, layer.output_like(input.id));
   const auto loss = layer.template output<variable<T, parent_rows<R>, 1>>();
-  b.add_operator(schema_of<lamina::warpctc>(), {input.id, label.id}, {gradient, loss.id},
+  b.add_operator(schema_of<operators::warpctc>(), {input.id, label.id}, {gradient, loss.id},
                  b.attribute_list(attr.blank, attr.norm_by_times));
   return layer.returns(loss);
 }

@@ -37,7 +37,7 @@ constexpr auto ctc_align(variable<Index, R, D...> input,
   layer_helper layer(b, "ctc_align", attr.name);
   const auto y = layer.template output<variable<Index, tokens<Name, parent_rows<R>>, 1>>();
   detail::without_gradient(layer, y.id);
-  b.add_operator(schema_of<lamina::ctc_align>(), {input.id}, {y.id},
+  b.add_operator(schema_of<operators::ctc_align>(), {input.id}, {y.id},
                  b.attribute_list(attr.blank, attr.merge_repeated));
   return layer.returns(y);
 }

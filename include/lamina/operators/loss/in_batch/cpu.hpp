@@ -42,14 +42,14 @@ void add_multiple(Real factor, const Real* from, int n, Real* to) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<in_batch_cross_entropy> {
+struct call_kernel<operators::in_batch_cross_entropy> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   LAMINA_API static std::ptrdiff_t scratch(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<in_batch_cross_entropy>> {
+struct call_kernel<gradient_of<operators::in_batch_cross_entropy>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -57,7 +57,7 @@ struct call_kernel<gradient_of<in_batch_cross_entropy>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<in_batch_cross_entropy>::run(const call_context& c) {
+void call_kernel<operators::in_batch_cross_entropy>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), label = c.input(2);
   const operand log_sum = c.output(0), out = c.output(1);
   require_real<Real>(c, x);
@@ -78,15 +78,17 @@ void call_kernel<in_batch_cross_entropy>::run(const call_context& c) {
           log_of_sum + (most - right * detail::share_of_class<Real>(label, i, x.rows));
   }
 }
-LAMINA_INSTANCE(void call_kernel<in_batch_cross_entropy>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<in_batch_cross_entropy>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::in_batch_cross_entropy>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::in_batch_cross_entropy>::run<double>(const call_context&))
 
-std::ptrdiff_t call_kernel<in_batch_cross_entropy>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::in_batch_cross_entropy>::scratch(const call_context& c) {
   return 2 * c.input(0).rows;
 }
 
 template <class Real>
-void call_kernel<gradient_of<in_batch_cross_entropy>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::in_batch_cross_entropy>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), label = c.input(2);
   const operand log_sum = c.input(3), slope = c.input(4);
   const operand dx = c.output(0), dy = c.output(1);
@@ -108,10 +110,10 @@ void call_kernel<gradient_of<in_batch_cross_entropy>>::run(const call_context& c
     }
   }
 }
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<in_batch_cross_entropy>>::run<float>(const call_context&))
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<in_batch_cross_entropy>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::in_batch_cross_entropy>>::run<float>(
+    const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::in_batch_cross_entropy>>::run<double>(
+    const call_context&))
 
 #endif  // LAMINA_DEFINES
 

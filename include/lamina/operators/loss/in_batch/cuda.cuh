@@ -98,7 +98,7 @@ inline all_pairs_arguments pairs_of(const operand& x, const operand& y, const op
 }  // namespace detail
 
 template <>
-struct call_kernel<in_batch_cross_entropy> {
+struct call_kernel<operators::in_batch_cross_entropy> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -111,7 +111,7 @@ struct call_kernel<in_batch_cross_entropy> {
   }
 };
 template <>
-struct call_kernel<gradient_of<in_batch_cross_entropy>> {
+struct call_kernel<gradient_of<operators::in_batch_cross_entropy>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

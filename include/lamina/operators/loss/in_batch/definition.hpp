@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// With s_ij = <X_i, Y_j> over all rows of the mini-batch, Out_i = log(sum over j of e^s_ij) - the
 /// mean of s_ij over the rows j whose Label is that of row i. Without Label it is row i alone. So
@@ -27,4 +27,4 @@ struct in_batch_cross_entropy : operator_definition {
 
 using loss_in_batch_operators = operator_list<in_batch_cross_entropy>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -23,7 +23,8 @@ constexpr auto in_batch_cost(variable<T, R, N> x, int y, int label, std::string_
   layer_helper layer(b, "in_batch_cross_entropy", name);
   const auto sum = layer.template output<variable<T, R, 2>>();
   const auto cost = layer.template output<variable<T, R, 1>>();
-  b.add_operator(schema_of<lamina::in_batch_cross_entropy>(), {x.id, y, label}, {sum.id, cost.id});
+  b.add_operator(schema_of<operators::in_batch_cross_entropy>(), {x.id, y, label},
+                 {sum.id, cost.id});
   return layer.returns(cost);
 }
 }  // namespace detail

@@ -39,12 +39,12 @@ void divided_by_labels(const call_context& c) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<sigmoid_cross_entropy_with_logits> {
+struct call_kernel<operators::sigmoid_cross_entropy_with_logits> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
+struct call_kernel<gradient_of<operators::sigmoid_cross_entropy_with_logits>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -52,26 +52,29 @@ struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sigmoid_cross_entropy_with_logits>::run(const call_context& c) {
+void call_kernel<operators::sigmoid_cross_entropy_with_logits>::run(const call_context& c) {
   require_real<Real>(c, c.input(0));
   require_real<Real>(c, c.input(1));
-  detail::divided_by_labels<sigmoid_cross_entropy_with_logits, Real>(c);
+  detail::divided_by_labels<operators::sigmoid_cross_entropy_with_logits, Real>(c);
 }
 LAMINA_INSTANCE(
-    void call_kernel<sigmoid_cross_entropy_with_logits>::run<float>(const call_context&))
-LAMINA_INSTANCE(
-    void call_kernel<sigmoid_cross_entropy_with_logits>::run<double>(const call_context&))
+    void call_kernel<operators::sigmoid_cross_entropy_with_logits>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sigmoid_cross_entropy_with_logits>::run<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sigmoid_cross_entropy_with_logits>>::run(
+    const call_context& c) {
   require_real<Real>(c, c.input(0));
   require_real<Real>(c, c.input(1));
-  detail::divided_by_labels<gradient_of<sigmoid_cross_entropy_with_logits>, Real>(c);
+  detail::divided_by_labels<gradient_of<operators::sigmoid_cross_entropy_with_logits>, Real>(c);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>>::run<float>(
-    const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>>::run<double>(
-    const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sigmoid_cross_entropy_with_logits>>::run<float>(
+        const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sigmoid_cross_entropy_with_logits>>::run<double>(
+        const call_context&))
 
 #endif  // LAMINA_DEFINES
 

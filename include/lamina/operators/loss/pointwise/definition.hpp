@@ -27,6 +27,10 @@ LAMINA_INLINE LAMINA_NUMBER_FN T binary_slope(T x, T label) {
 
 }  // namespace detail
 
+}  // namespace lamina::inline LAMINA_ABI
+
+namespace lamina::inline LAMINA_ABI::operators {
+
 /// Out = max(x, 0) - x * label + log(1 + e^-|x|), or 0 if the label is ignore_index. Fluid:
 /// sigmoid_cross_entropy_with_logits.
 struct sigmoid_cross_entropy_with_logits : pointwise {
@@ -195,4 +199,4 @@ using loss_pointwise_operators =
     operator_list<sigmoid_cross_entropy_with_logits, log_loss, hinge_loss, huber_loss,
                   modified_huber_loss, rank_loss, margin_rank_loss>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

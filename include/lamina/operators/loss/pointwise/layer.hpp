@@ -77,9 +77,9 @@ constexpr auto square_error_cost(variable<T, R, D...> x, variable<U, S, E...> la
   program_builder& b = *x.builder;
   layer_helper layer(b, "square_error_cost", attr.name);
   const int difference = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::elementwise_sub>(), {x.id, label.id}, {difference});
+  b.add_operator(schema_of<operators::elementwise_sub>(), {x.id, label.id}, {difference});
   const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::square>(), {difference}, {y});
+  b.add_operator(schema_of<operators::square>(), {difference}, {y});
   return layer.returns(variable<T, R, D...>{&b, y});
 }
 #ifdef LAMINA_NAMES_OPTIONS
@@ -95,7 +95,7 @@ constexpr auto sigmoid_cross_entropy_with_logits(
     variable<T, R, D...> x, variable<U, S, E...> label,
     const options<sigmoid_cross_entropy_with_logits_attr, T>& attr = {},
     int line = __builtin_LINE()) {
-  return detail::pair_loss<lamina::sigmoid_cross_entropy_with_logits>(
+  return detail::pair_loss<operators::sigmoid_cross_entropy_with_logits>(
       x, label, "sigmoid_cross_entropy_with_logits", attr.name, line,
       x.builder->attribute_list(attr.ignore_index, false));
 }
@@ -105,15 +105,15 @@ template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
                         const options<log_loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
   p.builder->require_option(attr.epsilon >= 0, line, "log_loss: epsilon >= 0");
-  return detail::pair_loss<lamina::log_loss>(p, label, "log_loss", attr.name, line,
-                                             p.builder->attribute_list(attr.epsilon));
+  return detail::pair_loss<operators::log_loss>(p, label, "log_loss", attr.name, line,
+                                                p.builder->attribute_list(attr.epsilon));
 }
 
 /// max(0, 1 - x * (2 * label - 1)); labels are 0 or 1. Fluid: hinge_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
                           const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::pair_loss<lamina::hinge_loss>(x, label, "hinge_loss", attr.name, line);
+  return detail::pair_loss<operators::hinge_loss>(x, label, "hinge_loss", attr.name, line);
 }
 
 /// With r = label - x: r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2). Source: Huber 1964.
@@ -122,8 +122,8 @@ template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, float delta,
                           const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
   x.builder->require_option(delta > 0, line, "huber_loss: delta > 0");
-  return detail::pair_loss<lamina::huber_loss, true>(x, label, "huber_loss", attr.name, line,
-                                                     x.builder->attribute_list(delta));
+  return detail::pair_loss<operators::huber_loss, true>(x, label, "huber_loss", attr.name, line,
+                                                        x.builder->attribute_list(delta));
 }
 
 /// With v = x * (2 * label - 1): -4 v if v < -1, (1 - v)^2 if v < 1, else 0; labels are 0 or 1.
@@ -132,8 +132,8 @@ template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
                                    const options<loss_attr, T>& attr = {},
                                    int line = __builtin_LINE()) {
-  return detail::pair_loss<lamina::modified_huber_loss, true>(x, label, "modified_huber_loss",
-                                                              attr.name, line);
+  return detail::pair_loss<operators::modified_huber_loss, true>(x, label, "modified_huber_loss",
+                                                                 attr.name, line);
 }
 
 /// log(1 + e^(left - right)) - label * (left - right); the label is the probability that left ranks
@@ -150,7 +150,8 @@ constexpr auto rank_loss(L label, V left, W right, const options<loss_attr, V>& 
   require_one_program(left, right, line);
   layer_helper layer(*left.builder, "rank_loss", attr.name);
   const int out = layer.output_like(left.id);
-  left.builder->add_operator(schema_of<lamina::rank_loss>(), {label.id, left.id, right.id}, {out});
+  left.builder->add_operator(schema_of<operators::rank_loss>(), {label.id, left.id, right.id},
+                             {out});
   return layer.returns(V{left.builder, out});
 }
 
@@ -170,7 +171,7 @@ constexpr auto margin_rank_loss(L label, V left, W right,
   layer_helper layer(b, "margin_rank_loss", attr.name);
   const int out = layer.output_like(left.id);
   const int activated = layer.output_like(left.id);
-  b.add_operator(schema_of<lamina::margin_rank_loss>(), {left.id, right.id, label.id},
+  b.add_operator(schema_of<operators::margin_rank_loss>(), {left.id, right.id, label.id},
                  {activated, out}, b.attribute_list(attr.margin));
   return layer.returns(V{&b, out});
 }

@@ -12,8 +12,8 @@ namespace lamina::inline LAMINA_ABI::lowering {
 /// Whether this cost, or its gradient, is divided by a number of labels, so that it is not
 /// pointwise.
 constexpr bool is_divided_by_labels(const lowering_state& s, const operator_desc& op) {
-  return (is<sigmoid_cross_entropy_with_logits>(op) ||
-          is<gradient_of<sigmoid_cross_entropy_with_logits>>(op)) &&
+  return (is<operators::sigmoid_cross_entropy_with_logits>(op) ||
+          is<gradient_of<operators::sigmoid_cross_entropy_with_logits>>(op)) &&
          attribute(s, op, 1) != 0;
 }
 

@@ -18,49 +18,49 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<smooth_l1_loss> {
+struct call_kernel<operators::smooth_l1_loss> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<smooth_l1_loss>> {
+struct call_kernel<gradient_of<operators::smooth_l1_loss>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<kldiv_loss> {
+struct call_kernel<operators::kldiv_loss> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<kldiv_loss>> {
+struct call_kernel<gradient_of<operators::kldiv_loss>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<bpr_loss> {
+struct call_kernel<operators::bpr_loss> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<bpr_loss>> {
+struct call_kernel<gradient_of<operators::bpr_loss>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<label_smooth> {
+struct call_kernel<operators::label_smooth> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<label_smooth>> {
+struct call_kernel<gradient_of<operators::label_smooth>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -68,7 +68,7 @@ struct call_kernel<gradient_of<label_smooth>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<smooth_l1_loss>::run(const call_context& c) {
+void call_kernel<operators::smooth_l1_loss>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), inside = c.input(2), outside = c.input(3);
   const operand diff = c.output(0), out = c.output(1);
   require_real<Real>(c, x);
@@ -92,11 +92,11 @@ void call_kernel<smooth_l1_loss>::run(const call_context& c) {
     if (out) *out.row<Real>(r) = total;
   }
 }
-LAMINA_INSTANCE(void call_kernel<smooth_l1_loss>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<smooth_l1_loss>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::smooth_l1_loss>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::smooth_l1_loss>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<smooth_l1_loss>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::smooth_l1_loss>>::run(const call_context& c) {
   const operand inside = c.input(0), outside = c.input(1), diff = c.input(2), slope = c.input(3);
   const operand dx = c.output(0), dy = c.output(1);
   const Real s2 = static_cast<Real>(c.number(0) * c.number(0));
@@ -114,11 +114,13 @@ void call_kernel<gradient_of<smooth_l1_loss>>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<smooth_l1_loss>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<smooth_l1_loss>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::smooth_l1_loss>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::smooth_l1_loss>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<kldiv_loss>::run(const call_context& c) {
+void call_kernel<operators::kldiv_loss>::run(const call_context& c) {
   const operand in = c.input(0), target = c.input(1), out = c.output(0);
   require_real<Real>(c, in);
   const kldiv_reduction how = kldiv_reduction_of(c);
@@ -135,11 +137,11 @@ void call_kernel<kldiv_loss>::run(const call_context& c) {
   if (how != kldiv_reduction::none)
     *out.row<Real>(0) = static_cast<Real>(total * kldiv_factor(how, in));
 }
-LAMINA_INSTANCE(void call_kernel<kldiv_loss>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<kldiv_loss>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::kldiv_loss>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::kldiv_loss>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<kldiv_loss>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::kldiv_loss>>::run(const call_context& c) {
   const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
   if (!dx) return;
   const kldiv_reduction how = kldiv_reduction_of(c);
@@ -152,11 +154,13 @@ void call_kernel<gradient_of<kldiv_loss>>::run(const call_context& c) {
       dx.row<Real>(r)[j] = t <= 0 ? Real(0) : -d * t * factor;
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<kldiv_loss>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<kldiv_loss>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::kldiv_loss>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::kldiv_loss>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<bpr_loss>::run(const call_context& c) {
+void call_kernel<operators::bpr_loss>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0);
   require_real<Real>(c, in);
   const label_reader labels(c, c.input(1), -100);
@@ -174,11 +178,11 @@ void call_kernel<bpr_loss>::run(const call_context& c) {
       out.row<Real>(r)[o] = lines.n > 1 ? cost / static_cast<Real>(lines.n - 1) : Real(0);
     }
 }
-LAMINA_INSTANCE(void call_kernel<bpr_loss>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<bpr_loss>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::bpr_loss>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::bpr_loss>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<bpr_loss>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::bpr_loss>>::run(const call_context& c) {
   const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   const label_reader labels(c, c.input(1), -100);
@@ -200,11 +204,12 @@ void call_kernel<gradient_of<bpr_loss>>::run(const call_context& c) {
       g[l] = -total;
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<bpr_loss>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<bpr_loss>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::bpr_loss>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::bpr_loss>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<label_smooth>::run(const call_context& c) {
+void call_kernel<operators::label_smooth>::run(const call_context& c) {
   const operand in = c.input(0), prior = c.input(1), out = c.output(0);
   require_real<Real>(c, in);
   const Real epsilon = static_cast<Real>(c.number(0));
@@ -220,19 +225,21 @@ void call_kernel<label_smooth>::run(const call_context& c) {
         y[j] = (1 - epsilon) * x[j] + epsilon * (p != nullptr ? p[j] : even);
     }
 }
-LAMINA_INSTANCE(void call_kernel<label_smooth>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<label_smooth>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::label_smooth>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::label_smooth>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<label_smooth>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::label_smooth>>::run(const call_context& c) {
   const operand slope = c.input(0), dx = c.output(0);
   if (!dx) return;
   const Real factor = 1 - static_cast<Real>(c.number(0));
   for (int r = 0; r < dx.rows; ++r)
     for (int j = 0; j < dx.columns; ++j) dx.row<Real>(r)[j] = factor * slope.row<const Real>(r)[j];
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<label_smooth>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<label_smooth>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::label_smooth>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::label_smooth>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

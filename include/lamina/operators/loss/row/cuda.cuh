@@ -114,7 +114,7 @@ struct label_smooth_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<smooth_l1_loss> {
+struct call_kernel<operators::smooth_l1_loss> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -131,7 +131,7 @@ struct call_kernel<smooth_l1_loss> {
   }
 };
 template <>
-struct call_kernel<gradient_of<smooth_l1_loss>> {
+struct call_kernel<gradient_of<operators::smooth_l1_loss>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -148,7 +148,7 @@ struct call_kernel<gradient_of<smooth_l1_loss>> {
 };
 
 template <>
-struct call_kernel<kldiv_loss> {
+struct call_kernel<operators::kldiv_loss> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -169,7 +169,7 @@ struct call_kernel<kldiv_loss> {
   }
 };
 template <>
-struct call_kernel<gradient_of<kldiv_loss>> {
+struct call_kernel<gradient_of<operators::kldiv_loss>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -187,7 +187,7 @@ struct call_kernel<gradient_of<kldiv_loss>> {
 };
 
 template <>
-struct call_kernel<bpr_loss> {
+struct call_kernel<operators::bpr_loss> {
   static constexpr checked_input checked{1, "label"};
   static constexpr int ignored = -100;
   static void prepare(const call_context& c, call_arguments& a) {
@@ -213,7 +213,7 @@ struct call_kernel<bpr_loss> {
   }
 };
 template <>
-struct call_kernel<gradient_of<bpr_loss>> {
+struct call_kernel<gradient_of<operators::bpr_loss>> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     c.share_lines(a, a.out[0]);
@@ -240,7 +240,7 @@ struct call_kernel<gradient_of<bpr_loss>> {
 };
 
 template <>
-struct call_kernel<label_smooth> {
+struct call_kernel<operators::label_smooth> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -255,7 +255,7 @@ struct call_kernel<label_smooth> {
   }
 };
 template <>
-struct call_kernel<gradient_of<label_smooth>> {
+struct call_kernel<gradient_of<operators::label_smooth>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

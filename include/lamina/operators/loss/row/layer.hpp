@@ -34,7 +34,7 @@ constexpr auto smooth_l1(X x, X y, int inside, int outside, const smooth_l1_attr
   constexpr extents shape{2, {all.at[0], 1}};
   const auto loss =
       layer.template output<handle_of<typename X::value_type, typename X::rows_type, shape>>();
-  b.add_operator(schema_of<lamina::smooth_l1_loss>(), {x.id, y.id, inside, outside},
+  b.add_operator(schema_of<operators::smooth_l1_loss>(), {x.id, y.id, inside, outside},
                  {difference, loss.id}, b.attribute_list(attr.sigma));
   return layer.returns(loss);
 }
@@ -92,7 +92,7 @@ constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},
                     : How == reduction::sum  ? "sum"
                     : How == reduction::mean ? "mean"
                                              : "batchmean";
-  b.add_operator(schema_of<lamina::kldiv_loss>(), {x.id, target.id}, {y.id},
+  b.add_operator(schema_of<operators::kldiv_loss>(), {x.id, target.id}, {y.id},
                  b.attribute_list(b.text(how)));
   return layer.returns(y);
 }
@@ -110,7 +110,7 @@ constexpr auto label_smooth(variable<T, R, D...> label,
   b.require_option(attr.epsilon >= 0 && attr.epsilon <= 1, line, "label_smooth: 0 <= epsilon <= 1");
   layer_helper layer(b, "label_smooth", attr.name);
   const int y = layer.output_like(label.id);
-  b.add_operator(schema_of<lamina::label_smooth>(), {label.id, -1}, {y},
+  b.add_operator(schema_of<operators::label_smooth>(), {label.id, -1}, {y},
                  b.attribute_list(attr.epsilon));
   return layer.returns(variable<T, R, D...>{&b, y});
 }
@@ -128,7 +128,7 @@ constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
   b.require_option(attr.epsilon >= 0 && attr.epsilon <= 1, line, "label_smooth: 0 <= epsilon <= 1");
   layer_helper layer(b, "label_smooth", attr.name);
   const int y = layer.output_like(label.id);
-  b.add_operator(schema_of<lamina::label_smooth>(), {label.id, prior.id}, {y},
+  b.add_operator(schema_of<operators::label_smooth>(), {label.id, prior.id}, {y},
                  b.attribute_list(attr.epsilon));
   return layer.returns(variable<T, R, K>{&b, y});
 }

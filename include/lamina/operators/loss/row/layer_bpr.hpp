@@ -24,7 +24,7 @@ constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
   require_one_program(x, label, line);
   layer_helper layer(*x.builder, "bpr_loss", attr.name);
   const auto y = layer.template output<detail::one_a_row<in>>();
-  x.builder->add_operator(schema_of<lamina::bpr_loss>(), {x.id, label.id}, {y.id});
+  x.builder->add_operator(schema_of<operators::bpr_loss>(), {x.id, label.id}, {y.id});
   return layer.returns(y);
 }
 

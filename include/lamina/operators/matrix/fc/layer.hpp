@@ -70,7 +70,7 @@ constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, con
       layer.parameter(attr.param, ".w_", {in::width, Size}, dtype_of<T>, init::xavier(), line);
   using out = typename fc_shape<variable<T, R, D...>, Flatten, Size>::type;
   const out y = layer.output<out>();
-  b.add_operator(schema_of<lamina::mul>(), {x.id, w}, {y.id},
+  b.add_operator(schema_of<operators::mul>(), {x.id, w}, {y.id},
                  Flatten == 1 ? -1 : b.attribute_list(Flatten, 1));
   return y.id;
 }
@@ -83,7 +83,7 @@ constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int lin
     const int bias = layer.parameter(attr.bias_param, ".b_", {Size},
                                      dtype_of<typename Out::value_type>, init::constant(0), line);
     const int sum = layer.output_like(y);
-    b.add_operator(schema_of<lamina::elementwise_add>(), {y, bias}, {sum},
+    b.add_operator(schema_of<operators::elementwise_add>(), {y, bias}, {sum},
                    b.attribute_list(Flatten));
     y = sum;
   }
@@ -109,7 +109,7 @@ constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_a
       inputs);
   int y = products[0];
   if (n > 1) {
-    operator_desc op = b.begin(schema_of<lamina::sum>());
+    operator_desc op = b.begin(schema_of<operators::sum>());
     y = layer.output_like(products[0]);
     op.inputs = b.arguments.count;
     b.list(products, n);

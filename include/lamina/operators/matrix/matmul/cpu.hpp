@@ -18,7 +18,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<matmul> {
+struct call_kernel<operators::matmul> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -26,7 +26,7 @@ struct call_kernel<matmul> {
 };
 
 template <>
-struct call_kernel<gradient_of<matmul>> {
+struct call_kernel<gradient_of<operators::matmul>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -36,7 +36,7 @@ struct call_kernel<gradient_of<matmul>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<matmul>::run(const call_context& c) {
+void call_kernel<operators::matmul>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), out = c.output(0);
   require_real<Real>(c, x);
   const matmul_shape s(c, x, y, out);
@@ -47,19 +47,19 @@ void call_kernel<matmul>::run(const call_context& c) {
         {y.row<const Real>(0) + s.y.at(i), s.y.stride, s.y.transposed},
         out.row<Real>(0) + s.out_at(i), s.out_stride, false, numbers_at<Real>(c.scratch()));
 }
-LAMINA_INSTANCE(void call_kernel<matmul>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<matmul>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::matmul>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::matmul>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<matmul>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::matmul>::scratch(const call_context& c) {
   const matmul_shape s(c, c.input(0), c.input(1), c.output(0));
   return in_floats<Real>(gemm_row_major_scratch_floats<Real>(s.m, s.k, s.n));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<matmul>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<matmul>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::matmul>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::matmul>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<matmul>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::matmul>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), slope = c.input(2);
   const operand dx = c.output(0), dy = c.output(1);
   const matmul_shape s(c, x, y, slope);
@@ -98,11 +98,11 @@ void call_kernel<gradient_of<matmul>>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<matmul>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<matmul>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::matmul>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::matmul>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<matmul>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::matmul>>::scratch(const call_context& c) {
   const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
   return in_floats<Real>((std::max)({gemm_row_major_scratch_floats<Real>(s.m, s.n, s.k),
                                      gemm_row_major_scratch_floats<Real>(s.k, s.n, s.m),
@@ -110,9 +110,9 @@ std::ptrdiff_t call_kernel<gradient_of<matmul>>::scratch(const call_context& c) 
                                      gemm_row_major_scratch_floats<Real>(s.n, s.m, s.k)}));
 }
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<matmul>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<matmul>>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::matmul>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::matmul>>::scratch<double>(
+    const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -159,7 +159,7 @@ void each_matmul_gradient(const call_context& c, const matmul_shape& s, const F&
 }  // namespace detail
 
 template <>
-struct call_kernel<matmul> {
+struct call_kernel<operators::matmul> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -175,7 +175,7 @@ struct call_kernel<matmul> {
 };
 
 template <>
-struct call_kernel<gradient_of<matmul>> {
+struct call_kernel<gradient_of<operators::matmul>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

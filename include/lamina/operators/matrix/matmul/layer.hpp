@@ -91,7 +91,7 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
   program_builder& b = *x.builder;
   layer_helper layer(b, "matmul", attr.name);
   const out z = layer.template output<out>();
-  b.add_operator(schema_of<lamina::matmul>(), {x.id, y.id}, {z.id},
+  b.add_operator(schema_of<operators::matmul>(), {x.id, y.id}, {z.id},
                  b.attribute_list(Form.transpose_x, Form.transpose_y, attr.alpha));
   return layer.returns(z);
 }

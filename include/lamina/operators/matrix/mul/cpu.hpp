@@ -79,7 +79,7 @@ inline std::ptrdiff_t mul_scratch(const call_context& c) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<mul> {
+struct call_kernel<operators::mul> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -87,7 +87,7 @@ struct call_kernel<mul> {
 };
 
 template <>
-struct call_kernel<gradient_of<mul>> {
+struct call_kernel<gradient_of<operators::mul>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -97,7 +97,7 @@ struct call_kernel<gradient_of<mul>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<mul>::run(const call_context& c) {
+void call_kernel<operators::mul>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), out = c.output(0);
   require_real<Real>(c, x);
   const int x_dims = c.integer(0);
@@ -116,20 +116,20 @@ void call_kernel<mul>::run(const call_context& c) {
   }
   z.finish(out, to);
 }
-LAMINA_INSTANCE(void call_kernel<mul>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<mul>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::mul>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::mul>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<mul>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::mul>::scratch(const call_context& c) {
   const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
   return in_floats<Real>(detail::mul_scratch(c) +
                          gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<mul>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<mul>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::mul>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::mul>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<mul>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::mul>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), slope = c.input(2);
   const operand dx = c.output(0), dy = c.output(1);
   const int x_dims = c.integer(0), y_dims = c.integer(1);
@@ -165,11 +165,11 @@ void call_kernel<gradient_of<mul>>::run(const call_context& c) {
     g.finish(dy, to);
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<mul>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<mul>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::mul>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::mul>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<mul>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::mul>>::scratch(const call_context& c) {
   const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
   const int m = a.rows, k = a.columns, n = b.columns;
   return in_floats<Real>(
@@ -178,8 +178,10 @@ std::ptrdiff_t call_kernel<gradient_of<mul>>::scratch(const call_context& c) {
                   gemm_row_major_scratch_floats<Real>(k, m, n),
                   gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<mul>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<mul>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::mul>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::mul>>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -56,7 +56,7 @@ inline product_sum mul_right_gradient(const call_context& c) {
 }  // namespace detail
 
 template <>
-struct call_kernel<mul> {
+struct call_kernel<operators::mul> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -72,7 +72,7 @@ struct call_kernel<mul> {
 };
 
 template <>
-struct call_kernel<gradient_of<mul>> {
+struct call_kernel<gradient_of<operators::mul>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

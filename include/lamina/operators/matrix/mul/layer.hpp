@@ -54,7 +54,7 @@ constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,
   program_builder& b = *x.builder;
   layer_helper layer(b, "mul", attr.name);
   const out z = layer.template output<out>();
-  b.add_operator(schema_of<lamina::mul>(), {x.id, y.id}, {z.id},
+  b.add_operator(schema_of<operators::mul>(), {x.id, y.id}, {z.id},
                  b.attribute_list(XColumns, YColumns));
   return layer.returns(z);
 }

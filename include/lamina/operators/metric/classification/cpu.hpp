@@ -15,7 +15,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<top_k> {
+struct call_kernel<operators::top_k> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -38,13 +38,13 @@ struct call_kernel<top_k> {
 };
 
 template <>
-struct call_kernel<gradient_of<top_k>> {
+struct call_kernel<gradient_of<operators::top_k>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<accuracy> {
+struct call_kernel<operators::accuracy> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -58,7 +58,7 @@ struct call_kernel<accuracy> {
 };
 
 template <>
-struct call_kernel<auc> {
+struct call_kernel<operators::auc> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -75,7 +75,7 @@ struct call_kernel<auc> {
 };
 
 template <>
-struct call_kernel<one_hot> {
+struct call_kernel<operators::one_hot> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -83,7 +83,7 @@ struct call_kernel<one_hot> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<top_k>::run(const call_context& c) {
+void call_kernel<operators::top_k>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0), indices = c.output(1);
   const row_lines lines(in);
   const int k = c.integer(0);
@@ -109,11 +109,11 @@ void call_kernel<top_k>::run(const call_context& c) {
         std::memcpy(to, from + index[i] * static_cast<std::int64_t>(width), width);
     }
 }
-LAMINA_INSTANCE(void call_kernel<top_k>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<top_k>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::top_k>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::top_k>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<top_k>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::top_k>>::run(const call_context& c) {
   const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
@@ -125,11 +125,11 @@ void call_kernel<gradient_of<top_k>>::run(const call_context& c) {
       dx.row<Real>(r)[i / k * lines.n + indices.row<const std::int64_t>(r)[i]] +=
           slope.row<const Real>(r)[i];
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<top_k>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<top_k>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::top_k>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::top_k>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<accuracy>::run(const call_context& c) {
+void call_kernel<operators::accuracy>::run(const call_context& c) {
   const operand scores = c.input(0), indices = c.input(1), label = c.input(2);
   const operand part = c.output(0), correct = c.output(1), total = c.output(2);
   const row_lines lines(indices);
@@ -149,11 +149,11 @@ void call_kernel<accuracy>::run(const call_context& c) {
   if (correct) store_as(correct.data, correct.type, 0, hits);
   if (total) store_as(total.data, total.type, 0, all);
 }
-LAMINA_INSTANCE(void call_kernel<accuracy>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<accuracy>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::accuracy>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::accuracy>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<auc>::run(const call_context& c) {
+void call_kernel<operators::auc>::run(const call_context& c) {
   const operand predict = c.input(0), label = c.input(1);
   const operand area = c.output(0), positive = c.output(1), negative = c.output(2);
   require_real<Real>(c, predict);
@@ -184,11 +184,11 @@ void call_kernel<auc>::run(const call_context& c) {
   }
   if (area) store_as(area.data, area.type, 0, p > 0 && n > 0 ? sum / p / n : 0.0);
 }
-LAMINA_INSTANCE(void call_kernel<auc>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<auc>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::auc>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::auc>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<one_hot>::run(const call_context& c) {
+void call_kernel<operators::one_hot>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0);
   const int depth = c.integer(0);
   const bool lenient = c.flag(1);
@@ -203,8 +203,8 @@ void call_kernel<one_hot>::run(const call_context& c) {
         fail_range(c, "number", k, r, depth, in);
     }
 }
-LAMINA_INSTANCE(void call_kernel<one_hot>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<one_hot>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::one_hot>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::one_hot>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

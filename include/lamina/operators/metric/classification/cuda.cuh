@@ -50,7 +50,7 @@ struct best_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<top_k> {
+struct call_kernel<operators::top_k> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -66,7 +66,7 @@ struct call_kernel<top_k> {
 /// Each of the best elements of X gets the gradient of its position among them; all other elements
 /// get 0.
 template <>
-struct call_kernel<gradient_of<top_k>> {
+struct call_kernel<gradient_of<operators::top_k>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -79,7 +79,7 @@ struct call_kernel<gradient_of<top_k>> {
 
 /// Writes a line for each index: zeros, with a one at the index.
 template <>
-struct call_kernel<one_hot> {
+struct call_kernel<operators::one_hot> {
   static constexpr checked_input checked{0, "number", chosen::attribute};
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
@@ -101,7 +101,7 @@ struct call_kernel<one_hot> {
 
 /// One team counts the lines whose label is among the best; a NaN score does not count as a hit.
 template <>
-struct call_kernel<accuracy> {
+struct call_kernel<operators::accuracy> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 3);
     a.lines = 1;
@@ -209,7 +209,7 @@ struct auc_area_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<auc> {
+struct call_kernel<operators::auc> {
   static constexpr checked_input checked{0, "prediction", chosen::fraction};
   static constexpr bool launches = true;
   template <class Backend>

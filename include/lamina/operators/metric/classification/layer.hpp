@@ -47,7 +47,7 @@ constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = 
   const auto values = layer.template output<handle_of<T, R, shape>>();
   const auto indices = layer.template output<handle_of<std::int64_t, R, shape>>();
   detail::without_gradient(layer, indices.id);
-  b.add_operator(schema_of<lamina::top_k>(), {x.id}, {values.id, indices.id},
+  b.add_operator(schema_of<operators::top_k>(), {x.id}, {values.id, indices.id},
                  K == 1 ? -1 : b.attribute_list(K));
   return std::tuple{layer.returns(values), indices};
 }
@@ -75,7 +75,7 @@ constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
   const int correct = layer.template output<variable<std::int32_t, once, 1>>().id;
   const int total = layer.template output<variable<std::int32_t, once, 1>>().id;
   for (int v : {part.id, correct, total}) detail::without_gradient(layer, v);
-  b.add_operator(schema_of<lamina::accuracy>(), {values.id, indices.id, label.id},
+  b.add_operator(schema_of<operators::accuracy>(), {values.id, indices.id, label.id},
                  {part.id, correct, total});
   return layer.returns(part);
 }
@@ -108,7 +108,7 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
   const int positive = layer.counter(attr.num_thresholds + 1);
   const int negative = layer.counter(attr.num_thresholds + 1);
   const attribute_value curve = b.text("ROC");
-  b.add_operator(schema_of<lamina::auc>(), {x.id, label.id, positive, negative},
+  b.add_operator(schema_of<operators::auc>(), {x.id, label.id, positive, negative},
                  {area.id, positive, negative}, b.attribute_list(curve, attr.num_thresholds));
   return layer.returns(area);
 }
@@ -127,7 +127,7 @@ constexpr auto one_hot(variable<Index, R, D...> ids,
   program_builder& b = *ids.builder;
   layer_helper layer(b, "one_hot", attr.name);
   const auto y = layer.template output<handle_of<T, R, shape>>();
-  b.add_operator(schema_of<lamina::one_hot>(), {ids.id}, {y.id},
+  b.add_operator(schema_of<operators::one_hot>(), {ids.id}, {y.id},
                  b.attribute_list(Depth, attr.allow_out_of_range));
   return layer.returns(y);
 }

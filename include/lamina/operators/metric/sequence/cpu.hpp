@@ -15,7 +15,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<edit_distance> {
+struct call_kernel<operators::edit_distance> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -98,7 +98,7 @@ class chunk_walk {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<chunk_eval> {
+struct call_kernel<operators::chunk_eval> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -111,7 +111,7 @@ struct call_kernel<chunk_eval> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<edit_distance>::run(const call_context& c) {
+void call_kernel<operators::edit_distance>::run(const call_context& c) {
   const operand hyps = c.input(0), refs = c.input(1), number = c.output(0), out = c.output(1);
   const sequence_rows from = c.sequences(hyps), to = c.sequences(refs);
   if (to.count != from.count)
@@ -130,18 +130,20 @@ void call_kernel<edit_distance>::run(const call_context& c) {
     *out.row<float>(s) = edits;
   }
 }
-LAMINA_INSTANCE(void call_kernel<edit_distance>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<edit_distance>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::edit_distance>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::edit_distance>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<edit_distance>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::edit_distance>::scratch(const call_context& c) {
   return 3 * (static_cast<std::ptrdiff_t>(c.input(1).rows) + 1);
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<edit_distance>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<edit_distance>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::edit_distance>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::edit_distance>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<chunk_eval>::run(const call_context& c) {
+void call_kernel<operators::chunk_eval>::run(const call_context& c) {
   const operand inferred = c.input(0), label = c.input(1);
   if (inferred.rows != label.rows)
     fail(c, {"expected ", label.rows, " inferred tags, found ", inferred.rows});
@@ -170,8 +172,8 @@ void call_kernel<chunk_eval>::run(const call_context& c) {
     if (const operand out = c.output(3 + i)) *out.row<std::int64_t>(0) = count[i];
   }
 }
-LAMINA_INSTANCE(void call_kernel<chunk_eval>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<chunk_eval>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::chunk_eval>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::chunk_eval>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

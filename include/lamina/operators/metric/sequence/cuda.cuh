@@ -167,7 +167,7 @@ struct chunk_score_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<edit_distance> {
+struct call_kernel<operators::edit_distance> {
   static constexpr checked_input checked{
       .slot = 1, .tell = [](const call_context& c, int s) {
         fail(c, {"expected references with rows to divide by their lengths, found none in "
@@ -195,7 +195,7 @@ struct call_kernel<edit_distance> {
 };
 
 template <>
-struct call_kernel<chunk_eval> {
+struct call_kernel<operators::chunk_eval> {
   static constexpr checked_input checked{
       .slot = 0,
       .what = "tag",

@@ -60,7 +60,7 @@ constexpr auto chunk_eval(variable<Index, R, D...> input, variable<L, S, E...> l
     detail::without_gradient(layer, v);
   const attribute_value scheme = b.text(detail::fluid_name_of(attr.scheme));
   const attribute_value types = b.integer_list(excluded.begin(), static_cast<int>(excluded.size()));
-  b.add_operator(schema_of<lamina::chunk_eval>(), {input.id, label.id},
+  b.add_operator(schema_of<operators::chunk_eval>(), {input.id, label.id},
                  {precision.id, recall.id, f1.id, inferred.id, labelled.id, correct.id},
                  b.attribute_list(Types, scheme, types));
   return std::tuple{layer.returns(precision), recall, f1, inferred, labelled, correct};

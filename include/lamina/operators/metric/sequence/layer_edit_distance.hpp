@@ -40,8 +40,8 @@ constexpr auto edit_distance(variable<Index, R, D...> input, variable<L, S, E...
   const auto count = layer.template output<variable<std::int64_t, once, 1>>();
   detail::without_gradient(layer, distance.id);
   detail::without_gradient(layer, count.id);
-  b.add_operator(schema_of<lamina::edit_distance>(), {input.id, label.id}, {count.id, distance.id},
-                 b.attribute_list(attr.normalized));
+  b.add_operator(schema_of<operators::edit_distance>(), {input.id, label.id},
+                 {count.id, distance.id}, b.attribute_list(attr.normalized));
   return std::tuple{layer.returns(distance), count};
 }
 

@@ -68,12 +68,12 @@ struct foreign_batch_norm {
 }  // namespace detail
 
 template <>
-struct call_kernel<batch_norm> : detail::foreign_batch_norm {};
+struct call_kernel<operators::batch_norm> : detail::foreign_batch_norm {};
 template <>
-struct call_kernel<gradient_of<batch_norm>> : detail::foreign_batch_norm {};
+struct call_kernel<gradient_of<operators::batch_norm>> : detail::foreign_batch_norm {};
 
 template <>
-struct call_kernel<batch_norm_factor> {
+struct call_kernel<operators::batch_norm_factor> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -81,7 +81,7 @@ struct call_kernel<batch_norm_factor> {
 };
 
 template <>
-struct call_kernel<batch_norm_slopes> {
+struct call_kernel<operators::batch_norm_slopes> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -91,7 +91,7 @@ struct call_kernel<batch_norm_slopes> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<batch_norm_factor>::run(const call_context& c) {
+void call_kernel<operators::batch_norm_factor>::run(const call_context& c) {
   const operand x = c.input(0), factor = c.output(4);
   const int channels = factor.columns;
   const Real keep = static_cast<Real>(c.number(1)), epsilon = static_cast<Real>(c.number(2));
@@ -136,18 +136,20 @@ void call_kernel<batch_norm_factor>::run(const call_context& c) {
   const Real* const scale = c.input(1).row<const Real>(0);
   for (int i = 0; i < channels; ++i) inverse[i] *= scale[i];
 }
-LAMINA_INSTANCE(void call_kernel<batch_norm_factor>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<batch_norm_factor>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::batch_norm_factor>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::batch_norm_factor>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<batch_norm_factor>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::batch_norm_factor>::scratch(const call_context& c) {
   return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.output(4).columns)));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_factor>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_factor>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::batch_norm_factor>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::batch_norm_factor>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<batch_norm_slopes>::run(const call_context& c) {
+void call_kernel<operators::batch_norm_slopes>::run(const call_context& c) {
   const operand x = c.input(0), scale = c.input(1), d = c.input(4);
   const detail::channel_rows r(x, scale.columns);
   const Real *mean = c.input(2).row<const Real>(0), *inverse = c.input(3).row<const Real>(0);
@@ -205,15 +207,17 @@ void call_kernel<batch_norm_slopes>::run(const call_context& c) {
     factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
   }
 }
-LAMINA_INSTANCE(void call_kernel<batch_norm_slopes>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<batch_norm_slopes>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::batch_norm_slopes>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::batch_norm_slopes>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<batch_norm_slopes>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::batch_norm_slopes>::scratch(const call_context& c) {
   return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.input(1).columns)));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_slopes>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<batch_norm_slopes>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::batch_norm_slopes>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::batch_norm_slopes>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

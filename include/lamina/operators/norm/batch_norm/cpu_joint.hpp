@@ -159,8 +159,8 @@ LAMINA_API_COLD std::size_t joint_numbers_of(const program_view& program, const 
 
 std::size_t joint_numbers_of(const program_view& program, const group_info& group,
                              const argument_info* info) {
-  const bool forward = group.schema == schema_of<batch_norm_factor>().bare;
-  if (!forward && group.schema != schema_of<batch_norm_slopes>().bare) return 0;
+  const bool forward = group.schema == schema_of<operators::batch_norm_factor>().bare;
+  if (!forward && group.schema != schema_of<operators::batch_norm_slopes>().bare) return 0;
   const operator_call call(program, nullptr, info, group.schema, group.op, nullptr);
   const bool given = call.flag(0) || call.flag(4);  // moving statistics
   // The factors, and Scale.

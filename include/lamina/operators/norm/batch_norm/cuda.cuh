@@ -119,7 +119,7 @@ struct batch_norm_slope_terms : batch_norm_arguments {
 }  // namespace detail
 
 template <>
-struct call_kernel<batch_norm_factor> {
+struct call_kernel<operators::batch_norm_factor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -144,7 +144,7 @@ struct call_kernel<batch_norm_factor> {
 };
 
 template <>
-struct call_kernel<batch_norm_slopes> {
+struct call_kernel<operators::batch_norm_slopes> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
 /// training, mean and biased variance are computed over the batch, MeanOut = momentum * Mean + (1 -
@@ -34,13 +34,17 @@ struct batch_norm : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 24;
 };
 
+using norm_batch_norm_operators = operator_list<batch_norm>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
+
 /// Whether any of a program's operators is a batch_norm.
 constexpr bool has_batch_norm(const operator_desc* operators, int count) {
   for (int k = 0; k < count; ++k)
-    if (is<batch_norm>(operators[k])) return true;
+    if (is<operators::batch_norm>(operators[k])) return true;
   return false;
 }
-
-using norm_batch_norm_operators = operator_list<batch_norm>;
 
 }  // namespace lamina::inline LAMINA_ABI

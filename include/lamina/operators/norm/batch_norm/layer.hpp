@@ -56,7 +56,7 @@ constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_at
   using statistic = variable<T, once, C>;
   const int saved_mean = detail::without_gradient(layer, layer.template output<statistic>().id);
   const int saved_variance = detail::without_gradient(layer, layer.template output<statistic>().id);
-  b.add_operator(schema_of<lamina::batch_norm>(), {x.id, scale, bias, mean, variance},
+  b.add_operator(schema_of<operators::batch_norm>(), {x.id, scale, bias, mean, variance},
                  {y, mean, variance, saved_mean, saved_variance},
                  b.attribute_list(attr.is_test, attr.momentum, attr.epsilon, b.text("NCHW"),
                                   attr.use_global_stats));

@@ -24,7 +24,7 @@ constexpr int make_factor(lowering_state& s, const operator_desc& op, int x, int
   const int scale = argument(s, op.inputs + 1);
   const int made = temporary(s, 1, s.variables.items[scale].columns, false, -1);
   const bool given = x < 0;
-  emit_call(s, schema_of<batch_norm_factor>(),
+  emit_call(s, schema_of<operators::batch_norm_factor>(),
             {x, in_rows(s, scale, k), argument(s, op.inputs + 2),
              in_rows(s, argument(s, op.inputs + 3), k), in_rows(s, argument(s, op.inputs + 4), k)},
             {given ? -1 : argument(s, op.outputs + 1), given ? -1 : argument(s, op.outputs + 2),
@@ -39,12 +39,12 @@ constexpr void make_factor_early(lowering_state& s, int out, int k) {
   for (int next = k + 1; next < p.count.operators && next <= k + 2; ++next) {
     const operator_desc& op = p.operators[next];
     if (op.block != s.block || argument(s, op.inputs) != out) return;
-    if (is<batch_norm>(op)) {
+    if (is<operators::batch_norm>(op)) {
       if (has_statistics(s, op) && is_images(s, out))
         s.early = {next, make_factor(s, op, -1, next)};
       return;
     }
-    if (!is<elementwise_add>(op)) return;
+    if (!is<operators::elementwise_add>(op)) return;
     out = argument(s, op.outputs);
   }
 }
@@ -58,7 +58,8 @@ constexpr bool lower_normalization(lowering_state& s, const operator_desc& op, i
   const int a = padded_rows(s, x, k);
   const int factor =
       given && s.early.op == k ? s.early.factor : make_factor(s, op, given ? -1 : a, k);
-  instruction i = begin_images(s, group_head::pointwise, schema_of<channel_normalize>(), y, k);
+  instruction i =
+      begin_images(s, group_head::pointwise, schema_of<operators::channel_normalize>(), y, k);
   use(s, a, access::load);
   const access how = of_channels(s.variables.items[factor].columns, s.variables.items[x].columns);
   use(s, mean, how);
@@ -83,13 +84,15 @@ constexpr bool lower_normalization_grad(lowering_state& s, const operator_desc& 
   int made[3];
   for (int j = 0; j < 3; ++j)
     made[j] = dx < 0 || (given && j < 2) ? -1 : temporary(s, 1, channels, false, -1);
-  emit_call(s, schema_of<batch_norm_slopes>(), {a, in_rows(s, scale, k), mean, variance, d},
+  emit_call(s, schema_of<operators::batch_norm_slopes>(),
+            {a, in_rows(s, scale, k), mean, variance, d},
             {dscale, dbias, made[0], made[1], made[2]}, k);
   if (dx < 0) return true;
   const access how = of_channels(channels, s.variables.items[x].columns);
-  const operator_schema& schema = given                ? schema_of<elementwise_mul>()
-                                  : how == access::row ? schema_of<column_normalize_slope>()
-                                                       : schema_of<channel_normalize_slope>();
+  const operator_schema& schema = given ? schema_of<operators::elementwise_mul>()
+                                  : how == access::row
+                                      ? schema_of<operators::column_normalize_slope>()
+                                      : schema_of<operators::channel_normalize_slope>();
   instruction i = begin_images(s, group_head::pointwise, schema, dx, k);
   use(s, d, access::load);
   if (!given) {
@@ -105,8 +108,8 @@ constexpr bool lower_normalization_grad(lowering_state& s, const operator_desc& 
 
 /// Lowers operator k if it is a batch_norm of images or the gradient of one.
 constexpr bool lower_batch_norm(lowering_state& s, const operator_desc& op, int k) {
-  if (is<batch_norm>(op)) return lower_normalization(s, op, k);
-  return is<gradient_of<batch_norm>>(op) && lower_normalization_grad(s, op, k);
+  if (is<operators::batch_norm>(op)) return lower_normalization(s, op, k);
+  return is<gradient_of<operators::batch_norm>>(op) && lower_normalization_grad(s, op, k);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::lowering

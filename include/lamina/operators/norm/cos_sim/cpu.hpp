@@ -50,7 +50,7 @@ LAMINA_COLD void add_cosine_slope(const Real* x, Wide x_norm, const Real* y, Wid
 }  // namespace detail
 
 template <>
-struct call_kernel<cos_sim> {
+struct call_kernel<operators::cos_sim> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -66,7 +66,7 @@ struct call_kernel<cos_sim> {
 };
 
 template <>
-struct call_kernel<gradient_of<cos_sim>> {
+struct call_kernel<gradient_of<operators::cos_sim>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -76,7 +76,7 @@ struct call_kernel<gradient_of<cos_sim>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<cos_sim>::run(const call_context& c) {
+void call_kernel<operators::cos_sim>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1);
   const operand out = c.output(0), x_norm = c.output(1), y_norm = c.output(2);
   require_real<Real>(c, x);
@@ -90,11 +90,11 @@ void call_kernel<cos_sim>::run(const call_context& c) {
     if (y_norm) *y_norm.row<Real>(s) = yn;
   }
 }
-LAMINA_INSTANCE(void call_kernel<cos_sim>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<cos_sim>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::cos_sim>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::cos_sim>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<cos_sim>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::cos_sim>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), cosine = c.input(2), x_norm = c.input(3),
                 y_norm = c.input(4), slope = c.input(5);
   const operand dx = c.output(0), dy = c.output(1);
@@ -146,17 +146,17 @@ void call_kernel<gradient_of<cos_sim>>::run(const call_context& c) {
   }
   if (shared) of_y.finish();
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<cos_sim>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<cos_sim>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::cos_sim>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::cos_sim>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<cos_sim>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::cos_sim>>::scratch(const call_context& c) {
   return in_floats<double>(padded(c.input(0).columns));
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<cos_sim>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<cos_sim>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::cos_sim>>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::cos_sim>>::scratch<double>(
+    const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -109,7 +109,7 @@ inline cosine_arguments cosine_of(const call_context& c) {
 }  // namespace detail
 
 template <>
-struct call_kernel<cos_sim> {
+struct call_kernel<operators::cos_sim> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -122,7 +122,7 @@ struct call_kernel<cos_sim> {
   }
 };
 template <>
-struct call_kernel<gradient_of<cos_sim>> {
+struct call_kernel<gradient_of<operators::cos_sim>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

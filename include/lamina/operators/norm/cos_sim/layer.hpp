@@ -37,7 +37,7 @@ constexpr auto cos_sim(variable<T, R, D...> x, variable<U, S, E...> y,
   const auto out = layer.template output<detail::one_a_row<left>>();
   const int x_norm = layer.output_like(out.id);
   const int y_norm = layer.template output<detail::one_a_row<right>>().id;
-  b.add_operator(schema_of<lamina::cos_sim>(), {x.id, y.id}, {out.id, x_norm, y_norm});
+  b.add_operator(schema_of<operators::cos_sim>(), {x.id, y.id}, {out.id, x_norm, y_norm});
   return layer.returns(out);
 }
 

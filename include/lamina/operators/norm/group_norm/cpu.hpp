@@ -132,18 +132,18 @@ struct group_norm_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<group_norm> : detail::group_norm_kernel<false> {};
+struct call_kernel<operators::group_norm> : detail::group_norm_kernel<false> {};
 template <>
-struct call_kernel<instance_norm> : detail::group_norm_kernel<true> {};
+struct call_kernel<operators::instance_norm> : detail::group_norm_kernel<true> {};
 template <>
-struct call_kernel<gradient_of<group_norm>> {
+struct call_kernel<gradient_of<operators::group_norm>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<instance_norm>> {
+struct call_kernel<gradient_of<operators::instance_norm>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -153,36 +153,40 @@ struct call_kernel<gradient_of<instance_norm>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_of<group_norm>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::group_norm>>::run(const call_context& c) {
   detail::group_norm_kernel<false>::run_gradient<Real>(c);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<group_norm>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<group_norm>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::group_norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::group_norm>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<group_norm>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::group_norm>>::scratch(const call_context& c) {
   return detail::group_norm_kernel<false>::gradient_scratch(c);
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<group_norm>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<group_norm>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::group_norm>>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::group_norm>>::scratch<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<instance_norm>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::instance_norm>>::run(const call_context& c) {
   detail::group_norm_kernel<true>::run_gradient<Real>(c);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<instance_norm>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<instance_norm>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::instance_norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::instance_norm>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<instance_norm>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::instance_norm>>::scratch(const call_context& c) {
   return detail::group_norm_kernel<true>::gradient_scratch(c);
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<instance_norm>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<instance_norm>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::instance_norm>>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::instance_norm>>::scratch<double>(
+    const call_context&))
 
 #endif  // LAMINA_DEFINES
 

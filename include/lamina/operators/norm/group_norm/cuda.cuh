@@ -11,13 +11,15 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<group_norm> : detail::normalise_kernel<group_norm> {};
+struct call_kernel<operators::group_norm> : detail::normalise_kernel<operators::group_norm> {};
 template <>
-struct call_kernel<instance_norm> : detail::normalise_kernel<instance_norm> {};
-template <>
-struct call_kernel<gradient_of<group_norm>> : detail::normalise_gradient_kernel<group_norm> {};
-template <>
-struct call_kernel<gradient_of<instance_norm>> : detail::normalise_gradient_kernel<instance_norm> {
+struct call_kernel<operators::instance_norm> : detail::normalise_kernel<operators::instance_norm> {
 };
+template <>
+struct call_kernel<gradient_of<operators::group_norm>>
+    : detail::normalise_gradient_kernel<operators::group_norm> {};
+template <>
+struct call_kernel<gradient_of<operators::instance_norm>>
+    : detail::normalise_gradient_kernel<operators::instance_norm> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

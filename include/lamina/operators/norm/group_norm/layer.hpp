@@ -66,7 +66,7 @@ constexpr auto group_norm(variable<T, R, C, D...> x, const options<group_norm_at
   const int mean = detail::without_gradient(layer, layer.template output<moment>().id);
   const int variance = detail::without_gradient(layer, layer.template output<moment>().id);
   const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::group_norm>(), {x.id, p.scale, p.bias}, {y, mean, variance},
+  b.add_operator(schema_of<operators::group_norm>(), {x.id, p.scale, p.bias}, {y, mean, variance},
                  b.attribute_list(attr.epsilon, Groups, b.text("NCHW")));
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
@@ -89,8 +89,8 @@ constexpr auto instance_norm(variable<T, R, C, D...> x,
   const int mean = detail::without_gradient(layer, layer.template output<moment>().id);
   const int variance = detail::without_gradient(layer, layer.template output<moment>().id);
   const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::instance_norm>(), {x.id, p.scale, p.bias}, {y, mean, variance},
-                 b.attribute_list(attr.epsilon));
+  b.add_operator(schema_of<operators::instance_norm>(), {x.id, p.scale, p.bias},
+                 {y, mean, variance}, b.attribute_list(attr.epsilon));
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 

@@ -16,13 +16,13 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<layer_norm> {
+struct call_kernel<operators::layer_norm> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<layer_norm>> {
+struct call_kernel<gradient_of<operators::layer_norm>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -32,7 +32,7 @@ struct call_kernel<gradient_of<layer_norm>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<layer_norm>::run(const call_context& c) {
+void call_kernel<operators::layer_norm>::run(const call_context& c) {
   const operand in = c.input(0), scale = c.input(1), bias = c.input(2);
   const operand out = c.output(0), means = c.output(1), variances = c.output(2);
   require_real<Real>(c, in);
@@ -59,11 +59,11 @@ void call_kernel<layer_norm>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<layer_norm>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<layer_norm>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::layer_norm>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::layer_norm>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<layer_norm>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::layer_norm>>::run(const call_context& c) {
   const operand in = c.input(0), scale = c.input(1), means = c.input(2), variances = c.input(3),
                 slope = c.input(4);
   const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
@@ -123,17 +123,19 @@ void call_kernel<gradient_of<layer_norm>>::run(const call_context& c) {
   of_scale.finish();
   of_bias.finish();
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<layer_norm>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<layer_norm>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::layer_norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::layer_norm>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<layer_norm>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::layer_norm>>::scratch(const call_context& c) {
   return 2 * in_floats<double>(padded(normalised_parts(c, c.input(0)).n));
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<layer_norm>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<layer_norm>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::layer_norm>>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::layer_norm>>::scratch<double>(
+    const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -184,13 +184,13 @@ normalise_arguments normalise_of(const call_context& c, const operand& x) {
   a.x = row_of(x);
   a.x_stride = x.stride;
   a.scale = row_of(c.input(1));
-  if constexpr (__is_same(Op, layer_norm)) {
+  if constexpr (__is_same(Op, operators::layer_norm)) {
     const normalised_parts parts(c, x);
     a.rows = parts.rows;
     a.outer = divider(parts.outer);
     a.n = parts.n;
   } else {
-    constexpr bool instance = __is_same(Op, instance_norm);
+    constexpr bool instance = __is_same(Op, operators::instance_norm);
     const int channels = x.dims[1], groups = instance ? channels : c.integer(1);
     if (groups < 1 || channels % groups != 0)
       fail(c, {"expected a number of groups that divides ", channels, " channels, found ", groups});
@@ -241,7 +241,7 @@ struct normalise_gradient_kernel {
     if (!dscale && !dbias) return;
     a.to_scale = dscale ? dscale.template row<float>(0) : nullptr;
     a.to_bias = dbias ? dbias.template row<float>(0) : nullptr;
-    if constexpr (__is_same(Op, layer_norm)) {
+    if constexpr (__is_same(Op, operators::layer_norm)) {
       const normalise_columns columns{{a}};
       sum_columns(b, columns, columns, a.rows * a.outer.divisor(), a.n, c.run.scratch);
     } else {
@@ -251,7 +251,7 @@ struct normalise_gradient_kernel {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
-    if constexpr (!__is_same(Op, layer_norm))
+    if constexpr (!__is_same(Op, operators::layer_norm))
       return channel_scratch(normalise_channels::sums, {c.input(0), c.input(0).dims[1]});
     const auto a = normalise_of<Op>(c, c.input(0));
     return column_scratch<Backend>(2, a.rows * a.outer.divisor(), a.n);
@@ -261,8 +261,9 @@ struct normalise_gradient_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<layer_norm> : detail::normalise_kernel<layer_norm> {};
+struct call_kernel<operators::layer_norm> : detail::normalise_kernel<operators::layer_norm> {};
 template <>
-struct call_kernel<gradient_of<layer_norm>> : detail::normalise_gradient_kernel<layer_norm> {};
+struct call_kernel<gradient_of<operators::layer_norm>>
+    : detail::normalise_gradient_kernel<operators::layer_norm> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

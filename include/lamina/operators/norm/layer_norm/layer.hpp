@@ -61,7 +61,7 @@ constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr,
   const int mean = detail::without_gradient(layer, layer.template output<moment>().id);
   const int variance = detail::without_gradient(layer, layer.template output<moment>().id);
   const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::layer_norm>(), {x.id, scale, bias}, {y, mean, variance},
+  b.add_operator(schema_of<operators::layer_norm>(), {x.id, scale, bias}, {y, mean, variance},
                  b.attribute_list(attr.epsilon, Begin));
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }

@@ -14,13 +14,13 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<lrn> {
+struct call_kernel<operators::lrn> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<lrn>> {
+struct call_kernel<gradient_of<operators::lrn>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -28,7 +28,7 @@ struct call_kernel<gradient_of<lrn>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<lrn>::run(const call_context& c) {
+void call_kernel<operators::lrn>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0), middle = c.output(1);
   require_real<Real>(c, x);
   const int n = c.integer(0), channels = x.dims[1], size = x.columns / channels;
@@ -57,11 +57,11 @@ void call_kernel<lrn>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<lrn>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lrn>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lrn>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lrn>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<lrn>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::lrn>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), middle = c.input(2), d = c.input(3);
   const operand dx = c.output(0);
   if (!dx) return;
@@ -94,8 +94,8 @@ void call_kernel<gradient_of<lrn>>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<lrn>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<lrn>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lrn>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lrn>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -75,7 +75,7 @@ inline lrn_arguments lrn_of(const call_context& c) {
 }  // namespace detail
 
 template <>
-struct call_kernel<lrn> {
+struct call_kernel<operators::lrn> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -86,7 +86,7 @@ struct call_kernel<lrn> {
   }
 };
 template <>
-struct call_kernel<gradient_of<lrn>> {
+struct call_kernel<gradient_of<operators::lrn>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

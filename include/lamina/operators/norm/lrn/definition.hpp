@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out = X * MidOut^-beta, where MidOut = k + alpha * the sum of squares over the n channels around
 /// an element, at the same position. Source: Krizhevsky et al. 2012. Fluid: lrn.
@@ -23,6 +23,12 @@ struct lrn : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 3;
 };
 
+using norm_lrn_operators = operator_list<lrn>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
+
 /// The channels [first, end) around channel c over which lrn adds up squares; with `back`, the
 /// channels whose sum contains channel c.
 struct channels_around {
@@ -33,7 +39,5 @@ struct channels_around {
     if (end > channels) end = channels;
   }
 };
-
-using norm_lrn_operators = operator_list<lrn>;
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -30,7 +30,7 @@ constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr =
   layer_helper layer(b, "lrn", attr.name);
   const int middle = detail::without_gradient(layer, layer.output_like(x.id));
   const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::lrn>(), {x.id}, {y, middle},
+  b.add_operator(schema_of<operators::lrn>(), {x.id}, {y, middle},
                  b.attribute_list(attr.n, attr.k, attr.alpha, attr.beta));
   return layer.returns(in{&b, y});
 }

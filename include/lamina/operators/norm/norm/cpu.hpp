@@ -93,13 +93,13 @@ LAMINA_INLINE bool all_finite(T x) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<norm> {
+struct call_kernel<operators::norm> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<norm>> {
+struct call_kernel<gradient_of<operators::norm>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -107,7 +107,7 @@ struct call_kernel<gradient_of<norm>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<norm>::run(const call_context& c) {
+void call_kernel<operators::norm>::run(const call_context& c) {
   const operand in = c.input(0), norms = c.output(0), out = c.output(1);
   require_real<Real>(c, in);
   const array_layout shape = layout_of(in);
@@ -149,11 +149,11 @@ void call_kernel<norm>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<norm>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<norm>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::norm>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::norm>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<norm>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::norm>>::run(const call_context& c) {
   const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   const array_layout shape = layout_of(in);
@@ -198,8 +198,8 @@ void call_kernel<gradient_of<norm>>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<norm>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<norm>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::norm>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -72,7 +72,7 @@ struct axis_norm_slope_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<norm> {
+struct call_kernel<operators::norm> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -88,7 +88,7 @@ struct call_kernel<norm> {
   }
 };
 template <>
-struct call_kernel<gradient_of<norm>> {
+struct call_kernel<gradient_of<operators::norm>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

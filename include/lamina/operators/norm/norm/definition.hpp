@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Norm = sqrt(sum X^2 + epsilon) along `axis`, Out = X / Norm. Fluid: norm.
 struct norm : operator_definition {
@@ -24,4 +24,4 @@ struct norm : operator_definition {
 
 using norm_norm_operators = operator_list<norm>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

@@ -37,7 +37,7 @@ constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_a
   layer_helper layer(b, "l2_normalize", attr.name);
   const int y = layer.output_like(x.id);
   const int norm = layer.template output<handle_of<T, R, shape>>().id;
-  b.add_operator(schema_of<lamina::norm>(), {x.id}, {norm, y},
+  b.add_operator(schema_of<operators::norm>(), {x.id}, {norm, y},
                  b.attribute_list(Axis, attr.epsilon));
   return layer.returns(in{&b, y});
 }

@@ -25,7 +25,7 @@ bool is_less(T a, T b) {
 }  // namespace detail
 
 template <>
-struct call_kernel<argsort> {
+struct call_kernel<operators::argsort> {
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>
@@ -69,7 +69,7 @@ struct call_kernel<argsort> {
 };
 
 template <>
-struct call_kernel<gradient_of<argsort>> {
+struct call_kernel<gradient_of<operators::argsort>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -103,23 +103,24 @@ struct arg_extreme_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<arg_max> : detail::arg_extreme_kernel<true> {};
+struct call_kernel<operators::arg_max> : detail::arg_extreme_kernel<true> {};
 template <>
-struct call_kernel<arg_min> : detail::arg_extreme_kernel<false> {};
+struct call_kernel<operators::arg_min> : detail::arg_extreme_kernel<false> {};
 
 #if LAMINA_DEFINES
 
 template <class Real>
-std::ptrdiff_t call_kernel<argsort>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::argsort>::scratch(const call_context& c) {
   const operand in = c.input(0);
   const array_layout shape = layout_of(in);
   return 2 * shape.extent[dimension_of(c, c.integer(0), shape.rank)];
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<argsort>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<argsort>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::argsort>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<operators::argsort>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<argsort>::run(const call_context& c) {
+void call_kernel<operators::argsort>::run(const call_context& c) {
   const operand in = c.input(0);
   if (in.type == dtype::float32)
     sort_all(c, [x = in.row<const float>(0)](std::ptrdiff_t at) { return x[at]; });
@@ -128,11 +129,11 @@ void call_kernel<argsort>::run(const call_context& c) {
   else
     sort_all(c, [&](std::ptrdiff_t at) { return load_as<std::int64_t>(in.data, in.type, at); });
 }
-LAMINA_INSTANCE(void call_kernel<argsort>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<argsort>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::argsort>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::argsort>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<argsort>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::argsort>>::run(const call_context& c) {
   const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
@@ -150,8 +151,8 @@ void call_kernel<gradient_of<argsort>>::run(const call_context& c) {
               slope.row<const Real>(0)[from.at(r, o) + i + k * from.step];
         }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<argsort>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<argsort>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::argsort>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::argsort>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

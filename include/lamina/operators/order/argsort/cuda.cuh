@@ -196,7 +196,7 @@ struct arg_extreme_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<argsort> {
+struct call_kernel<operators::argsort> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -223,7 +223,7 @@ struct call_kernel<argsort> {
 };
 
 template <>
-struct call_kernel<gradient_of<argsort>> {
+struct call_kernel<gradient_of<operators::argsort>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -233,8 +233,8 @@ struct call_kernel<gradient_of<argsort>> {
 };
 
 template <>
-struct call_kernel<arg_max> : detail::arg_extreme_kernel<true> {};
+struct call_kernel<operators::arg_max> : detail::arg_extreme_kernel<true> {};
 template <>
-struct call_kernel<arg_min> : detail::arg_extreme_kernel<false> {};
+struct call_kernel<operators::arg_min> : detail::arg_extreme_kernel<false> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -38,7 +38,7 @@ constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& a
   const in sorted{x.builder, layer.output_like(x.id)};
   const auto indices = layer.template output<variable<std::int64_t, R, D...>>();
   detail::without_gradient(layer, indices.id);
-  b.add_operator(schema_of<lamina::argsort>(), {x.id}, {sorted.id, indices.id},
+  b.add_operator(schema_of<operators::argsort>(), {x.id}, {sorted.id, indices.id},
                  b.attribute_list(Axis, attr.descending));
   return std::tuple{layer.returns(sorted), indices};
 }
@@ -68,13 +68,13 @@ constexpr auto position_of_extreme(variable<T, R, D...> x, const argmax_attr& at
 /// elements, the first. Example: `argmax<1>(scores)`. Axis 0 of a batch is its rows. Fluid: argmax.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
-  return detail::position_of_extreme<lamina::arg_max, Axis>(x, attr);
+  return detail::position_of_extreme<operators::arg_max, Axis>(x, attr);
 }
 
 /// The index of the smallest element, otherwise as argmax. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
-  return detail::position_of_extreme<lamina::arg_min, Axis>(x, attr);
+  return detail::position_of_extreme<operators::arg_min, Axis>(x, attr);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -62,7 +62,7 @@ LAMINA_INLINE void combine_rows(Real* to, const Real* from, int n, F f) {
 }  // namespace detail
 
 template <>
-struct call_kernel<pool2d> {
+struct call_kernel<operators::pool2d> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   /// Scratch for one image row, which holds the combined rows of a window.
@@ -133,7 +133,7 @@ struct call_kernel<pool2d> {
 };
 
 template <>
-struct call_kernel<gradient_of<pool2d>> {
+struct call_kernel<gradient_of<operators::pool2d>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -224,7 +224,7 @@ struct call_kernel<gradient_of<pool2d>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<pool2d>::run(const call_context& c) {
+void call_kernel<operators::pool2d>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0);
   require_real<Real>(c, x);
   const pool_windows w(c, x, y);
@@ -244,18 +244,18 @@ void call_kernel<pool2d>::run(const call_context& c) {
         maxima(w, from, to, line);
     }
 }
-LAMINA_INSTANCE(void call_kernel<pool2d>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<pool2d>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::pool2d>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::pool2d>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<pool2d>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::pool2d>::scratch(const call_context& c) {
   return in_floats<Real>(padded(c.input(0).dims[3]));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<pool2d>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<pool2d>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::pool2d>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::pool2d>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<pool2d>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::pool2d>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
   if (!dx) return;
   const pool_windows w(c, x, y);
@@ -280,8 +280,8 @@ void call_kernel<gradient_of<pool2d>>::run(const call_context& c) {
         give_to_first(w, image, most, slope, to);
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<pool2d>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<pool2d>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pool2d>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pool2d>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -145,7 +145,7 @@ struct own_slope_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<pool2d> {
+struct call_kernel<operators::pool2d> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -160,7 +160,7 @@ struct call_kernel<pool2d> {
 };
 
 template <>
-struct call_kernel<gradient_of<pool2d>> {
+struct call_kernel<gradient_of<operators::pool2d>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -33,7 +33,7 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
   const attribute_value strides = pair_attribute(b, w.stride);
   const attribute_value paddings = pair_attribute(b, w.padding);
   b.add_operator(
-      schema_of<lamina::pool2d>(), {x}, {y.id},
+      schema_of<operators::pool2d>(), {x}, {y.id},
       b.attribute_list(b.text(attr.type == pooling_type::average ? "avg" : "max"), ksize, global,
                        strides, paddings, attr.exclusive, adaptive, w.ceil_mode, b.text("NCHW")));
   return layer.returns(y);

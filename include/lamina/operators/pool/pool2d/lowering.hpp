@@ -20,10 +20,11 @@ namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether an activation is monotonic: a larger operand never has a smaller result.
 constexpr bool is_monotonic_activation(const operator_desc& op) {
-  return is<relu>(op) || is<tanh>(op) || is<sigmoid>(op);
+  return is<operators::relu>(op) || is<operators::tanh>(op) || is<operators::sigmoid>(op);
 }
 constexpr bool is_gradient_of_monotonic_activation(const operator_desc& op) {
-  return is<gradient_of<relu>>(op) || is<gradient_of<tanh>>(op) || is<gradient_of<sigmoid>>(op);
+  return is<gradient_of<operators::relu>>(op) || is<gradient_of<operators::tanh>>(op) ||
+         is<gradient_of<operators::sigmoid>>(op);
 }
 /// Whether a pool2d computes maxima instead of averages.
 constexpr bool takes_largest(const program_desc& p, const operator_desc& op) {
@@ -60,7 +61,7 @@ constexpr bool is_read_otherwise(const program_desc& p, pooled_chain& c, int k, 
     for (int at = op.inputs; at < op.outputs; ++at) {
       const int v = p.arguments[at];
       if (v < 0 || (v != c.image && v != biased && v != last) || is_list_count(p, op, at)) continue;
-      if (is<gradient_of<pool2d>>(op) && at == op.inputs && v == last && c.pool_grad < 0)
+      if (is<gradient_of<operators::pool2d>>(op) && at == op.inputs && v == last && c.pool_grad < 0)
         c.pool_grad = q;
       else if (c.act >= 0 && is_gradient_of_monotonic_activation(op) && at == op.inputs &&
                v == last && c.act_grad < 0)
@@ -83,12 +84,12 @@ constexpr bool is_read_otherwise(const program_desc& p, pooled_chain& c, int k, 
 /// Records the chain that begins with operator k, if there is one.
 constexpr void find_pooled_chain(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
-  if (!is<conv2d>(op) || s.has_blocks || argument(s, op.inputs + 2) >= 0 ||
+  if (!is<operators::conv2d>(op) || s.has_blocks || argument(s, op.inputs + 2) >= 0 ||
       argument(s, op.inputs + 3) >= 0)
     return;
   pooled_chain c{-1, -1, -1, -1, -1, argument(s, op.outputs), -1, -1, -1, -1};
   int at = k + 1, biased = -1, last = c.image;
-  if (follows(s, at, last) && is<elementwise_add>(p.operators[at]) &&
+  if (follows(s, at, last) && is<operators::elementwise_add>(p.operators[at]) &&
       attribute(s, p.operators[at], 0) == 1) {
     c.bias = argument(s, p.operators[at].inputs + 1);
     if (!is_of_channels(s, c.bias, s.variables.items[last], 1)) return;
@@ -99,7 +100,7 @@ constexpr void find_pooled_chain(lowering_state& s, const operator_desc& op, int
     c.act = at;
     last = argument(s, p.operators[at++].outputs);
   }
-  if (last == c.image || !follows(s, at, last) || !is<pool2d>(p.operators[at]) ||
+  if (last == c.image || !follows(s, at, last) || !is<operators::pool2d>(p.operators[at]) ||
       !takes_largest(p, p.operators[at]))
     return;
   c.pool = at;

@@ -41,19 +41,19 @@ struct volume_pooling {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<pool3d> {
+struct call_kernel<operators::pool3d> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<pool3d>> {
+struct call_kernel<gradient_of<operators::pool3d>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<max_pool2d_with_index> {
+struct call_kernel<operators::max_pool2d_with_index> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -81,20 +81,20 @@ void for_each_position_of(const call_context& c, const operand& positions, const
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<gradient_of<max_pool2d_with_index>> {
+struct call_kernel<gradient_of<operators::max_pool2d_with_index>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<unpool> {
+struct call_kernel<operators::unpool> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 /// If a later element has overwritten an element of X, the gradient of the earlier one is 0.
 template <>
-struct call_kernel<gradient_of<unpool>> {
+struct call_kernel<gradient_of<operators::unpool>> {
   /// Scratch that holds, for each position of a row, the index of the element written there.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
@@ -105,7 +105,7 @@ struct call_kernel<gradient_of<unpool>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<pool3d>::run(const call_context& c) {
+void call_kernel<operators::pool3d>::run(const call_context& c) {
   const operand x = c.input(0), out = c.output(0);
   require_real<Real>(c, x);
   const volume_windows w(c, pool3d_attributes, x, out);
@@ -125,11 +125,11 @@ void call_kernel<pool3d>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<pool3d>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<pool3d>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::pool3d>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::pool3d>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<pool3d>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::pool3d>>::run(const call_context& c) {
   const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
@@ -157,11 +157,11 @@ void call_kernel<gradient_of<pool3d>>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<pool3d>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<pool3d>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pool3d>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pool3d>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<max_pool2d_with_index>::run(const call_context& c) {
+void call_kernel<operators::max_pool2d_with_index>::run(const call_context& c) {
   const operand x = c.input(0), out = c.output(0), positions = c.output(1);
   require_real<Real>(c, x);
   const operand& made = out ? out : positions;
@@ -181,11 +181,12 @@ void call_kernel<max_pool2d_with_index>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<max_pool2d_with_index>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<max_pool2d_with_index>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::max_pool2d_with_index>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::max_pool2d_with_index>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<max_pool2d_with_index>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::max_pool2d_with_index>>::run(const call_context& c) {
   const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
@@ -194,13 +195,13 @@ void call_kernel<gradient_of<max_pool2d_with_index>>::run(const call_context& c)
       dx.row<Real>(r)[at] += slope.row<const Real>(r)[i];
     });
 }
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<max_pool2d_with_index>>::run<float>(const call_context&))
-LAMINA_INSTANCE(
-    void call_kernel<gradient_of<max_pool2d_with_index>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::max_pool2d_with_index>>::run<float>(
+    const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::max_pool2d_with_index>>::run<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<unpool>::run(const call_context& c) {
+void call_kernel<operators::unpool>::run(const call_context& c) {
   const operand x = c.input(0), positions = c.input(1), out = c.output(0);
   require_real<Real>(c, x);
   if (text_of(c, 3) != "max")
@@ -211,20 +212,20 @@ void call_kernel<unpool>::run(const call_context& c) {
       out.row<Real>(r)[at] = x.row<const Real>(r)[i];
     });
 }
-LAMINA_INSTANCE(void call_kernel<unpool>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<unpool>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::unpool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::unpool>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<unpool>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::unpool>>::scratch(const call_context& c) {
   return c.input(3).columns;
 }
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<unpool>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<unpool>>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::unpool>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::unpool>>::scratch<double>(
+    const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<unpool>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::unpool>>::run(const call_context& c) {
   const operand positions = c.input(1), slope = c.input(3), dx = c.output(0);
   if (!dx) return;
   int* const last = reinterpret_cast<int*>(c.scratch());
@@ -237,8 +238,8 @@ void call_kernel<gradient_of<unpool>>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<unpool>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<unpool>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::unpool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::unpool>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -195,7 +195,7 @@ inline constexpr checked_input checked_positions(int (*count)(const call_context
 }  // namespace detail
 
 template <>
-struct call_kernel<pool3d> {
+struct call_kernel<operators::pool3d> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -209,7 +209,7 @@ struct call_kernel<pool3d> {
   }
 };
 template <>
-struct call_kernel<gradient_of<pool3d>> {
+struct call_kernel<gradient_of<operators::pool3d>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -238,7 +238,7 @@ struct call_kernel<gradient_of<pool3d>> {
 };
 
 template <>
-struct call_kernel<max_pool2d_with_index> {
+struct call_kernel<operators::max_pool2d_with_index> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -255,7 +255,7 @@ struct call_kernel<max_pool2d_with_index> {
   }
 };
 template <>
-struct call_kernel<gradient_of<max_pool2d_with_index>> {
+struct call_kernel<gradient_of<operators::max_pool2d_with_index>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -271,7 +271,7 @@ struct call_kernel<gradient_of<max_pool2d_with_index>> {
 };
 
 template <>
-struct call_kernel<unpool> {
+struct call_kernel<operators::unpool> {
   static constexpr checked_input checked = detail::checked_positions(
       [](const call_context& c) { return c.output(0).columns / at_least_one(c.input(1).dims[1]); });
   static constexpr bool launches = true;
@@ -286,7 +286,7 @@ struct call_kernel<unpool> {
   }
 };
 template <>
-struct call_kernel<gradient_of<unpool>> {
+struct call_kernel<gradient_of<operators::unpool>> {
   static constexpr checked_input checked = detail::checked_positions(
       [](const call_context& c) { return c.input(3).columns / at_least_one(c.input(1).dims[1]); });
   static constexpr bool launches = true;

@@ -25,7 +25,7 @@ constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, ext
   const attribute_value strides = triple_attribute(b, w.stride);
   const attribute_value paddings = triple_attribute(b, w.padding);
   b.add_operator(
-      schema_of<lamina::pool3d>(), {x}, {y.id},
+      schema_of<operators::pool3d>(), {x}, {y.id},
       b.attribute_list(b.text(attr.type == pooling_type::average ? "avg" : "max"), ksize, global,
                        strides, paddings, attr.exclusive, adaptive, w.ceil_mode, b.text("NCDHW")));
   return layer.returns(y);

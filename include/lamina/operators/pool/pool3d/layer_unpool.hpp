@@ -36,9 +36,11 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
   constexpr bool good =
       detail::is_real<T> && has_rows<R> && detail::is_plain_window(Size, Window) && out.least(1);
-  static_assert(check<good, expects<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: max_pool2d_with_index: floating point images, one per row, into which a "
-                "window fits; padding is below its size");
+  static_assert(
+      check<good, expects<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
+      "lamina: max_pool2d_with_index: floating point images, one per row, into which a "
+      "window fits; padding is below its size; ceil_mode, dilation and groups are not for "
+      "it");
   constexpr int height = good ? out.height : H, width = good ? out.width : W;
   program_builder& b = *x.builder;
   layer_helper layer(b, "max_pool2d_with_index", attr.name);
@@ -48,7 +50,7 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   const attribute_value ksize = detail::pair_attribute(b, Size);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
-  b.add_operator(schema_of<lamina::max_pool2d_with_index>(), {x.id}, {y.id, positions.id},
+  b.add_operator(schema_of<operators::max_pool2d_with_index>(), {x.id}, {y.id, positions.id},
                  b.attribute_list(ksize, false, false, strides, paddings));
   return std::tuple{layer.returns(y), positions};
 }
@@ -69,7 +71,7 @@ constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
   static_assert(
       check<good, expects_type<variable<std::int32_t, R, C, H, W>>, gets_type<Index>>,
       "lamina: unpool: floating point images, one per row, an int32 position for each element; "
-      "padding is below the size of a window");
+      "padding is below the size of a window, ceil_mode is not for it");
   require_one_program(x, positions, line);
   program_builder& b = *x.builder;
   layer_helper layer(b, "unpool", attr.name);
@@ -78,7 +80,7 @@ constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
   const attribute_value ksize = detail::pair_attribute(b, Size);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
-  b.add_operator(schema_of<lamina::unpool>(), {x.id, positions.id}, {y.id},
+  b.add_operator(schema_of<operators::unpool>(), {x.id, positions.id}, {y.id},
                  b.attribute_list(ksize, strides, paddings, b.text("max")));
   return layer.returns(y);
 }

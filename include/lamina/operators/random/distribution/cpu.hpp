@@ -54,28 +54,28 @@ inline void fill_normal(const call_context& c, random_type type) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<uniform_random> {
+struct call_kernel<operators::uniform_random> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<uniform_random_batch_size_like> {
+struct call_kernel<operators::uniform_random_batch_size_like> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gaussian_random> {
+struct call_kernel<operators::gaussian_random> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gaussian_random_batch_size_like> {
+struct call_kernel<operators::gaussian_random_batch_size_like> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<truncated_gaussian_random> {
+struct call_kernel<operators::truncated_gaussian_random> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -83,43 +83,49 @@ struct call_kernel<truncated_gaussian_random> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<uniform_random>::run(const call_context& c) {
+void call_kernel<operators::uniform_random>::run(const call_context& c) {
   detail::fill_uniform(c, random_type::uniform);
 }
-LAMINA_INSTANCE(void call_kernel<uniform_random>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<uniform_random>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::uniform_random>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::uniform_random>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<uniform_random_batch_size_like>::run(const call_context& c) {
+void call_kernel<operators::uniform_random_batch_size_like>::run(const call_context& c) {
   detail::fill_uniform(c, random_type::uniform_like);
 }
-LAMINA_INSTANCE(void call_kernel<uniform_random_batch_size_like>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<uniform_random_batch_size_like>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::uniform_random_batch_size_like>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::uniform_random_batch_size_like>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gaussian_random>::run(const call_context& c) {
+void call_kernel<operators::gaussian_random>::run(const call_context& c) {
   detail::fill_normal(c, random_type::normal);
 }
-LAMINA_INSTANCE(void call_kernel<gaussian_random>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gaussian_random>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::gaussian_random>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::gaussian_random>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gaussian_random_batch_size_like>::run(const call_context& c) {
+void call_kernel<operators::gaussian_random_batch_size_like>::run(const call_context& c) {
   detail::fill_normal(c, random_type::normal_like);
 }
-LAMINA_INSTANCE(void call_kernel<gaussian_random_batch_size_like>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gaussian_random_batch_size_like>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::gaussian_random_batch_size_like>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::gaussian_random_batch_size_like>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<truncated_gaussian_random>::run(const call_context& c) {
+void call_kernel<operators::truncated_gaussian_random>::run(const call_context& c) {
   const float mean = static_cast<float>(c.number(2)), deviation = static_cast<float>(c.number(3));
   detail::fill_random(c, random_type::truncated_normal,
                       [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
                         return mean + deviation * random_truncated_normal_at(seed, stream, i);
                       });
 }
-LAMINA_INSTANCE(void call_kernel<truncated_gaussian_random>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<truncated_gaussian_random>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::truncated_gaussian_random>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::truncated_gaussian_random>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -63,19 +63,19 @@ struct random_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<uniform_random>
+struct call_kernel<operators::uniform_random>
     : detail::random_kernel<random_type::uniform, random_type::uniform> {};
 template <>
-struct call_kernel<uniform_random_batch_size_like>
+struct call_kernel<operators::uniform_random_batch_size_like>
     : detail::random_kernel<random_type::uniform, random_type::uniform_like> {};
 template <>
-struct call_kernel<gaussian_random>
+struct call_kernel<operators::gaussian_random>
     : detail::random_kernel<random_type::normal, random_type::normal> {};
 template <>
-struct call_kernel<gaussian_random_batch_size_like>
+struct call_kernel<operators::gaussian_random_batch_size_like>
     : detail::random_kernel<random_type::normal, random_type::normal_like> {};
 template <>
-struct call_kernel<truncated_gaussian_random>
+struct call_kernel<operators::truncated_gaussian_random>
     : detail::random_kernel<random_type::truncated_normal, random_type::truncated_normal> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -59,7 +59,7 @@ constexpr auto uniform_random(const block& main, const uniform_random_attr& attr
   main.builder->require_option(attr.min <= attr.max, line, "uniform_random: min <= max");
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: uniform_random: dimensions are positive");
-  return detail::random_numbers<lamina::uniform_random, variable<float, once, Dims...>>(
+  return detail::random_numbers<operators::uniform_random, variable<float, once, Dims...>>(
       *main.builder, "uniform_random", attr.name, -1, attr.min, attr.max, attr.seed);
 }
 
@@ -71,7 +71,7 @@ constexpr auto gaussian_random(const block& main, const gaussian_random_attr& at
   main.builder->require_option(attr.std >= 0, line, "gaussian_random: std >= 0");
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: gaussian_random: dimensions are positive");
-  return detail::random_numbers<lamina::gaussian_random, variable<float, once, Dims...>>(
+  return detail::random_numbers<operators::gaussian_random, variable<float, once, Dims...>>(
       *main.builder, "gaussian_random", attr.name, -1, attr.mean, attr.std, attr.seed);
 }
 
@@ -84,7 +84,7 @@ constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
     int line = __builtin_LINE()) {
   x.builder->require_option(attr.min <= attr.max, line,
                             "uniform_random_batch_size_like: min <= max");
-  return detail::random_numbers<lamina::uniform_random_batch_size_like,
+  return detail::random_numbers<operators::uniform_random_batch_size_like,
                                 variable<float, R, Dims...>>(
       *x.builder, "uniform_random_batch_size_like", attr.name, x.id, attr.min, attr.max, attr.seed);
 }
@@ -97,7 +97,7 @@ constexpr variable<float, R, Dims...> gaussian_random_batch_size_like(
     variable<T, R, D...> x, const options<gaussian_random_attr, T>& attr = {},
     int line = __builtin_LINE()) {
   x.builder->require_option(attr.std >= 0, line, "gaussian_random_batch_size_like: std >= 0");
-  return detail::random_numbers<lamina::gaussian_random_batch_size_like,
+  return detail::random_numbers<operators::gaussian_random_batch_size_like,
                                 variable<float, R, Dims...>>(
       *x.builder, "gaussian_random_batch_size_like", attr.name, x.id, attr.mean, attr.std,
       attr.seed);

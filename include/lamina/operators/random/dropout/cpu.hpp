@@ -56,13 +56,13 @@ inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<dropout> {
+struct call_kernel<operators::dropout> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<dropout>> {
+struct call_kernel<gradient_of<operators::dropout>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -70,7 +70,7 @@ struct call_kernel<gradient_of<dropout>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<dropout>::run(const call_context& c) {
+void call_kernel<operators::dropout>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0), mask = c.output(1);
   require_real<Real>(c, in);
   const Real factor = dropout_factor<Real>(c);
@@ -123,11 +123,11 @@ void call_kernel<dropout>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<dropout>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<dropout>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::dropout>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::dropout>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<dropout>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::dropout>>::run(const call_context& c) {
   const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);
   if (!dx) return;
   const Real factor = dropout_factor<Real>(c);
@@ -138,8 +138,8 @@ void call_kernel<gradient_of<dropout>>::run(const call_context& c) {
     for (int j = 0; j < dx.columns; ++j) g[j] = m[j] != 0 ? d[j] * factor : Real(0);
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<dropout>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<dropout>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::dropout>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::dropout>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -12,7 +12,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<dropout> {
+struct call_kernel<operators::dropout> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
     require_float(c, c.input(0));
@@ -58,7 +58,7 @@ struct call_kernel<dropout> {
 };
 
 template <>
-struct call_kernel<gradient_of<dropout>> {
+struct call_kernel<gradient_of<operators::dropout>> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     a.number[0] = dropout_factor(c);

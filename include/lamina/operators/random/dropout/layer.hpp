@@ -38,7 +38,7 @@ constexpr auto dropout(variable<T, R, D...> x, float probability,
       detail::without_gradient(layer, layer.template output<variable<std::uint8_t, R, D...>>().id);
   const bool downgrade = attr.implementation == dropout_implementation::downgrade_in_infer;
   const attribute_value how = b.text(downgrade ? "downgrade_in_infer" : "upscale_in_train");
-  b.add_operator(schema_of<lamina::dropout>(), {x.id, -1}, {y, mask},
+  b.add_operator(schema_of<operators::dropout>(), {x.id, -1}, {y, mask},
                  b.attribute_list(probability, attr.is_test, attr.seed != 0, attr.seed, how));
   return layer.returns(variable<T, R, D...>{&b, y});
 }

@@ -115,7 +115,7 @@ inline void take_gru_weight(const operand& weight, Real* copy, basic_step_produc
 
 /// Outputs that only the gradient reads are ordered by time step.
 template <>
-struct call_kernel<gru> {
+struct call_kernel<operators::gru> {
   /// Bit mask of the argument that is packed for all steps (see Product): the weight. Its first two
   /// thirds are one matrix, the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
@@ -183,7 +183,7 @@ struct call_kernel<gru> {
 };
 
 template <>
-struct call_kernel<gradient_of<gru>> {
+struct call_kernel<gradient_of<operators::gru>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -220,7 +220,7 @@ struct call_kernel<gradient_of<gru>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_of<gru>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::gru>>::run(const call_context& c) {
   const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), gates = c.input(4);
   const operand reset = c.input(5), by_step = c.input(6), d = c.input(8);
   const operand dx = c.output(0), d_weight = c.output(2), d_bias = c.output(3);
@@ -272,15 +272,17 @@ void call_kernel<gradient_of<gru>>::run(const call_context& c) {
   detail::gru_weight_gradient(x.rows, m.before, stride, reset, m.d_gates, gate_stride, d_weight,
                               m.d_weight, m.memory);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<gru>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<gru>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::gru>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::gru>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<gru>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::gru>>::scratch(const call_context& c) {
   return scratch_floats<pieces_of<Real>>(c);
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<gru>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<gru>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::gru>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::gru>>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

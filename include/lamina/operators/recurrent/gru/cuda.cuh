@@ -135,8 +135,8 @@ struct gru_gradient_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<gru> : detail::gru_kernel<false> {};
+struct call_kernel<operators::gru> : detail::gru_kernel<false> {};
 template <>
-struct call_kernel<gradient_of<gru>> : detail::gru_gradient_kernel<false> {};
+struct call_kernel<gradient_of<operators::gru>> : detail::gru_gradient_kernel<false> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

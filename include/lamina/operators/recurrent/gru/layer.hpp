@@ -45,7 +45,7 @@ struct gru_of<Size, variable<T, R, D...>> {
     for (int v : {gates, reset, batch_hidden}) without_gradient(layer, v);
     const attribute_value candidate = text_of(b, attr.candidate_activation);
     const attribute_value gate = text_of(b, attr.gate_activation);
-    b.add_operator(schema_of<lamina::gru>(), {x.id, h_0, weight, bias},
+    b.add_operator(schema_of<operators::gru>(), {x.id, h_0, weight, bias},
                    {gates, reset, batch_hidden, hidden.id},
                    b.attribute_list(candidate, gate, attr.is_reverse, attr.origin_mode));
     return layer.returns(hidden);

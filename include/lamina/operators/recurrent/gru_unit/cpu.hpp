@@ -20,7 +20,7 @@ inline gru_cell gru_unit_cell(const call_context& c, int width) {
 }  // namespace detail
 
 template <>
-struct call_kernel<gru_unit> {
+struct call_kernel<operators::gru_unit> {
   /// Bit mask of the argument that is packed for all steps (see Product): the weight. Its first two
   /// thirds are one matrix, the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
@@ -78,7 +78,7 @@ struct call_kernel<gru_unit> {
 };
 
 template <>
-struct call_kernel<gradient_of<gru_unit>> {
+struct call_kernel<gradient_of<operators::gru_unit>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -110,7 +110,7 @@ struct call_kernel<gradient_of<gru_unit>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_of<gru_unit>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::gru_unit>>::run(const call_context& c) {
   const operand x = c.input(0), before = c.input(1), weight = c.input(2), gates = c.input(4);
   const operand reset = c.input(5), d = c.input(7);
   const operand dx = c.output(0), d_before = c.output(1), d_weight = c.output(2);
@@ -147,17 +147,18 @@ void call_kernel<gradient_of<gru_unit>>::run(const call_context& c) {
     detail::gru_weight_gradient(x.rows, before.row<const Real>(0), before.stride, reset, m.d_gates,
                                 gate_stride, d_weight, m.d_weight, m.memory);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<gru_unit>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<gru_unit>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::gru_unit>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::gru_unit>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<gru_unit>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::gru_unit>>::scratch(const call_context& c) {
   return scratch_floats<pieces_of<Real>>(c);
 }
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<gru_unit>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<gru_unit>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::gru_unit>>::scratch<float>(
+    const call_context&))
+LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::gru_unit>>::scratch<double>(
+    const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -11,8 +11,8 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<gru_unit> : detail::gru_kernel<true> {};
+struct call_kernel<operators::gru_unit> : detail::gru_kernel<true> {};
 template <>
-struct call_kernel<gradient_of<gru_unit>> : detail::gru_gradient_kernel<true> {};
+struct call_kernel<gradient_of<operators::gru_unit>> : detail::gru_gradient_kernel<true> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

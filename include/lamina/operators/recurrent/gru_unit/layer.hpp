@@ -56,7 +56,7 @@ constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   const auto next = layer.template output<state>();
   detail::without_gradient(layer, gates.id);
   detail::without_gradient(layer, reset.id);
-  b.add_operator(schema_of<lamina::gru_unit>(), {x.id, hidden.id, weight, bias},
+  b.add_operator(schema_of<operators::gru_unit>(), {x.id, hidden.id, weight, bias},
                  {gates.id, reset.id, next.id},
                  b.attribute_list(static_cast<int>(attr.activation),
                                   static_cast<int>(attr.gate_activation), attr.origin_mode));

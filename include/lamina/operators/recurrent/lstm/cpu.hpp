@@ -109,7 +109,7 @@ struct lstm_cell {
 
 /// Outputs that only the gradient reads are ordered by time step.
 template <>
-struct call_kernel<lstm> {
+struct call_kernel<operators::lstm> {
   /// Bit mask of the argument that a Product packs for all steps: the weight.
   static constexpr unsigned step_weights = 1u << 3;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -171,7 +171,7 @@ struct call_kernel<lstm> {
 };
 
 template <>
-struct call_kernel<gradient_of<lstm>> {
+struct call_kernel<gradient_of<operators::lstm>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -206,7 +206,7 @@ struct call_kernel<gradient_of<lstm>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_of<lstm>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::lstm>>::run(const call_context& c) {
   const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), bias = c.input(4);
   const operand hidden = c.input(5), cell = c.input(6), gates = c.input(7);
   const operand activated = c.input(8), d_hidden = c.input(9), d_cell = c.input(10);
@@ -252,15 +252,17 @@ void call_kernel<gradient_of<lstm>>::run(const call_context& c) {
     gemm_row_major(n, rows, 4 * n, 1, {m.before, stride, true}, {m.d_gates, gate_stride},
                    d_weight.row<Real>(0), d_weight.stride, false, m.memory);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<lstm>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<lstm>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lstm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lstm>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<lstm>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::lstm>>::scratch(const call_context& c) {
   return scratch_floats<pieces_of<Real>>(c);
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<lstm>>::scratch<float>(const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<lstm>>::scratch<double>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::lstm>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::lstm>>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

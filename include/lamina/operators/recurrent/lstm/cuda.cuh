@@ -73,7 +73,7 @@ std::ptrdiff_t lstm_parameter_scratch(scratch_rows memory, int rows, int depth, 
 }  // namespace detail
 
 template <>
-struct call_kernel<lstm> {
+struct call_kernel<operators::lstm> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -103,7 +103,7 @@ struct call_kernel<lstm> {
 };
 
 template <>
-struct call_kernel<gradient_of<lstm>> {
+struct call_kernel<gradient_of<operators::lstm>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

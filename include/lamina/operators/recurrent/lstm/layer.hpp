@@ -49,7 +49,7 @@ struct lstm_of<Width, variable<T, R, D...>> {
     const attribute_value gate = text_of(b, attr.gate_activation);
     const attribute_value of_cell = text_of(b, attr.cell_activation);
     const attribute_value candidate = text_of(b, attr.candidate_activation);
-    b.add_operator(schema_of<lamina::lstm>(), {x.id, h_0, c_0, weight, bias},
+    b.add_operator(schema_of<operators::lstm>(), {x.id, h_0, c_0, weight, bias},
                    {hidden.id, cell.id, gates.id, activated.id},
                    b.attribute_list(attr.use_peepholes, attr.is_reverse, gate, of_cell, candidate));
     return std::tuple{layer.returns(hidden), cell};

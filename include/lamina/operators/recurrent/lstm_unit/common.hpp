@@ -16,23 +16,24 @@ struct lstm_unit_step {
 
   /// Computes the gates from the elements of X; the bias is already added to the forget gate.
   LAMINA_INLINE LAMINA_NUMBER_FN lstm_unit_step(T x_i, T x_f, T x_o, T x_candidate)
-      : i(sigmoid::f(x_i)),
-        f(sigmoid::f(x_f)),
-        o(sigmoid::f(x_o)),
-        candidate(tanh::f(x_candidate)) {}
+      : i(operators::sigmoid::f(x_i)),
+        f(operators::sigmoid::f(x_f)),
+        o(operators::sigmoid::f(x_o)),
+        candidate(operators::tanh::f(x_candidate)) {}
 
   LAMINA_INLINE LAMINA_NUMBER_FN T cell(T before) const { return f * before + i * candidate; }
-  LAMINA_INLINE LAMINA_NUMBER_FN T hidden(T cell) const { return o * tanh::f(cell); }
+  LAMINA_INLINE LAMINA_NUMBER_FN T hidden(T cell) const { return o * operators::tanh::f(cell); }
 
   /// The gradients of the elements of X and of the previous cell.
   struct slopes {
     T i, f, o, candidate, before;
   };
   LAMINA_INLINE LAMINA_NUMBER_FN slopes backward(T cell, T before, T d_cell, T d_hidden) const {
-    const T a = tanh::f(cell);
-    const T dc = d_cell + tanh::df(a, T(d_hidden * o));
-    return {sigmoid::df(i, T(dc * candidate)), sigmoid::df(f, T(dc * before)),
-            sigmoid::df(o, T(d_hidden * a)), tanh::df(candidate, T(dc * i)), T(dc * f)};
+    const T a = operators::tanh::f(cell);
+    const T dc = d_cell + operators::tanh::df(a, T(d_hidden * o));
+    return {operators::sigmoid::df(i, T(dc * candidate)), operators::sigmoid::df(f, T(dc * before)),
+            operators::sigmoid::df(o, T(d_hidden * a)), operators::tanh::df(candidate, T(dc * i)),
+            T(dc * f)};
   }
 };
 

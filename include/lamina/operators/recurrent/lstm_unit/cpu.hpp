@@ -30,13 +30,13 @@ LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_b
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<lstm_unit> {
+struct call_kernel<operators::lstm_unit> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<lstm_unit>> {
+struct call_kernel<gradient_of<operators::lstm_unit>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -44,7 +44,7 @@ struct call_kernel<gradient_of<lstm_unit>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<lstm_unit>::run(const call_context& c) {
+void call_kernel<operators::lstm_unit>::run(const call_context& c) {
   const operand x = c.input(0), before = c.input(1), cell = c.output(0), hidden = c.output(1);
   require_real<Real>(c, x);
   const int n = before.columns;
@@ -59,11 +59,11 @@ void call_kernel<lstm_unit>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<lstm_unit>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lstm_unit>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lstm_unit>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lstm_unit>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<lstm_unit>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::lstm_unit>>::run(const call_context& c) {
   const operand x = c.input(0), before = c.input(1), cell = c.input(2);
   const operand d_cell = c.input(3), d_hidden = c.input(4);
   const operand dx = c.output(0), d_before = c.output(1);
@@ -87,8 +87,10 @@ void call_kernel<gradient_of<lstm_unit>>::run(const call_context& c) {
     });
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<lstm_unit>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<lstm_unit>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::lstm_unit>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::lstm_unit>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

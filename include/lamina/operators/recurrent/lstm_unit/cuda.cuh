@@ -77,7 +77,7 @@ inline lstm_unit_arguments lstm_unit_of(const call_context& c) {
 }  // namespace detail
 
 template <>
-struct call_kernel<lstm_unit> {
+struct call_kernel<operators::lstm_unit> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -88,7 +88,7 @@ struct call_kernel<lstm_unit> {
   }
 };
 template <>
-struct call_kernel<gradient_of<lstm_unit>> {
+struct call_kernel<gradient_of<operators::lstm_unit>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -54,8 +54,8 @@ constexpr auto lstm_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   layer_helper layer(b, "lstm_unit", attr.name);
   const auto next_cell = layer.template output<state>();
   const auto next_hidden = layer.template output<state>();
-  b.add_operator(schema_of<lamina::lstm_unit>(), {gates, cell.id}, {next_cell.id, next_hidden.id},
-                 b.attribute_list(attr.forget_bias));
+  b.add_operator(schema_of<operators::lstm_unit>(), {gates, cell.id},
+                 {next_cell.id, next_hidden.id}, b.attribute_list(attr.forget_bias));
   return std::tuple{layer.returns(next_hidden), next_cell};
 }
 

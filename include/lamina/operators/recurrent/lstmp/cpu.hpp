@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Outputs that only the gradient reads are ordered by time step.
 template <>
-struct call_kernel<lstmp> {
+struct call_kernel<operators::lstmp> {
   /// Bit mask of the arguments that Products pack for all steps: the two weights.
   static constexpr unsigned step_weights = 1u << 3 | 1u << 4;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -90,7 +90,7 @@ struct call_kernel<lstmp> {
 };
 
 template <>
-struct call_kernel<gradient_of<lstmp>> {
+struct call_kernel<gradient_of<operators::lstmp>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -131,7 +131,7 @@ struct call_kernel<gradient_of<lstmp>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_of<lstmp>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::lstmp>>::run(const call_context& c) {
   const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), proj_weight = c.input(4);
   const operand bias = c.input(5), projection = c.input(6), cell = c.input(7);
   const operand gates = c.input(8), activated = c.input(9), hidden = c.input(10);
@@ -200,16 +200,17 @@ void call_kernel<gradient_of<lstmp>>::run(const call_context& c) {
                    {m.d_projected, proj_stride}, d_proj_weight.row<Real>(0), d_proj_weight.stride,
                    false, m.memory);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<lstmp>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<lstmp>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lstmp>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lstmp>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<lstmp>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::lstmp>>::scratch(const call_context& c) {
   return scratch_floats<pieces_of<Real>>(c);
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<lstmp>>::scratch<float>(const call_context&))
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<gradient_of<lstmp>>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<gradient_of<operators::lstmp>>::scratch<float>(const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::lstmp>>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

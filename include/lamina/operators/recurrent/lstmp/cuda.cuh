@@ -24,7 +24,7 @@ inline lstm_arguments lstmp_of(const call_context& c) {
 }  // namespace detail
 
 template <>
-struct call_kernel<lstmp> {
+struct call_kernel<operators::lstmp> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -50,7 +50,7 @@ struct call_kernel<lstmp> {
 };
 
 template <>
-struct call_kernel<gradient_of<lstmp>> {
+struct call_kernel<gradient_of<operators::lstmp>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -59,7 +59,7 @@ struct lstmp_of<Width, Projected, variable<T, R, D...>> {
     const attribute_value of_cell = text_of(b, attr.cell_activation);
     const attribute_value candidate = text_of(b, attr.candidate_activation);
     const attribute_value of_projection = text_of(b, attr.proj_activation);
-    b.add_operator(schema_of<lamina::lstmp>(), {x.id, h_0, c_0, weight, proj_weight, bias},
+    b.add_operator(schema_of<operators::lstmp>(), {x.id, h_0, c_0, weight, proj_weight, bias},
                    {projection.id, cell.id, gates, activated, hidden},
                    b.attribute_list(attr.use_peepholes, attr.is_reverse, attr.cell_clip,
                                     attr.proj_clip, gate, of_cell, candidate, of_projection));

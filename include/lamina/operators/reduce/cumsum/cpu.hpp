@@ -16,7 +16,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<cumsum> {
+struct call_kernel<operators::cumsum> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -24,7 +24,7 @@ struct call_kernel<cumsum> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<cumsum>::run(const call_context& c) {
+void call_kernel<operators::cumsum>::run(const call_context& c) {
   const operand in = c.input(0), out = c.output(0);
   if (!out) return;
   const array_layout shape = layout_of(in);
@@ -49,8 +49,8 @@ void call_kernel<cumsum>::run(const call_context& c) {
         }
   });
 }
-LAMINA_INSTANCE(void call_kernel<cumsum>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<cumsum>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::cumsum>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::cumsum>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -53,7 +53,7 @@ struct cumsum_elements {
 }  // namespace detail
 
 template <>
-struct call_kernel<cumsum> {
+struct call_kernel<operators::cumsum> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -25,7 +25,7 @@ constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& att
   constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
   static_assert(check<exists, gets<Axis>, gets_type<in>>,
                 "lamina: layer: the axis is a dimension of the input");
-  return detail::same_shape<lamina::cumsum>(
+  return detail::same_shape<operators::cumsum>(
       x, "cumsum", attr.name, x.builder->attribute_list(Axis, attr.exclusive, attr.reverse));
 }
 

@@ -186,37 +186,37 @@ struct extreme_gradient_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<reduce_sum> : detail::reduce_kernel<reduction_kind::sum> {};
+struct call_kernel<operators::reduce_sum> : detail::reduce_kernel<reduction_kind::sum> {};
 template <>
-struct call_kernel<reduce_mean> : detail::reduce_kernel<reduction_kind::mean> {};
+struct call_kernel<operators::reduce_mean> : detail::reduce_kernel<reduction_kind::mean> {};
 template <>
-struct call_kernel<reduce_max> : detail::reduce_kernel<reduction_kind::max> {};
+struct call_kernel<operators::reduce_max> : detail::reduce_kernel<reduction_kind::max> {};
 template <>
-struct call_kernel<reduce_min> : detail::reduce_kernel<reduction_kind::min> {};
+struct call_kernel<operators::reduce_min> : detail::reduce_kernel<reduction_kind::min> {};
 template <>
-struct call_kernel<reduce_prod> : detail::reduce_kernel<reduction_kind::product> {};
+struct call_kernel<operators::reduce_prod> : detail::reduce_kernel<reduction_kind::product> {};
 template <>
-struct call_kernel<reduce_all> : detail::reduce_truth_kernel<true> {};
+struct call_kernel<operators::reduce_all> : detail::reduce_truth_kernel<true> {};
 template <>
-struct call_kernel<reduce_any> : detail::reduce_truth_kernel<false> {};
+struct call_kernel<operators::reduce_any> : detail::reduce_truth_kernel<false> {};
 template <>
-struct call_kernel<gradient_of<reduce_sum>> : detail::reduce_gradient_kernel<reduction_kind::sum> {
-};
+struct call_kernel<gradient_of<operators::reduce_sum>>
+    : detail::reduce_gradient_kernel<reduction_kind::sum> {};
 template <>
-struct call_kernel<gradient_of<reduce_mean>>
+struct call_kernel<gradient_of<operators::reduce_mean>>
     : detail::reduce_gradient_kernel<reduction_kind::mean> {};
 template <>
-struct call_kernel<gradient_of<reduce_max>> : detail::extreme_gradient_kernel<reduction_kind::max> {
-};
+struct call_kernel<gradient_of<operators::reduce_max>>
+    : detail::extreme_gradient_kernel<reduction_kind::max> {};
 template <>
-struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel<reduction_kind::min> {
-};
+struct call_kernel<gradient_of<operators::reduce_min>>
+    : detail::extreme_gradient_kernel<reduction_kind::min> {};
 
 /// dX of a product: the gradient of the result times the product of all other factors. This product
 /// is not Out / x if factors are 0 or if the product overflows or underflows. Then the kernel
 /// multiplies the other factors again for each element.
 template <>
-struct call_kernel<gradient_of<reduce_prod>> {
+struct call_kernel<gradient_of<operators::reduce_prod>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -237,7 +237,7 @@ struct call_kernel<gradient_of<reduce_prod>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_of<reduce_prod>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::reduce_prod>>::run(const call_context& c) {
   const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
@@ -277,8 +277,10 @@ void call_kernel<gradient_of<reduce_prod>>::run(const call_context& c) {
     }
   });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<reduce_prod>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<reduce_prod>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::reduce_prod>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::reduce_prod>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

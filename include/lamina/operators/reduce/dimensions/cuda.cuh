@@ -239,31 +239,31 @@ struct product_slope_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<reduce_sum> : detail::reduce_kernel<reduction_kind::sum> {};
+struct call_kernel<operators::reduce_sum> : detail::reduce_kernel<reduction_kind::sum> {};
 template <>
-struct call_kernel<reduce_mean> : detail::reduce_kernel<reduction_kind::mean> {};
+struct call_kernel<operators::reduce_mean> : detail::reduce_kernel<reduction_kind::mean> {};
 template <>
-struct call_kernel<reduce_max> : detail::reduce_kernel<reduction_kind::max> {};
+struct call_kernel<operators::reduce_max> : detail::reduce_kernel<reduction_kind::max> {};
 template <>
-struct call_kernel<reduce_min> : detail::reduce_kernel<reduction_kind::min> {};
+struct call_kernel<operators::reduce_min> : detail::reduce_kernel<reduction_kind::min> {};
 template <>
-struct call_kernel<reduce_prod> : detail::reduce_kernel<reduction_kind::product> {};
+struct call_kernel<operators::reduce_prod> : detail::reduce_kernel<reduction_kind::product> {};
 template <>
-struct call_kernel<reduce_all> : detail::reduce_kernel<reduction_kind::all> {};
+struct call_kernel<operators::reduce_all> : detail::reduce_kernel<reduction_kind::all> {};
 template <>
-struct call_kernel<reduce_any> : detail::reduce_kernel<reduction_kind::any> {};
+struct call_kernel<operators::reduce_any> : detail::reduce_kernel<reduction_kind::any> {};
 template <>
-struct call_kernel<gradient_of<reduce_sum>> : detail::reduce_gradient_kernel<reduction_kind::sum> {
-};
+struct call_kernel<gradient_of<operators::reduce_sum>>
+    : detail::reduce_gradient_kernel<reduction_kind::sum> {};
 template <>
-struct call_kernel<gradient_of<reduce_mean>>
+struct call_kernel<gradient_of<operators::reduce_mean>>
     : detail::reduce_gradient_kernel<reduction_kind::mean> {};
 template <>
-struct call_kernel<gradient_of<reduce_max>> : detail::extreme_gradient_kernel {};
+struct call_kernel<gradient_of<operators::reduce_max>> : detail::extreme_gradient_kernel {};
 template <>
-struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel {};
+struct call_kernel<gradient_of<operators::reduce_min>> : detail::extreme_gradient_kernel {};
 template <>
-struct call_kernel<gradient_of<reduce_prod>> {
+struct call_kernel<gradient_of<operators::reduce_prod>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -52,7 +52,8 @@ constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
   using in = variable<T, R, D...>;
   constexpr reduced r = reduce_shape<Dim...>(whole_shape<in>, Keep);
   constexpr bool exists = r.exists;
-  constexpr bool logic = __is_same(Op, lamina::reduce_all) || __is_same(Op, lamina::reduce_any);
+  constexpr bool logic =
+      __is_same(Op, operators::reduce_all) || __is_same(Op, operators::reduce_any);
   constexpr bool type = logic == __is_same(T, bool);
   static_assert(check<exists, gets<Dim...>, gets_type<in>>,
                 "lamina: reduce: the dimensions exist, each is named once");
@@ -80,80 +81,80 @@ constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
 /// Sums. Fluid: reduce_sum.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_sum(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_sum, false, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_sum, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_sum(variable<T, R, D...> x, keep_dim_t,
                           const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_sum, true, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_sum, true, Dim...>(x, attr);
 }
 
 /// Means. Fluid: reduce_mean.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_mean(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_mean, false, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_mean, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_mean(variable<T, R, D...> x, keep_dim_t,
                            const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_mean, true, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_mean, true, Dim...>(x, attr);
 }
 
 /// Largest elements. The first of equal elements gets the gradient (in Fluid each gets it). Fluid:
 /// reduce_max.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_max(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_max, false, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_max, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_max(variable<T, R, D...> x, keep_dim_t,
                           const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_max, true, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_max, true, Dim...>(x, attr);
 }
 
 /// Smallest elements. The first of equal elements gets the gradient (in Fluid each gets it). Fluid:
 /// reduce_min.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_min(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_min, false, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_min, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_min(variable<T, R, D...> x, keep_dim_t,
                           const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_min, true, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_min, true, Dim...>(x, attr);
 }
 
 /// Products. Fluid: reduce_prod.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_prod(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_prod, false, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_prod, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_prod(variable<T, R, D...> x, keep_dim_t,
                            const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_prod, true, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_prod, true, Dim...>(x, attr);
 }
 
 /// Whether all elements are true. Fluid: reduce_all.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_all(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_all, false, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_all, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_all(variable<T, R, D...> x, keep_dim_t,
                           const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_all, true, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_all, true, Dim...>(x, attr);
 }
 
 /// Whether any element is true. Fluid: reduce_any.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_any(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_any, false, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_any, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_any(variable<T, R, D...> x, keep_dim_t,
                           const options<reduce_attr, T>& attr = {}) {
-  return detail::reduce<lamina::reduce_any, true, Dim...>(x, attr);
+  return detail::reduce<operators::reduce_any, true, Dim...>(x, attr);
 }
 
 #ifdef LAMINA_NAMES_OPTIONS

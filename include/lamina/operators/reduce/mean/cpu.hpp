@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// A large array is summed in parts. The number of parts does not depend on the number of threads,
 /// so neither does the result.
 template <>
-struct call_kernel<mean> {
+struct call_kernel<operators::mean> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -43,7 +43,7 @@ struct call_kernel<mean> {
 
 /// Serves element types other than the program's real type, for which a fused form exists.
 template <>
-struct call_kernel<gradient_of<mean>> {
+struct call_kernel<gradient_of<operators::mean>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -51,7 +51,7 @@ struct call_kernel<gradient_of<mean>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<mean>::run(const call_context& c) {
+void call_kernel<operators::mean>::run(const call_context& c) {
   const operand x = c.input(0), out = c.output(0);
   const std::int64_t count = static_cast<std::int64_t>(x.rows) * x.columns;
   const int parts = count < 1 << 14 ? 1 : shared_sums::parts;
@@ -64,18 +64,18 @@ void call_kernel<mean>::run(const call_context& c) {
   for (int p = 0; p < parts; ++p) all += s.of[p];
   store_as(out.data, out.type, 0, count > 0 ? all / static_cast<double>(count) : 0.0);
 }
-LAMINA_INSTANCE(void call_kernel<mean>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<mean>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::mean>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::mean>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<mean>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::mean>>::run(const call_context& c) {
   const operand slope = c.input(0), dx = c.output(0);
   if (!dx) return;
   const double count = static_cast<double>(dx.rows) * dx.columns;
   detail::fill(dx, load_as<double>(slope.data, slope.type, 0) / count);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<mean>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<mean>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::mean>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::mean>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -36,6 +36,6 @@ struct all_reduce_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<mean> : detail::all_reduce_kernel<element_itself, true> {};
+struct call_kernel<operators::mean> : detail::all_reduce_kernel<element_itself, true> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out = the sum of all elements of X divided by their number, shape [1]. If X has no rows, Out is
 /// 0. So a side of a branch that no row took adds nothing to a cost, whereas Fluid's 0 / 0 would
@@ -23,4 +23,4 @@ struct mean : operator_definition {
 
 using reduce_mean_operators = operator_list<mean>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

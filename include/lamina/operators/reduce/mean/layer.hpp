@@ -20,7 +20,7 @@ constexpr variable<T, once, 1> mean(variable<T, R, D...> x,
                                     const options<mean_attr, T>& attr = {}) {
   layer_helper layer(*x.builder, "mean", attr.name);
   const auto y = layer.template output<variable<T, once, 1>>();
-  x.builder->add_operator(schema_of<lamina::mean>(), {x.id}, {y.id});
+  x.builder->add_operator(schema_of<operators::mean>(), {x.id}, {y.id});
   return layer.returns(y);
 }
 

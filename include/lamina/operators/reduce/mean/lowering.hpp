@@ -31,12 +31,12 @@ constexpr bool hold_cost(lowering_state& s, const operator_desc& op, int k) {
 /// Lowers the gradient of mean, and of reduce_mean over all dimensions, to a pointwise function.
 constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k) {
   // The gradient of reduce_mean also reads X.
-  const bool reduces = is<gradient_of<reduce_mean>>(op);
+  const bool reduces = is<gradient_of<operators::reduce_mean>>(op);
   if (reduces && attribute(s, op, 2) == 0) return false;
   const int dout = argument(s, op.inputs + (reduces ? 1 : 0)), dx = argument(s, op.outputs);
   if (dx < 0 || s.variables.items[dx].type != s.real) return false;
   const plan_variable d = s.variables.items[dx];
-  instruction i = begin(s, group_head::pointwise, schema_of<spread_mean>(), 0, k);
+  instruction i = begin(s, group_head::pointwise, schema_of<operators::spread_mean>(), 0, k);
   use(s, dout, access::scalar);
   use(s,
       d.rows < 0 ? constant_operand(inverse_rows(domain_of_rows(d.rows)))
@@ -52,8 +52,8 @@ constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k
 
 /// Lowers operator k if it is the mean to be minimised, or the gradient of a mean of all elements.
 constexpr bool lower_mean(lowering_state& s, const operator_desc& op, int k) {
-  if (is<mean>(op)) return hold_cost(s, op, k);
-  return (is<gradient_of<mean>>(op) || is<gradient_of<reduce_mean>>(op)) &&
+  if (is<operators::mean>(op)) return hold_cost(s, op, k);
+  return (is<gradient_of<operators::mean>>(op) || is<gradient_of<operators::reduce_mean>>(op)) &&
          lower_mean_grad(s, op, k);
 }
 

@@ -17,34 +17,34 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<l1_norm> {
+struct call_kernel<operators::l1_norm> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<l1_norm>> {
-  template <class Real = float>
-  LAMINA_KERNEL static void run(const call_context& c);
-};
-
-template <>
-struct call_kernel<squared_l2_norm> {
-  template <class Real = float>
-  LAMINA_KERNEL static void run(const call_context& c);
-};
-template <>
-struct call_kernel<gradient_of<squared_l2_norm>> {
+struct call_kernel<gradient_of<operators::l1_norm>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<squared_l2_distance> {
+struct call_kernel<operators::squared_l2_norm> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<squared_l2_distance>> {
+struct call_kernel<gradient_of<operators::squared_l2_norm>> {
+  template <class Real = float>
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+
+template <>
+struct call_kernel<operators::squared_l2_distance> {
+  template <class Real = float>
+  LAMINA_KERNEL static void run(const call_context& c);
+};
+template <>
+struct call_kernel<gradient_of<operators::squared_l2_distance>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -54,7 +54,7 @@ struct call_kernel<gradient_of<squared_l2_distance>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<l1_norm>::run(const call_context& c) {
+void call_kernel<operators::l1_norm>::run(const call_context& c) {
   const operand x = c.input(0);
   require_real<Real>(c, x);
   double sum = 0;
@@ -64,11 +64,11 @@ void call_kernel<l1_norm>::run(const call_context& c) {
   }
   *c.output(0).row<Real>(0) = static_cast<Real>(sum);
 }
-LAMINA_INSTANCE(void call_kernel<l1_norm>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<l1_norm>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::l1_norm>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::l1_norm>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<l1_norm>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::l1_norm>>::run(const call_context& c) {
   const operand x = c.input(0), dx = c.output(0);
   if (!dx) return;
   const Real slope = *c.input(1).row<const Real>(0);
@@ -76,11 +76,11 @@ void call_kernel<gradient_of<l1_norm>>::run(const call_context& c) {
     for (int j = 0; j < x.columns; ++j)
       dx.row<Real>(r)[j] = slope * math::sign(x.row<const Real>(r)[j]);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<l1_norm>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<l1_norm>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::l1_norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::l1_norm>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<squared_l2_norm>::run(const call_context& c) {
+void call_kernel<operators::squared_l2_norm>::run(const call_context& c) {
   const operand x = c.input(0);
   require_real<Real>(c, x);
   double sum = 0;
@@ -88,22 +88,24 @@ void call_kernel<squared_l2_norm>::run(const call_context& c) {
     sum += static_cast<double>(squared_distance(x.row<const Real>(r), 0, x.columns));
   *c.output(0).row<Real>(0) = static_cast<Real>(sum);
 }
-LAMINA_INSTANCE(void call_kernel<squared_l2_norm>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<squared_l2_norm>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::squared_l2_norm>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::squared_l2_norm>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<squared_l2_norm>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::squared_l2_norm>>::run(const call_context& c) {
   const operand x = c.input(0), dx = c.output(0);
   if (!dx) return;
   const Real slope = 2 * *c.input(1).row<const Real>(0);
   for (int r = 0; r < x.rows; ++r)
     for (int j = 0; j < x.columns; ++j) dx.row<Real>(r)[j] = slope * x.row<const Real>(r)[j];
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<squared_l2_norm>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<squared_l2_norm>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::squared_l2_norm>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::squared_l2_norm>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<squared_l2_distance>::run(const call_context& c) {
+void call_kernel<operators::squared_l2_distance>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), difference = c.output(0), out = c.output(1);
   require_real<Real>(c, x);
   for (int r = 0; r < x.rows; ++r) {
@@ -118,11 +120,11 @@ void call_kernel<squared_l2_distance>::run(const call_context& c) {
     if (out) *out.row<Real>(r) = sum;
   }
 }
-LAMINA_INSTANCE(void call_kernel<squared_l2_distance>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<squared_l2_distance>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::squared_l2_distance>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::squared_l2_distance>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<squared_l2_distance>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::squared_l2_distance>>::run(const call_context& c) {
   const operand y = c.input(1), difference = c.input(2), slope = c.input(3);
   const operand dx = c.output(0), dy = c.output(1);
   const bool shared = dy && dy.rows == 1 && y.rows == 1;
@@ -143,18 +145,22 @@ void call_kernel<gradient_of<squared_l2_distance>>::run(const call_context& c) {
   }
   of_y.finish();
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<squared_l2_distance>>::run<float>(const call_context&))
 LAMINA_INSTANCE(
-    void call_kernel<gradient_of<squared_l2_distance>>::run<double>(const call_context&))
+    void call_kernel<gradient_of<operators::squared_l2_distance>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::squared_l2_distance>>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<gradient_of<squared_l2_distance>>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<gradient_of<operators::squared_l2_distance>>::scratch(
+    const call_context& c) {
   return in_floats<double>(padded(c.input(2).columns));
 }
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<squared_l2_distance>>::scratch<float>(
-    const call_context&))
-LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<squared_l2_distance>>::scratch<double>(
-    const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::squared_l2_distance>>::scratch<float>(
+        const call_context&))
+LAMINA_INSTANCE(
+    std::ptrdiff_t call_kernel<gradient_of<operators::squared_l2_distance>>::scratch<double>(
+        const call_context&))
 
 #endif  // LAMINA_DEFINES
 

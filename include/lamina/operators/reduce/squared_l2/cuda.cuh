@@ -77,16 +77,18 @@ struct difference_slope_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<l1_norm> : detail::all_reduce_kernel<element_size, false> {};
+struct call_kernel<operators::l1_norm> : detail::all_reduce_kernel<element_size, false> {};
 template <>
-struct call_kernel<gradient_of<l1_norm>> : detail::whole_norm_slope_kernel<false> {};
+struct call_kernel<gradient_of<operators::l1_norm>> : detail::whole_norm_slope_kernel<false> {};
 template <>
-struct call_kernel<squared_l2_norm> : detail::all_reduce_kernel<element_square, false> {};
+struct call_kernel<operators::squared_l2_norm> : detail::all_reduce_kernel<element_square, false> {
+};
 template <>
-struct call_kernel<gradient_of<squared_l2_norm>> : detail::whole_norm_slope_kernel<true> {};
+struct call_kernel<gradient_of<operators::squared_l2_norm>>
+    : detail::whole_norm_slope_kernel<true> {};
 
 template <>
-struct call_kernel<squared_l2_distance> {
+struct call_kernel<operators::squared_l2_distance> {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
     require_float(c, c.input(0));
@@ -107,7 +109,7 @@ struct call_kernel<squared_l2_distance> {
   }
 };
 template <>
-struct call_kernel<gradient_of<squared_l2_distance>> {
+struct call_kernel<gradient_of<operators::squared_l2_distance>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

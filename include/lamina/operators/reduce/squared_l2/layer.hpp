@@ -32,14 +32,14 @@ constexpr auto whole_norm(variable<T, R, D...> x, const squared_l2_attr& attr) {
 /// The sum of |x| over all elements, shape [1]. Fluid: the operator l1_norm.
 template <class T, class R, int... D>
 constexpr auto l1_norm(variable<T, R, D...> x, const options<squared_l2_attr, T>& attr = {}) {
-  return detail::whole_norm<lamina::l1_norm>(x, attr);
+  return detail::whole_norm<operators::l1_norm>(x, attr);
 }
 
 /// The sum of x^2 over all elements, shape [1]. Fluid: the operator squared_l2_norm.
 template <class T, class R, int... D>
 constexpr auto squared_l2_norm(variable<T, R, D...> x,
                                const options<squared_l2_attr, T>& attr = {}) {
-  return detail::whole_norm<lamina::squared_l2_norm>(x, attr);
+  return detail::whole_norm<operators::squared_l2_norm>(x, attr);
 }
 
 /// |x - y|^2 per row, shape [-1, 1]; y may be a single row [1, ...] for all rows of x. Fluid: the
@@ -67,7 +67,7 @@ constexpr auto squared_l2_distance(variable<T, R, D...> x, variable<U, S, E...> 
   constexpr extents a = whole_shape<left>;
   constexpr extents shape{2, {a.at[0], 1}};
   const auto out = layer.template output<handle_of<T, R, shape>>();
-  b.add_operator(schema_of<lamina::squared_l2_distance>(), {x.id, y.id}, {difference, out.id});
+  b.add_operator(schema_of<operators::squared_l2_distance>(), {x.id, y.id}, {difference, out.id});
   return layer.returns(out);
 }
 

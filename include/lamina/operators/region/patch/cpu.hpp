@@ -52,13 +52,13 @@ Real window_size(image_range rows, image_range columns) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<spp> {
+struct call_kernel<operators::spp> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<spp>> {
+struct call_kernel<gradient_of<operators::spp>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -91,13 +91,13 @@ void for_each_patch(const patch_grid& g, F f) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<im2sequence> {
+struct call_kernel<operators::im2sequence> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<im2sequence>> {
+struct call_kernel<gradient_of<operators::im2sequence>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -105,7 +105,7 @@ struct call_kernel<gradient_of<im2sequence>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<spp>::run(const call_context& c) {
+void call_kernel<operators::spp>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0);
   require_real<Real>(c, x);
   const bool average = detail::is_average(c);
@@ -124,11 +124,11 @@ void call_kernel<spp>::run(const call_context& c) {
         y.row<Real>(r)[at] = average ? sum / detail::window_size<Real>(rows, columns) : most;
       });
 }
-LAMINA_INSTANCE(void call_kernel<spp>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<spp>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::spp>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::spp>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<spp>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::spp>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
@@ -150,11 +150,11 @@ void call_kernel<gradient_of<spp>>::run(const call_context& c) {
           }
       });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<spp>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<spp>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::spp>>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::spp>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<im2sequence>::run(const call_context& c) {
+void call_kernel<operators::im2sequence>::run(const call_context& c) {
   const operand x = c.input(0);
   require_real<Real>(c, x);
   const patch_grid grid(c, x);
@@ -165,11 +165,11 @@ void call_kernel<im2sequence>::run(const call_context& c) {
       y.row<Real>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const Real>(n)[from];
     });
 }
-LAMINA_INSTANCE(void call_kernel<im2sequence>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<im2sequence>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::im2sequence>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::im2sequence>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<im2sequence>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::im2sequence>>::run(const call_context& c) {
   const operand x = c.input(0), d = c.input(1), dx = c.output(0);
   if (!dx) return;
   clear(dx);
@@ -179,8 +179,10 @@ void call_kernel<gradient_of<im2sequence>>::run(const call_context& c) {
       if (to >= 0) dx.row<Real>(n)[to] += d.row<const Real>(n * grid.windows() + w)[at];
     });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<im2sequence>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<im2sequence>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::im2sequence>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::im2sequence>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

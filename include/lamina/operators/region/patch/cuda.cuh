@@ -155,7 +155,7 @@ struct patch_slope_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<spp> {
+struct call_kernel<operators::spp> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -167,7 +167,7 @@ struct call_kernel<spp> {
   }
 };
 template <>
-struct call_kernel<gradient_of<spp>> {
+struct call_kernel<gradient_of<operators::spp>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -181,7 +181,7 @@ struct call_kernel<gradient_of<spp>> {
 
 /// The host knows the lengths of all sequences without reading from the device.
 template <>
-struct call_kernel<im2sequence> {
+struct call_kernel<operators::im2sequence> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -198,7 +198,7 @@ struct call_kernel<im2sequence> {
   }
 };
 template <>
-struct call_kernel<gradient_of<im2sequence>> {
+struct call_kernel<gradient_of<operators::im2sequence>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

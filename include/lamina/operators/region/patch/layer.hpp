@@ -49,7 +49,7 @@ constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr =
   layer_helper layer(b, "spp", attr.name);
   const auto y = layer.template output<variable<T, R, C * windows>>();
   b.add_operator(
-      schema_of<lamina::spp>(), {x.id}, {y.id},
+      schema_of<operators::spp>(), {x.id}, {y.id},
       b.attribute_list(Levels, b.text(attr.type == pooling_type::average ? "avg" : "max")));
   return layer.returns(y);
 }
@@ -78,7 +78,7 @@ constexpr auto im2sequence(variable<T, R, C, H, W> x,
   const attribute_value kernels = detail::pair_attribute(b, Size);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = b.integer_list(around, 4);
-  b.add_operator(schema_of<lamina::im2sequence>(), {x.id}, {y.id},
+  b.add_operator(schema_of<operators::im2sequence>(), {x.id}, {y.id},
                  b.attribute_list(kernels, strides, paddings));
   return layer.returns(y);
 }

@@ -115,22 +115,22 @@ inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<roi_align> {
+struct call_kernel<operators::roi_align> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<roi_align>> {
+struct call_kernel<gradient_of<operators::roi_align>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<psroi_pool> {
+struct call_kernel<operators::psroi_pool> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<psroi_pool>> {
+struct call_kernel<gradient_of<operators::psroi_pool>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -138,32 +138,36 @@ struct call_kernel<gradient_of<psroi_pool>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<roi_align>::run(const call_context& c) {
+void call_kernel<operators::roi_align>::run(const call_context& c) {
   detail::sum_regions<Real>(c, detail::aligned);
 }
-LAMINA_INSTANCE(void call_kernel<roi_align>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<roi_align>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::roi_align>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::roi_align>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<roi_align>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::roi_align>>::run(const call_context& c) {
   detail::spread_regions<Real>(c, detail::aligned);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<roi_align>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<roi_align>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::roi_align>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::roi_align>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<psroi_pool>::run(const call_context& c) {
+void call_kernel<operators::psroi_pool>::run(const call_context& c) {
   detail::sum_regions<Real>(c, detail::scored);
 }
-LAMINA_INSTANCE(void call_kernel<psroi_pool>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<psroi_pool>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::psroi_pool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::psroi_pool>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<psroi_pool>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::psroi_pool>>::run(const call_context& c) {
   detail::spread_regions<Real>(c, detail::scored);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<psroi_pool>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<psroi_pool>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::psroi_pool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::psroi_pool>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

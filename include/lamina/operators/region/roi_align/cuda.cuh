@@ -167,7 +167,7 @@ inline region_arguments scored_of(const call_context& c, const operand& x, const
 }  // namespace detail
 
 template <>
-struct call_kernel<roi_align> {
+struct call_kernel<operators::roi_align> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -176,7 +176,7 @@ struct call_kernel<roi_align> {
   }
 };
 template <>
-struct call_kernel<gradient_of<roi_align>> {
+struct call_kernel<gradient_of<operators::roi_align>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -192,7 +192,7 @@ struct call_kernel<gradient_of<roi_align>> {
   }
 };
 template <>
-struct call_kernel<psroi_pool> {
+struct call_kernel<operators::psroi_pool> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -201,7 +201,7 @@ struct call_kernel<psroi_pool> {
   }
 };
 template <>
-struct call_kernel<gradient_of<psroi_pool>> {
+struct call_kernel<gradient_of<operators::psroi_pool>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -9,7 +9,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::operators {
 
 /// Averages over the parts of regions of images, without rounding of borders: Out [regions, C,
 /// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio evenly spaced sample
@@ -28,6 +28,10 @@ struct roi_align : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
 };
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
 
 /// One side of a region that is cut into parts for roi_align: its beginning, the length of a part,
 /// and the number of sample points per part.
@@ -67,6 +71,10 @@ LAMINA_FN inline neighbours neighbours_of(float at, int size) {
   return {low, low + 1, from - static_cast<float>(low), false};
 }
 
+}  // namespace lamina::inline LAMINA_ABI
+
+namespace lamina::inline LAMINA_ABI::operators {
+
 /// Averages over the parts of regions of images, where each part reads its own channel. Out is
 /// [regions, output_channels, pooled_height, pooled_width], X is [N, output_channels *
 /// pooled_height * pooled_width, H, W]. A part without elements gives 0. Source: Dai et al. 2016.
@@ -85,6 +93,10 @@ struct psroi_pool : operator_definition {
 };
 
 using region_roi_align_operators = operator_list<roi_align, psroi_pool>;
+
+}  // namespace lamina::inline LAMINA_ABI::operators
+
+namespace lamina::inline LAMINA_ABI {
 
 /// The rows (or columns) that belong to part k of `parts` of a region, for psroi_pool. The corners
 /// of the region are rounded before they are scaled.

@@ -41,7 +41,7 @@ constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions
   program_builder& b = *x.builder;
   layer_helper layer(b, "roi_align", attr.name);
   const auto y = layer.template output<variable<T, S, C, height, width>>();
-  b.add_operator(schema_of<lamina::roi_align>(), {x.id, regions.id}, {y.id},
+  b.add_operator(schema_of<operators::roi_align>(), {x.id, regions.id}, {y.id},
                  b.attribute_list(attr.spatial_scale, height, width, attr.sampling_ratio));
   return layer.returns(y);
 }
@@ -66,7 +66,7 @@ constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> region
   program_builder& b = *x.builder;
   layer_helper layer(b, "psroi_pool", attr.name);
   const auto y = layer.template output<variable<T, S, C / (height * width), height, width>>();
-  b.add_operator(schema_of<lamina::psroi_pool>(), {x.id, regions.id}, {y.id},
+  b.add_operator(schema_of<operators::psroi_pool>(), {x.id, regions.id}, {y.id},
                  b.attribute_list(C / (height * width), attr.spatial_scale, height, width));
   return layer.returns(y);
 }

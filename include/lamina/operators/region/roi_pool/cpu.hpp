@@ -16,13 +16,13 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<roi_pool> {
+struct call_kernel<operators::roi_pool> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<roi_pool>> {
+struct call_kernel<gradient_of<operators::roi_pool>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -30,7 +30,7 @@ struct call_kernel<gradient_of<roi_pool>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<roi_pool>::run(const call_context& c) {
+void call_kernel<operators::roi_pool>::run(const call_context& c) {
   const operand x = c.input(0), regions = c.input(1), y = c.output(0), positions = c.output(1);
   require_real<Real>(c, x);
   const sequence_rows all = c.sequences(regions);
@@ -64,11 +64,11 @@ void call_kernel<roi_pool>::run(const call_context& c) {
       }
     }
 }
-LAMINA_INSTANCE(void call_kernel<roi_pool>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<roi_pool>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::roi_pool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::roi_pool>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<roi_pool>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::roi_pool>>::run(const call_context& c) {
   const operand x = c.input(0), positions = c.input(2), d = c.input(3), dx = c.output(0);
   if (!dx) return;
   clear(dx);
@@ -82,8 +82,9 @@ void call_kernel<gradient_of<roi_pool>>::run(const call_context& c) {
         if (position >= 0) dx.row<Real>(n)[i / parts * plane + position] += d.row<const Real>(r)[i];
       }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<roi_pool>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<roi_pool>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::roi_pool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::roi_pool>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -113,7 +113,7 @@ inline region_arguments pooled_regions_of(const call_context& c, const operand& 
 }  // namespace detail
 
 template <>
-struct call_kernel<roi_pool> {
+struct call_kernel<operators::roi_pool> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -126,7 +126,7 @@ struct call_kernel<roi_pool> {
   }
 };
 template <>
-struct call_kernel<gradient_of<roi_pool>> {
+struct call_kernel<gradient_of<operators::roi_pool>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -37,7 +37,7 @@ constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
   const auto y = layer.template output<variable<T, S, C, height, width>>();
   const int position = detail::without_gradient(
       layer, layer.template output<variable<std::int64_t, S, C, height, width>>().id);
-  b.add_operator(schema_of<lamina::roi_pool>(), {x.id, regions.id}, {y.id, position},
+  b.add_operator(schema_of<operators::roi_pool>(), {x.id, regions.id}, {y.id, position},
                  b.attribute_list(height, width, attr.spatial_scale));
   return layer.returns(y);
 }

@@ -46,13 +46,13 @@ void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<sequence_windows> {
+struct call_kernel<operators::sequence_windows> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_windows_grad> {
+struct call_kernel<operators::sequence_windows_grad> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -60,7 +60,7 @@ struct call_kernel<sequence_windows_grad> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sequence_windows>::run(const call_context& c) {
+void call_kernel<operators::sequence_windows>::run(const call_context& c) {
   const operand x = c.input(0), padding = c.input(1), out = c.output(0);
   if (c.integer(2) != 1) fail(c, {"expected a contextStride of 1, found ", c.integer(2)});
   const int width = x.columns;
@@ -74,11 +74,11 @@ void call_kernel<sequence_windows>::run(const call_context& c) {
       std::fill(to, to + width, Real(0));
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_windows>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_windows>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_windows>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_windows>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_windows_grad>::run(const call_context& c) {
+void call_kernel<operators::sequence_windows_grad>::run(const call_context& c) {
   const operand d = c.input(0), dx = c.output(0), dpadding = c.output(1);
   if (dx) clear(dx);
   if (dpadding) clear(dpadding);
@@ -94,8 +94,9 @@ void call_kernel<sequence_windows_grad>::run(const call_context& c) {
     });
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_windows_grad>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_windows_grad>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_windows_grad>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<operators::sequence_windows_grad>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

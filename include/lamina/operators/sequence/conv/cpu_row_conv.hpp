@@ -17,13 +17,13 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<row_conv> {
+struct call_kernel<operators::row_conv> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<row_conv>> {
+struct call_kernel<gradient_of<operators::row_conv>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -45,7 +45,7 @@ struct call_kernel<gradient_of<row_conv>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<row_conv>::run(const call_context& c) {
+void call_kernel<operators::row_conv>::run(const call_context& c) {
   const operand x = c.input(0), filter = c.input(1), out = c.output(0);
   require_real<Real>(c, x);
   const sequence_rows all = c.sequences(x);
@@ -63,11 +63,11 @@ void call_kernel<row_conv>::run(const call_context& c) {
       });
     }
 }
-LAMINA_INSTANCE(void call_kernel<row_conv>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<row_conv>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::row_conv>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::row_conv>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<row_conv>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::row_conv>>::run(const call_context& c) {
   const operand x = c.input(0), filter = c.input(1), d = c.input(2);
   const operand dx = c.output(0), dfilter = c.output(1);
   const sequence_rows all = c.sequences(d);
@@ -88,8 +88,9 @@ void call_kernel<gradient_of<row_conv>>::run(const call_context& c) {
       }
     }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<row_conv>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<row_conv>>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::row_conv>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::row_conv>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -121,7 +121,7 @@ struct row_conv_weight_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_windows> {
+struct call_kernel<operators::sequence_windows> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -138,7 +138,7 @@ struct call_kernel<sequence_windows> {
   }
 };
 template <>
-struct call_kernel<sequence_windows_grad> {
+struct call_kernel<operators::sequence_windows_grad> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -162,7 +162,7 @@ struct call_kernel<sequence_windows_grad> {
 };
 
 template <>
-struct call_kernel<row_conv> {
+struct call_kernel<operators::row_conv> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -177,7 +177,7 @@ struct call_kernel<row_conv> {
   }
 };
 template <>
-struct call_kernel<gradient_of<row_conv>> {
+struct call_kernel<gradient_of<operators::row_conv>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -60,13 +60,13 @@ constexpr auto sequence_conv(variable<T, R, D...> x,
                                             dtype_of<T>, init::constant(0), line)
                           : -1;
   int y = layer.template output<out>().id;
-  b.add_operator(schema_of<lamina::sequence_conv>(), {x.id, padding, filter}, {y},
+  b.add_operator(schema_of<operators::sequence_conv>(), {x.id, padding, filter}, {y},
                  b.attribute_list(FilterSize, start, 1, padded));
   if (attr.bias) {
     const int bias =
         layer.parameter(attr.bias_param, ".b_", {NumFilters}, dtype_of<T>, init::constant(0), line);
     const int sum = layer.output_like(y);
-    b.add_operator(schema_of<lamina::elementwise_add>(), {y, bias}, {sum}, b.attribute_list(1));
+    b.add_operator(schema_of<operators::elementwise_add>(), {y, bias}, {sum}, b.attribute_list(1));
     y = sum;
   }
   return layer.returns(out{&b, apply_activation(layer, attr.act, y)});

@@ -35,7 +35,7 @@ constexpr auto row_conv(variable<T, R, D...> x, const options<row_conv_attr, T>&
   const int w = layer.parameter(attr.param, ".w_", {FutureContext + 1, in::size}, dtype_of<T>,
                                 init::xavier(), line);
   const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::row_conv>(), {x.id, w}, {y});
+  b.add_operator(schema_of<operators::row_conv>(), {x.id, w}, {y});
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 

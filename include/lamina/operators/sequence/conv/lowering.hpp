@@ -30,7 +30,7 @@ constexpr int windows_of(lowering_state& s, int x, int padding, int columns, int
                                                  windows_are_known(s, w.made, x))
       return w.made;
   const int made = temporary(s, s.variables.items[x].rows, columns, false, -1);
-  emit_call(s, schema_of<sequence_windows>(),
+  emit_call(s, schema_of<operators::sequence_windows>(),
             {in_rows(s, x, k), padding < 0 ? -1 : in_rows(s, padding, k)}, {made}, k);
   s.windows.push({x, padding, length, start, made});
   return made;
@@ -68,7 +68,7 @@ constexpr void lower_sequence_conv_grad(lowering_state& s, const operator_desc& 
     i.depth = s.variables.items[filter].columns;
     end(s, i);
     if (dpadding >= 0) s.variables.items[dpadding].panel = false;
-    emit_call(s, schema_of<sequence_windows_grad>(), {made}, {dx, dpadding}, k);
+    emit_call(s, schema_of<operators::sequence_windows_grad>(), {made}, {dx, dpadding}, k);
   }
   if (dfilter >= 0) {
     const int a = windows_of(s, x, padding, seen, k);
@@ -87,8 +87,9 @@ constexpr void lower_sequence_conv_grad(lowering_state& s, const operator_desc& 
 
 /// Lowers operator k if it is a sequence_conv or the gradient of one.
 constexpr bool lower_window_product(lowering_state& s, const operator_desc& op, int k) {
-  if (is<sequence_conv>(op)) return lower_sequence_conv(s, op, k), true;
-  if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(s, op, k), true;
+  if (is<operators::sequence_conv>(op)) return lower_sequence_conv(s, op, k), true;
+  if (is<gradient_of<operators::sequence_conv>>(op))
+    return lower_sequence_conv_grad(s, op, k), true;
   return false;
 }
 

@@ -56,25 +56,25 @@ inline bool repeats_rows(const call_context& c) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<sequence_expand> {
+struct call_kernel<operators::sequence_expand> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_expand>> {
+struct call_kernel<gradient_of<operators::sequence_expand>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_expand_as> {
+struct call_kernel<operators::sequence_expand_as> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_expand_as>> {
+struct call_kernel<gradient_of<operators::sequence_expand_as>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -82,7 +82,7 @@ struct call_kernel<gradient_of<sequence_expand_as>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sequence_expand>::run(const call_context& c) {
+void call_kernel<operators::sequence_expand>::run(const call_context& c) {
   const int x = c.input(0).domain, out = c.output(0).domain;
   if (detail::repeats_rows(c)) {
     detail::repeat_rows(c, c.input(0), c.output(0), c.sequences(out));
@@ -98,11 +98,11 @@ void call_kernel<sequence_expand>::run(const call_context& c) {
   for_each_copy(c, x, out,
                 [&](int first, int rows, int at) { copy_block(from, first, to, at, rows); });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_expand>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_expand>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_expand>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_expand>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_expand>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_expand>>::run(const call_context& c) {
   const operand d = c.input(2), dx = c.output(0);
   require_real<Real>(c, d);
   if (!dx) return;
@@ -116,25 +116,29 @@ void call_kernel<gradient_of<sequence_expand>>::run(const call_context& c) {
     }
   });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_expand>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_expand>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_expand_as>::run(const call_context& c) {
+void call_kernel<operators::sequence_expand_as>::run(const call_context& c) {
   const operand out = c.output(0);
   detail::repeat_rows(c, c.input(0), out, c.sequences(out));
 }
-LAMINA_INSTANCE(void call_kernel<sequence_expand_as>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_expand_as>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_expand_as>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_expand_as>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_expand_as>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_expand_as>>::run(const call_context& c) {
   const operand d = c.input(2), dx = c.output(0);
   require_real<Real>(c, d);
   if (dx) detail::add_repeated<Real>(d, dx, c.sequences(d));
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand_as>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_expand_as>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_expand_as>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_expand_as>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -51,7 +51,7 @@ inline bool repeats_rows(const call_context& c) {
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_expand> {
+struct call_kernel<operators::sequence_expand> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -75,7 +75,7 @@ struct call_kernel<sequence_expand> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_expand>> {
+struct call_kernel<gradient_of<operators::sequence_expand>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -92,7 +92,7 @@ struct call_kernel<gradient_of<sequence_expand>> {
   }
 };
 template <>
-struct call_kernel<sequence_expand_as> {
+struct call_kernel<operators::sequence_expand_as> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -100,7 +100,7 @@ struct call_kernel<sequence_expand_as> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_expand_as>> {
+struct call_kernel<gradient_of<operators::sequence_expand_as>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -53,7 +53,7 @@ constexpr Out expand_sequences(X x, Y y, int level, std::string_view name, int l
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_expand", name);
   const Out made = layer.template output<Out>();
-  b.add_operator(schema_of<lamina::sequence_expand>(), {x.id, y.id}, {made.id},
+  b.add_operator(schema_of<operators::sequence_expand>(), {x.id, y.id}, {made.id},
                  level == -1 ? -1 : b.attribute_list(level));
   return layer.returns(made);
 }

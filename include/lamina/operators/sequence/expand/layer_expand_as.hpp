@@ -33,7 +33,7 @@ constexpr auto sequence_expand_as(variable<T, R, D...> x, variable<U, S, E...> y
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_expand_as", attr.name);
   const out made = layer.template output<out>();
-  b.add_operator(schema_of<lamina::sequence_expand_as>(), {x.id, y.id}, {made.id});
+  b.add_operator(schema_of<operators::sequence_expand_as>(), {x.id, y.id}, {made.id});
   return layer.returns(made);
 }
 

@@ -46,13 +46,13 @@ void keep_rows(const call_context& c, const Keeps& keeps) {
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<sequence_enumerate> {
+struct call_kernel<operators::sequence_enumerate> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_erase> {
+struct call_kernel<operators::sequence_erase> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -78,13 +78,13 @@ void for_each_scattered(const call_context& c, const operand& ids, int width, F&
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<sequence_scatter> {
+struct call_kernel<operators::sequence_scatter> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_scatter>> {
+struct call_kernel<gradient_of<operators::sequence_scatter>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -92,7 +92,7 @@ struct call_kernel<gradient_of<sequence_scatter>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sequence_enumerate>::run(const call_context& c) {
+void call_kernel<operators::sequence_enumerate>::run(const call_context& c) {
   const operand x = c.input(0), out = c.output(0);
   const sequence_rows all = c.sequences(x);
   std::uint64_t bits = 0;
@@ -109,11 +109,11 @@ void call_kernel<sequence_enumerate>::run(const call_context& c) {
       }
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_enumerate>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_enumerate>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_enumerate>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_enumerate>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_erase>::run(const call_context& c) {
+void call_kernel<operators::sequence_erase>::run(const call_context& c) {
   const int erased = c.list_size(0);
   detail::keep_rows(c, [&](const operand& x, int r, int) {
     const std::int64_t id = integer_in(x, r, 0);
@@ -122,11 +122,11 @@ void call_kernel<sequence_erase>::run(const call_context& c) {
     return true;
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_erase>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_erase>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_erase>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_erase>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_scatter>::run(const call_context& c) {
+void call_kernel<operators::sequence_scatter>::run(const call_context& c) {
   const operand x = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
   require_real<Real>(c, x);
   const int sequences = c.sequences(ids).count;
@@ -138,11 +138,11 @@ void call_kernel<sequence_scatter>::run(const call_context& c) {
     out.row<Real>(s)[j] += *updates.row<const Real>(r);
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_scatter>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_scatter>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_scatter>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_scatter>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_scatter>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_scatter>>::run(const call_context& c) {
   const operand ids = c.input(0), d = c.input(1), dx = c.output(0), updates = c.output(1);
   if (dx) copy_block(d, 0, dx, 0, d.rows);
   if (!updates) return;
@@ -150,8 +150,10 @@ void call_kernel<gradient_of<sequence_scatter>>::run(const call_context& c) {
     *updates.row<Real>(r) = d.row<const Real>(s)[j];
   });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_scatter>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_scatter>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_scatter>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_scatter>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -101,7 +101,7 @@ void keep_rows(Backend& b, const call_context& c, const Stays& stays) {
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_enumerate> {
+struct call_kernel<operators::sequence_enumerate> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -120,7 +120,7 @@ struct call_kernel<sequence_enumerate> {
 };
 
 template <>
-struct call_kernel<sequence_scatter> {
+struct call_kernel<operators::sequence_scatter> {
   static constexpr bool launches = true;
   static constexpr checked_input checked{1, "id"};
   template <class Backend>
@@ -144,7 +144,7 @@ struct call_kernel<sequence_scatter> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_scatter>> {
+struct call_kernel<gradient_of<operators::sequence_scatter>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -159,7 +159,7 @@ struct call_kernel<gradient_of<sequence_scatter>> {
 };
 
 template <>
-struct call_kernel<sequence_erase> {
+struct call_kernel<operators::sequence_erase> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -31,7 +31,7 @@ constexpr auto sequence_enumerate(variable<Index, R, D...> x,
   layer_helper layer(b, "sequence_enumerate", attr.name);
   const auto y = layer.template output<variable<Index, R, Window>>();
   detail::without_gradient(layer, y.id);
-  b.add_operator(schema_of<lamina::sequence_enumerate>(), {x.id}, {y.id},
+  b.add_operator(schema_of<operators::sequence_enumerate>(), {x.id}, {y.id},
                  b.attribute_list(Window, attr.pad_value));
   return layer.returns(y);
 }

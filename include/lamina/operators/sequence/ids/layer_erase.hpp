@@ -29,7 +29,7 @@ constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<
   const auto y = layer.template output<variable<Index, tokens<Name, parent_rows<R>>, 1>>();
   detail::without_gradient(layer, y.id);
   const attribute_value ids = b.integer_list(erased.begin(), static_cast<int>(erased.size()));
-  b.add_operator(schema_of<lamina::sequence_erase>(), {x.id}, {y.id}, b.attribute_list(ids));
+  b.add_operator(schema_of<operators::sequence_erase>(), {x.id}, {y.id}, b.attribute_list(ids));
   return layer.returns(y);
 }
 

@@ -37,7 +37,7 @@ constexpr auto sequence_scatter(variable<T, P, D...> x, variable<Index, R, E...>
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_scatter", attr.name);
   const auto y = layer.template output<in>();
-  b.add_operator(schema_of<lamina::sequence_scatter>(), {x.id, ids.id, updates.id}, {y.id});
+  b.add_operator(schema_of<operators::sequence_scatter>(), {x.id, ids.id, updates.id}, {y.id});
   return layer.returns(y);
 }
 

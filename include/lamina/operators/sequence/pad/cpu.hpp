@@ -65,7 +65,7 @@ inline void require_length(const call_context& c, const sequence_rows& all, int 
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<sequence_pad> {
+struct call_kernel<operators::sequence_pad> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -78,25 +78,25 @@ struct call_kernel<sequence_pad> {
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_pad>> {
+struct call_kernel<gradient_of<operators::sequence_pad>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_unpad> {
+struct call_kernel<operators::sequence_unpad> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_unpad>> {
+struct call_kernel<gradient_of<operators::sequence_unpad>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_mask> {
+struct call_kernel<operators::sequence_mask> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -104,7 +104,7 @@ struct call_kernel<sequence_mask> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sequence_pad>::run(const call_context& c) {
+void call_kernel<operators::sequence_pad>::run(const call_context& c) {
   const operand x = c.input(0), pad = c.input(1), length = c.output(1);
   const sequence_rows all = c.sequences(x);
   if (length)
@@ -125,11 +125,11 @@ void call_kernel<sequence_pad>::run(const call_context& c) {
     }
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_pad>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_pad>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_pad>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_pad>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_pad>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_pad>>::run(const call_context& c) {
   const operand dx = c.output(0);
   if (!dx) return;
   const detail::padded_rows d(c.input(1), dx.columns);
@@ -137,11 +137,13 @@ void call_kernel<gradient_of<sequence_pad>>::run(const call_context& c) {
   detail::require_length(c, all, d.length);
   detail::unpad_rows(d, dx, all);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pad>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pad>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_pad>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_pad>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_unpad>::run(const call_context& c) {
+void call_kernel<operators::sequence_unpad>::run(const call_context& c) {
   const operand length = c.input(1);
   const int width = c.output(0).columns, most = c.input(0).columns / width;
   if (length.rows * length.columns != c.input(0).rows)
@@ -154,11 +156,11 @@ void call_kernel<sequence_unpad>::run(const call_context& c) {
   const operand out = c.output(0);
   detail::unpad_rows({c.input(0), width}, out, c.sequences(out));
 }
-LAMINA_INSTANCE(void call_kernel<sequence_unpad>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_unpad>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_unpad>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_unpad>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_unpad>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_unpad>>::run(const call_context& c) {
   const operand d = c.input(2);
   if (!c.output(0)) return;
   const detail::padded_rows dx(c.output(0), d.columns);
@@ -167,11 +169,13 @@ void call_kernel<gradient_of<sequence_unpad>>::run(const call_context& c) {
   for (int s = 0; s < all.count; ++s)
     std::memset(dx.at(s, all.length(s)), 0, dx.bytes(dx.length - all.length(s)));
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_unpad>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_unpad>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_unpad>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_unpad>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_mask>::run(const call_context& c) {
+void call_kernel<operators::sequence_mask>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0);
   const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
   const int length = y.columns / in_row;
@@ -187,8 +191,8 @@ void call_kernel<sequence_mask>::run(const call_context& c) {
       }
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_mask>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_mask>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_mask>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_mask>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -87,7 +87,7 @@ void run_padded(Backend& b, const call_context& c, const operand& rows, const op
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_pad> {
+struct call_kernel<operators::sequence_pad> {
   static constexpr bool launches = true;
   static constexpr checked_input checked{0, "", chosen::length};
   template <class Backend>
@@ -101,7 +101,7 @@ struct call_kernel<sequence_pad> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_pad>> {
+struct call_kernel<gradient_of<operators::sequence_pad>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -111,7 +111,7 @@ struct call_kernel<gradient_of<sequence_pad>> {
 };
 
 template <>
-struct call_kernel<sequence_unpad> {
+struct call_kernel<operators::sequence_unpad> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -129,7 +129,7 @@ struct call_kernel<sequence_unpad> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_unpad>> {
+struct call_kernel<gradient_of<operators::sequence_unpad>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -160,7 +160,7 @@ struct sequence_mask_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_mask> {
+struct call_kernel<operators::sequence_mask> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

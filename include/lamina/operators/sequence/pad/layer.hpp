@@ -44,7 +44,7 @@ constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_
   const auto y = layer.template output<variable<T, parent_rows<R>, Length, D...>>();
   const auto lengths = layer.template output<variable<std::int64_t, parent_rows<R>>>();
   detail::without_gradient(layer, lengths.id);
-  b.add_operator(schema_of<lamina::sequence_pad>(), {x.id, pad_value.id}, {y.id, lengths.id},
+  b.add_operator(schema_of<operators::sequence_pad>(), {x.id, pad_value.id}, {y.id, lengths.id},
                  b.attribute_list(Length));
   return std::tuple{layer.returns(y), lengths};
 }

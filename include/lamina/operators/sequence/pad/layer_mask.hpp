@@ -31,7 +31,7 @@ constexpr auto sequence_mask(variable<Index, R, D...> x,
   layer_helper layer(b, "sequence_mask", attr.name);
   const auto y = layer.template output<variable<T, R, D..., Length>>();
   detail::without_gradient(layer, y.id);
-  b.add_operator(schema_of<lamina::sequence_mask>(), {x.id}, {y.id},
+  b.add_operator(schema_of<operators::sequence_mask>(), {x.id}, {y.id},
                  b.attribute_list(Length, static_cast<int>(dtype_of<T>)));
   return layer.returns(y);
 }

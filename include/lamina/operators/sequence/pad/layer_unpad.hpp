@@ -34,7 +34,7 @@ constexpr auto sequence_unpad(variable<T, R, L, D...> x, variable<std::int64_t, 
   constexpr extents inner =
       sizeof...(D) > 0 ? extents{1 + sizeof...(D), {-1, D...}} : extents{2, {-1, 1}};
   const auto y = layer.template output<handle_of<T, tokens<Name, R>, inner>>();
-  b.add_operator(schema_of<lamina::sequence_unpad>(), {x.id, length.id}, {y.id});
+  b.add_operator(schema_of<operators::sequence_unpad>(), {x.id, length.id}, {y.id});
   return layer.returns(y);
 }
 

@@ -47,7 +47,7 @@ inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, 
 #endif  // LAMINA_DEFINES
 
 template <>
-struct call_kernel<sequence_pool> {
+struct call_kernel<operators::sequence_pool> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -86,7 +86,7 @@ struct call_kernel<sequence_pool> {
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_pool>> {
+struct call_kernel<gradient_of<operators::sequence_pool>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -94,7 +94,7 @@ struct call_kernel<gradient_of<sequence_pool>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sequence_pool>::run(const call_context& c) {
+void call_kernel<operators::sequence_pool>::run(const call_context& c) {
   const operand x = c.input(0), out = c.output(0), index = c.output(1);
   const sequence_rows all = c.sequences(x);
   const pooling_type type = sequence_pool_of(c);
@@ -118,11 +118,11 @@ void call_kernel<sequence_pool>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<sequence_pool>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_pool>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_pool>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_pool>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_pool>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_pool>>::run(const call_context& c) {
   const operand index = c.input(1), d = c.input(2), dx = c.output(0);
   if (!dx) return;
   const sequence_rows all = c.sequences(dx);
@@ -149,8 +149,10 @@ void call_kernel<gradient_of<sequence_pool>>::run(const call_context& c) {
     }
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pool>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_pool>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_pool>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_pool>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

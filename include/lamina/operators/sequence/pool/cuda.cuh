@@ -72,7 +72,7 @@ struct sequence_pool_slope_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_pool> {
+struct call_kernel<operators::sequence_pool> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -88,7 +88,7 @@ struct call_kernel<sequence_pool> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_pool>> {
+struct call_kernel<gradient_of<operators::sequence_pool>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -43,7 +43,7 @@ constexpr auto sequence_pool(variable<T, R, D...> x,
     index = detail::without_gradient(
         layer, layer.template output<variable<std::int32_t, parent_rows<R>, D...>>().id);
   const attribute_value type = b.text(pool_names[static_cast<int>(attr.type)]);
-  b.add_operator(schema_of<lamina::sequence_pool>(), {x.id}, {y.id, index},
+  b.add_operator(schema_of<operators::sequence_pool>(), {x.id}, {y.id, index},
                  b.attribute_list(type, attr.pad_value));
   return layer.returns(y);
 }

@@ -15,50 +15,50 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<sequence_concat> {
+struct call_kernel<operators::sequence_concat> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_concat>> {
+struct call_kernel<gradient_of<operators::sequence_concat>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_slice> {
+struct call_kernel<operators::sequence_slice> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_slice>> {
+struct call_kernel<gradient_of<operators::sequence_slice>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_reshape> {
+struct call_kernel<operators::sequence_reshape> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_reshape>> {
+struct call_kernel<gradient_of<operators::sequence_reshape>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<sequence_reverse> {
+struct call_kernel<operators::sequence_reverse> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 /// The result has the rows of X with the sequences of another variable or with given offsets.
 template <>
-struct call_kernel<lod_reset> {
+struct call_kernel<operators::lod_reset> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -81,7 +81,7 @@ struct call_kernel<lod_reset> {
 };
 
 template <>
-struct call_kernel<gradient_of<lod_reset>> {
+struct call_kernel<gradient_of<operators::lod_reset>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -89,7 +89,7 @@ struct call_kernel<gradient_of<lod_reset>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sequence_concat>::run(const call_context& c) {
+void call_kernel<operators::sequence_concat>::run(const call_context& c) {
   const int inputs = c.input_count(0), sequences = c.sequences(c.input(0)).count;
   for (int i = 1; i < inputs; ++i)
     if (c.sequences(c.input(0, i)).count != sequences)
@@ -105,21 +105,23 @@ void call_kernel<sequence_concat>::run(const call_context& c) {
     copy_block(c.input(0, i), from, out, to, rows);
   });
 }
-LAMINA_INSTANCE(void call_kernel<sequence_concat>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_concat>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_concat>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_concat>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_concat>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_concat>>::run(const call_context& c) {
   const operand d = c.input(1);
   for_each_joined(c, [&](int i, int to, int rows, int from) {
     if (const operand dx = c.output(0, i)) copy_block(d, from, dx, to, rows);
   });
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_concat>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_concat>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_concat>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_concat>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_slice>::run(const call_context& c) {
+void call_kernel<operators::sequence_slice>::run(const call_context& c) {
   const operand offset = c.input(1), length = c.input(2);
   const int sequences = c.sequences(c.input(0)).count;
   if (offset.rows != sequences || length.rows != sequences)
@@ -139,11 +141,11 @@ void call_kernel<sequence_slice>::run(const call_context& c) {
     copy_block(x, all.begin(s) + static_cast<int>(integer_in(first, s, 0)), out, cut.begin(s),
                cut.length(s));
 }
-LAMINA_INSTANCE(void call_kernel<sequence_slice>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_slice>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_slice>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_slice>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_slice>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_slice>>::run(const call_context& c) {
   const operand offset = c.input(1), d = c.input(3), dx = c.output(0);
   if (!dx) return;
   clear(dx);
@@ -152,11 +154,13 @@ void call_kernel<gradient_of<sequence_slice>>::run(const call_context& c) {
     copy_block(d, cut.begin(s), dx, all.begin(s) + static_cast<int>(integer_in(offset, s, 0)),
                cut.length(s));
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_slice>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_slice>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_slice>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_slice>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_reshape>::run(const call_context& c) {
+void call_kernel<operators::sequence_reshape>::run(const call_context& c) {
   const int from = c.input(0).domain, width = c.input(0).columns, wide = c.output(0).columns;
   make_sequences(c, c.output(0).domain, c.sequences(from).count, [&](int s) {
     const int rows = c.sequences(from).length(s);
@@ -168,49 +172,53 @@ void call_kernel<sequence_reshape>::run(const call_context& c) {
   });
   copy_elements(c.input(0), c.output(0));
 }
-LAMINA_INSTANCE(void call_kernel<sequence_reshape>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_reshape>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_reshape>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_reshape>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_reshape>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_reshape>>::run(const call_context& c) {
   const operand dx = c.output(0);
   if (!dx) return;
   require_size(c, dx, c.input(1));
   copy_elements(c.input(1), dx);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_reshape>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_reshape>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_reshape>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_reshape>>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<sequence_reverse>::run(const call_context& c) {
+void call_kernel<operators::sequence_reverse>::run(const call_context& c) {
   const operand x = c.input(0), out = c.output(0);
   const sequence_rows all = c.sequences(x);
   for (int s = 0; s < all.count; ++s)
     for (int r = all.begin(s); r < all.end(s); ++r)
       detail::copy_row(x, all.begin(s) + all.end(s) - 1 - r, out, r);
 }
-LAMINA_INSTANCE(void call_kernel<sequence_reverse>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_reverse>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_reverse>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_reverse>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<lod_reset>::run(const call_context& c) {
+void call_kernel<operators::lod_reset>::run(const call_context& c) {
   const operand y = c.input(1);
   if (!y || c.kind_of(y.domain) != domain_kind::sequence) make_rows(c);
   detail::copy_rows(c, c.input(0), c.output(0));
 }
-LAMINA_INSTANCE(void call_kernel<lod_reset>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<lod_reset>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_reset>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::lod_reset>::run<double>(const call_context&))
 
-void call_kernel<lod_reset>::make_rows(const call_context& c) {
+void call_kernel<operators::lod_reset>::make_rows(const call_context& c) {
   made_offsets(c, c.output(0).domain, c.input(0).rows, c.flag(1), numbers{c});
 }
 
 template <class Real>
-void call_kernel<gradient_of<lod_reset>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::lod_reset>>::run(const call_context& c) {
   if (const operand dx = c.output(0)) detail::copy_rows(c, c.input(1), dx);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<lod_reset>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<lod_reset>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::lod_reset>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::lod_reset>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -13,7 +13,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<sequence_concat> {
+struct call_kernel<operators::sequence_concat> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -48,7 +48,7 @@ struct call_kernel<sequence_concat> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_concat>> {
+struct call_kernel<gradient_of<operators::sequence_concat>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -56,7 +56,7 @@ struct call_kernel<gradient_of<sequence_concat>> {
       if (const operand dx = c.output(0, i))
         move_rows<row_move::gather>(
             b, c.input(1), dx, dx.rows,
-            call_kernel<sequence_concat>::positions(host_rows(c), i).send(c));
+            call_kernel<operators::sequence_concat>::positions(host_rows(c), i).send(c));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -108,7 +108,7 @@ void run_cut(Backend& b, const call_context& c, const operand& from, const opera
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_slice> {
+struct call_kernel<operators::sequence_slice> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -132,7 +132,7 @@ struct call_kernel<sequence_slice> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_slice>> {
+struct call_kernel<gradient_of<operators::sequence_slice>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -144,7 +144,7 @@ struct call_kernel<gradient_of<sequence_slice>> {
 };
 
 template <>
-struct call_kernel<sequence_reshape> {
+struct call_kernel<operators::sequence_reshape> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -162,7 +162,7 @@ struct call_kernel<sequence_reshape> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_reshape>> {
+struct call_kernel<gradient_of<operators::sequence_reshape>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

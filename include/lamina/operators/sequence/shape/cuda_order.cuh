@@ -13,7 +13,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
-struct call_kernel<sequence_reverse> {
+struct call_kernel<operators::sequence_reverse> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -27,7 +27,7 @@ struct call_kernel<sequence_reverse> {
 
 /// The result has the rows of X with the sequences of another variable or with given offsets.
 template <>
-struct call_kernel<lod_reset> {
+struct call_kernel<operators::lod_reset> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -48,7 +48,7 @@ struct call_kernel<lod_reset> {
   }
 };
 template <>
-struct call_kernel<gradient_of<lod_reset>> {
+struct call_kernel<gradient_of<operators::lod_reset>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

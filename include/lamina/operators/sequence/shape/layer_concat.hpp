@@ -46,7 +46,7 @@ constexpr auto sequence_concat(std::tuple<First, More...> inputs,
       inputs);
   layer_helper layer(b, "sequence_concat", attr.name);
   const out y = layer.template output<out>();
-  detail::add_joining(b, schema_of<lamina::sequence_concat>(), ids, n, y.id);
+  detail::add_joining(b, schema_of<operators::sequence_concat>(), ids, n, y.id);
   return layer.returns(y);
 }
 

@@ -23,7 +23,7 @@ constexpr auto append_lod(variable<T, R, D...> x, int offsets, attribute_value t
   program_builder& b = *x.builder;
   layer_helper layer(b, "lod_append", name);
   const out y = layer.template output<out>();
-  b.add_operator(schema_of<lamina::lod_reset>(), {x.id, offsets}, {y.id},
+  b.add_operator(schema_of<operators::lod_reset>(), {x.id, offsets}, {y.id},
                  b.attribute_list(target, true));
   return layer.returns(y);
 }

@@ -50,7 +50,7 @@ constexpr with_rows<Rows, X> reset_lod(X x, int like, int target, std::string_vi
   program_builder& b = *x.builder;
   layer_helper layer(b, "lod_reset", name);
   const out y = layer.template output<out>();
-  b.add_operator(schema_of<lamina::lod_reset>(), {x.id, like}, {y.id}, target);
+  b.add_operator(schema_of<operators::lod_reset>(), {x.id, like}, {y.id}, target);
   return layer.returns(y);
 }
 

@@ -31,7 +31,8 @@ constexpr auto sequence_reshape(variable<T, R, D...> x,
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_reshape", attr.name);
   const out y = layer.template output<out>();
-  b.add_operator(schema_of<lamina::sequence_reshape>(), {x.id}, {y.id}, b.attribute_list(NewDim));
+  b.add_operator(schema_of<operators::sequence_reshape>(), {x.id}, {y.id},
+                 b.attribute_list(NewDim));
   return layer.returns(y);
 }
 

@@ -21,7 +21,7 @@ constexpr auto sequence_reverse(variable<T, R, D...> x,
                                 const options<sequence_reverse_attr, T>& attr = {}) {
   static_assert(check<is_tokens<R>, gets_type<variable<T, R, D...>>>,
                 "lamina: sequence_reverse: the rows of the input form sequences");
-  return detail::same_shape<lamina::sequence_reverse>(x, "sequence_reverse", attr.name);
+  return detail::same_shape<operators::sequence_reverse>(x, "sequence_reverse", attr.name);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

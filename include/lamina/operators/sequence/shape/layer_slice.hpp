@@ -41,7 +41,7 @@ constexpr auto sequence_slice(variable<T, R, D...> x, Offset offset, Length leng
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_slice", attr.name);
   const out y = layer.template output<out>();
-  b.add_operator(schema_of<lamina::sequence_slice>(), {x.id, offset.id, length.id}, {y.id});
+  b.add_operator(schema_of<operators::sequence_slice>(), {x.id, offset.id, length.id}, {y.id});
   return layer.returns(y);
 }
 

@@ -17,13 +17,13 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<sequence_softmax> {
+struct call_kernel<operators::sequence_softmax> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<gradient_of<sequence_softmax>> {
+struct call_kernel<gradient_of<operators::sequence_softmax>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -31,7 +31,7 @@ struct call_kernel<gradient_of<sequence_softmax>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<sequence_softmax>::run(const call_context& c) {
+void call_kernel<operators::sequence_softmax>::run(const call_context& c) {
   const operand x = c.input(0), out = c.output(0);
   require_real<Real>(c, x);
   const sequence_rows all = c.sequences(x);
@@ -46,11 +46,11 @@ void call_kernel<sequence_softmax>::run(const call_context& c) {
     for (int r = all.begin(s); r < all.end(s); ++r) *out.row<Real>(r) *= factor;
   }
 }
-LAMINA_INSTANCE(void call_kernel<sequence_softmax>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<sequence_softmax>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_softmax>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::sequence_softmax>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<sequence_softmax>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::sequence_softmax>>::run(const call_context& c) {
   const operand y = c.input(0), d = c.input(1), dx = c.output(0);
   if (!dx) return;
   const sequence_rows all = c.sequences(y);
@@ -63,8 +63,10 @@ void call_kernel<gradient_of<sequence_softmax>>::run(const call_context& c) {
       *dx.row<Real>(r) = math::share_of(*y.row<const Real>(r), *d.row<const Real>(r) - sum);
   }
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_softmax>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<sequence_softmax>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_softmax>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::sequence_softmax>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -49,7 +49,7 @@ struct sequence_softmax_slope_lines {
 }  // namespace detail
 
 template <>
-struct call_kernel<sequence_softmax> {
+struct call_kernel<operators::sequence_softmax> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -62,7 +62,7 @@ struct call_kernel<sequence_softmax> {
   }
 };
 template <>
-struct call_kernel<gradient_of<sequence_softmax>> {
+struct call_kernel<gradient_of<operators::sequence_softmax>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -24,7 +24,7 @@ constexpr auto sequence_softmax(variable<T, R, D...> x,
   static_assert(check<(is_tokens<R> && detail::is_real<T> && in::size == 1), gets_type<in>>,
                 "lamina: sequence_softmax: the input is one floating point number an element of "
                 "sequences");
-  return detail::same_shape<lamina::sequence_softmax>(x, "sequence_softmax", attr.name);
+  return detail::same_shape<operators::sequence_softmax>(x, "sequence_softmax", attr.name);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -69,12 +69,12 @@ struct join_stacked {
 }  // namespace detail
 
 template <>
-struct joining<concat> : detail::join_side_by_side<0> {};
+struct joining<operators::concat> : detail::join_side_by_side<0> {};
 template <>
-struct joining<gradient_of<split>> : detail::join_side_by_side<2> {};
+struct joining<gradient_of<operators::split>> : detail::join_side_by_side<2> {};
 
 template <>
-struct joining<gradient_of<concat>> {
+struct joining<gradient_of<operators::concat>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand slope = c.input(1);
@@ -91,7 +91,7 @@ struct joining<gradient_of<concat>> {
 };
 
 template <>
-struct joining<split> {
+struct joining<operators::split> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0);
@@ -108,17 +108,17 @@ struct joining<split> {
 };
 
 template <>
-struct joining<stack> : detail::join_stacked<false> {};
+struct joining<operators::stack> : detail::join_stacked<false> {};
 template <>
-struct joining<gradient_of<stack>> : detail::join_stacked<true> {};
+struct joining<gradient_of<operators::stack>> : detail::join_stacked<true> {};
 
 template <>
-struct joining<unstack> : detail::join_stacked<true> {};
+struct joining<operators::unstack> : detail::join_stacked<true> {};
 template <>
-struct joining<gradient_of<unstack>> : detail::join_stacked<false> {};
+struct joining<gradient_of<operators::unstack>> : detail::join_stacked<false> {};
 
 template <>
-struct joining<slice> {
+struct joining<operators::slice> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);
@@ -127,7 +127,7 @@ struct joining<slice> {
   }
 };
 template <>
-struct joining<gradient_of<slice>> {
+struct joining<gradient_of<operators::slice>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand slope = c.input(1), dx = c.output(0);
@@ -140,7 +140,7 @@ struct joining<gradient_of<slice>> {
 };
 
 template <>
-struct joining<crop> {
+struct joining<operators::crop> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);
@@ -150,7 +150,7 @@ struct joining<crop> {
   }
 };
 template <>
-struct joining<gradient_of<crop>> {
+struct joining<gradient_of<operators::crop>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand slope = c.input(2), dx = c.output(0);
@@ -163,7 +163,7 @@ struct joining<gradient_of<crop>> {
 };
 
 template <>
-struct joining<pad> {
+struct joining<operators::pad> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);
@@ -173,7 +173,7 @@ struct joining<pad> {
   }
 };
 template <>
-struct joining<gradient_of<pad>> {
+struct joining<gradient_of<operators::pad>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand slope = c.input(0), dx = c.output(0);
@@ -185,7 +185,7 @@ struct joining<gradient_of<pad>> {
 
 /// The gradient of expand is a sum over copies, which each engine implements itself.
 template <>
-struct joining<expand> {
+struct joining<operators::expand> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
     const operand in = c.input(0), out = c.output(0);

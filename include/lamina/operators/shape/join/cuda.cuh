@@ -39,38 +39,45 @@ struct join_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<concat> : detail::join_kernel<concat> {};
+struct call_kernel<operators::concat> : detail::join_kernel<operators::concat> {};
 template <>
-struct call_kernel<gradient_of<concat>> : detail::join_kernel<gradient_of<concat>> {};
+struct call_kernel<gradient_of<operators::concat>>
+    : detail::join_kernel<gradient_of<operators::concat>> {};
 template <>
-struct call_kernel<split> : detail::join_kernel<split> {};
+struct call_kernel<operators::split> : detail::join_kernel<operators::split> {};
 template <>
-struct call_kernel<gradient_of<split>> : detail::join_kernel<gradient_of<split>> {};
+struct call_kernel<gradient_of<operators::split>>
+    : detail::join_kernel<gradient_of<operators::split>> {};
 template <>
-struct call_kernel<stack> : detail::join_kernel<stack> {};
+struct call_kernel<operators::stack> : detail::join_kernel<operators::stack> {};
 template <>
-struct call_kernel<gradient_of<stack>> : detail::join_kernel<gradient_of<stack>> {};
+struct call_kernel<gradient_of<operators::stack>>
+    : detail::join_kernel<gradient_of<operators::stack>> {};
 template <>
-struct call_kernel<slice> : detail::join_kernel<slice> {};
+struct call_kernel<operators::slice> : detail::join_kernel<operators::slice> {};
 template <>
-struct call_kernel<gradient_of<slice>> : detail::join_kernel<gradient_of<slice>> {};
+struct call_kernel<gradient_of<operators::slice>>
+    : detail::join_kernel<gradient_of<operators::slice>> {};
 template <>
-struct call_kernel<unstack> : detail::join_kernel<unstack> {};
+struct call_kernel<operators::unstack> : detail::join_kernel<operators::unstack> {};
 template <>
-struct call_kernel<gradient_of<unstack>> : detail::join_kernel<gradient_of<unstack>> {};
+struct call_kernel<gradient_of<operators::unstack>>
+    : detail::join_kernel<gradient_of<operators::unstack>> {};
 template <>
-struct call_kernel<crop> : detail::join_kernel<crop> {};
+struct call_kernel<operators::crop> : detail::join_kernel<operators::crop> {};
 template <>
-struct call_kernel<gradient_of<crop>> : detail::join_kernel<gradient_of<crop>> {};
+struct call_kernel<gradient_of<operators::crop>>
+    : detail::join_kernel<gradient_of<operators::crop>> {};
 template <>
-struct call_kernel<pad> : detail::join_kernel<pad> {};
+struct call_kernel<operators::pad> : detail::join_kernel<operators::pad> {};
 template <>
-struct call_kernel<gradient_of<pad>> : detail::join_kernel<gradient_of<pad>> {};
+struct call_kernel<gradient_of<operators::pad>> : detail::join_kernel<gradient_of<operators::pad>> {
+};
 template <>
-struct call_kernel<expand> : detail::join_kernel<expand> {};
+struct call_kernel<operators::expand> : detail::join_kernel<operators::expand> {};
 /// The gradient of an element is the sum over its copies.
 template <>
-struct call_kernel<gradient_of<expand>> {
+struct call_kernel<gradient_of<operators::expand>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

@@ -71,7 +71,7 @@ constexpr auto concat(std::tuple<First, More...> inputs,
       inputs);
   layer_helper layer(b, "concat", attr.name);
   const out y = layer.template output<out>();
-  detail::add_joining(b, schema_of<lamina::concat>(), ids, n, y.id, b.attribute_list(Axis));
+  detail::add_joining(b, schema_of<operators::concat>(), ids, n, y.id, b.attribute_list(Axis));
   return layer.returns(y);
 }
 
@@ -112,7 +112,7 @@ constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr =
   }
   layer_helper layer(b, "stack", attr.name);
   const out y = layer.template output<out>();
-  detail::add_joining(b, schema_of<lamina::stack>(), ids, static_cast<int>(N), y.id,
+  detail::add_joining(b, schema_of<operators::stack>(), ids, static_cast<int>(N), y.id,
                       b.attribute_list(Axis));
   return layer.returns(y);
 }

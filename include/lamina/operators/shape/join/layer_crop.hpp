@@ -62,7 +62,7 @@ constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like,
   layer_helper layer(b, "crop", attr.name);
   const auto y = layer.template output<variable<T, S, E...>>();
   const attribute_value begin = detail::begin_list(b, Offsets{});
-  b.add_operator(schema_of<lamina::crop>(), {x.id, like.id, -1}, {y.id},
+  b.add_operator(schema_of<operators::crop>(), {x.id, like.id, -1}, {y.id},
                  b.attribute_list(begin, attribute_value{0, 0, 0}));
   return layer.returns(y);
 }
@@ -84,7 +84,8 @@ constexpr auto crop(variable<T, R, D...> x, const options<crop_attr, T>& attr = 
   const attribute_value begin = detail::begin_list(b, Offsets{});
   constexpr extents whole = whole_shape<box>;
   const attribute_value shape = b.integer_list(whole.at, whole.rank);
-  b.add_operator(schema_of<lamina::crop>(), {x.id, -1, -1}, {y.id}, b.attribute_list(begin, shape));
+  b.add_operator(schema_of<operators::crop>(), {x.id, -1, -1}, {y.id},
+                 b.attribute_list(begin, shape));
   return layer.returns(y);
 }
 

@@ -70,7 +70,8 @@ constexpr auto slice(variable<T, R, D...> x, const options<slice_attr, T>& attr 
   const attribute_value axes = b.integer_list(axis, n);
   const attribute_value starts = b.integer_list(start, n);
   const attribute_value ends = b.integer_list(end, n);
-  b.add_operator(schema_of<lamina::slice>(), {x.id}, {y.id}, b.attribute_list(axes, starts, ends));
+  b.add_operator(schema_of<operators::slice>(), {x.id}, {y.id},
+                 b.attribute_list(axes, starts, ends));
   return layer.returns(y);
 }
 
@@ -117,7 +118,7 @@ constexpr auto pad(variable<T, R, D...> x, float value = 0,
   const out y = layer.template output<out>();
   const int padding[] = {Padding..., 0};
   const attribute_value list = b.integer_list(padding, static_cast<int>(sizeof...(Padding)));
-  b.add_operator(schema_of<lamina::pad>(), {x.id}, {y.id}, b.attribute_list(list, value));
+  b.add_operator(schema_of<operators::pad>(), {x.id}, {y.id}, b.attribute_list(list, value));
   return layer.returns(y);
 }
 
@@ -136,7 +137,7 @@ constexpr auto expand(variable<T, R, D...> x, const options<slice_attr, T>& attr
   const out y = layer.template output<out>();
   const int times[] = {Times..., 0};
   const attribute_value list = b.integer_list(times, static_cast<int>(sizeof...(Times)));
-  b.add_operator(schema_of<lamina::expand>(), {x.id}, {y.id}, b.attribute_list(list));
+  b.add_operator(schema_of<operators::expand>(), {x.id}, {y.id}, b.attribute_list(list));
   return layer.returns(y);
 }
 

@@ -47,7 +47,7 @@ constexpr auto split(variable<T, R, D...> x, sections<Extent...>, int num, const
   std::apply([&](auto... part) { ((ids[n++] = part.id), ...); }, parts);
   const int extent[] = {Extent...};
   const attribute_value list = b.integer_list(extent, num == 0 ? n : 0);
-  add_splitting(b, schema_of<lamina::split>(), x.id, ids, n, b.attribute_list(list, num, Axis));
+  add_splitting(b, schema_of<operators::split>(), x.id, ids, n, b.attribute_list(list, num, Axis));
   return parts;
 }
 
@@ -114,7 +114,8 @@ constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& a
   using part = handle_of<T, R, shape>;
   int ids[bound(n)];
   for (int& id : ids) id = layer.template output<part>().id;
-  detail::add_splitting(b, schema_of<lamina::unstack>(), x.id, ids, n, b.attribute_list(Axis, n));
+  detail::add_splitting(b, schema_of<operators::unstack>(), x.id, ids, n,
+                        b.attribute_list(Axis, n));
   return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
     return std::array{part{&b, ids[Index]}...};
   }

@@ -15,19 +15,19 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
-struct call_kernel<shape> {
+struct call_kernel<operators::shape> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<is_empty> {
+struct call_kernel<operators::is_empty> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<where_index> {
+struct call_kernel<operators::where_index> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -38,7 +38,7 @@ struct call_kernel<where_index> {
 };
 
 template <>
-struct call_kernel<range> {
+struct call_kernel<operators::range> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 
@@ -49,25 +49,25 @@ struct call_kernel<range> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<shape>::run(const call_context& c) {
+void call_kernel<operators::shape>::run(const call_context& c) {
   const array_layout x = layout_of(c.input(0));
   const operand out = c.output(0);
   for (int d = 0; d < x.rank; ++d)
     store_as(out.data, out.type, d, static_cast<std::int64_t>(x.extent[d]));
 }
-LAMINA_INSTANCE(void call_kernel<shape>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<shape>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::shape>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::shape>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<is_empty>::run(const call_context& c) {
+void call_kernel<operators::is_empty>::run(const call_context& c) {
   const operand out = c.output(0);
   store_as(out.data, out.type, 0, layout_of(c.input(0)).size() == 0 ? 1 : 0);
 }
-LAMINA_INSTANCE(void call_kernel<is_empty>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<is_empty>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::is_empty>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::is_empty>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<where_index>::run(const call_context& c) {
+void call_kernel<operators::where_index>::run(const call_context& c) {
   {
     const operand condition = c.input(0);
     make_sequences(c, c.output(0).domain, condition.rows, [&](int r) {
@@ -92,11 +92,11 @@ void call_kernel<where_index>::run(const call_context& c) {
       position[0] = first + r;
     }
 }
-LAMINA_INSTANCE(void call_kernel<where_index>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<where_index>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::where_index>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::where_index>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<range>::run(const call_context& c) {
+void call_kernel<operators::range>::run(const call_context& c) {
   const operand start = c.input(0), end = c.input(1), step = c.input(2), out = c.output(0);
   const double first = number_in(start), last = number_in(end), by = number_in(step);
   const std::ptrdiff_t size = layout_of(out).size();
@@ -110,8 +110,8 @@ void call_kernel<range>::run(const call_context& c) {
       static_cast<T*>(out.data)[i] = static_cast<T>(first + static_cast<double>(i) * by);
   });
 }
-LAMINA_INSTANCE(void call_kernel<range>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<range>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::range>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::range>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

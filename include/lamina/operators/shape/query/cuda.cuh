@@ -102,7 +102,7 @@ inline double number_on_device(const call_context& c, int slot) {
 }  // namespace detail
 
 template <>
-struct call_kernel<shape> {
+struct call_kernel<operators::shape> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -115,7 +115,7 @@ struct call_kernel<shape> {
 };
 
 template <>
-struct call_kernel<is_empty> {
+struct call_kernel<operators::is_empty> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -124,7 +124,7 @@ struct call_kernel<is_empty> {
 };
 
 template <>
-struct call_kernel<range> {
+struct call_kernel<operators::range> {
   static constexpr bool launches = true;
   static constexpr checked_input checked{.slot = 2, .tell = detail::fail_range_of};
   template <class Backend>
@@ -137,7 +137,7 @@ struct call_kernel<range> {
 
 /// The host waits for the number of elements in each row that are not 0.
 template <>
-struct call_kernel<where_index> {
+struct call_kernel<operators::where_index> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

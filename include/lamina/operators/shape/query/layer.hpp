@@ -25,7 +25,7 @@ constexpr auto shape(variable<T, R, D...> x, const options<query_attr, T>& attr 
   layer_helper layer(b, "shape", attr.name);
   const auto y = layer.template output<variable<std::int32_t, once, rank>>();
   detail::without_gradient(layer, y.id);
-  b.add_operator(schema_of<lamina::shape>(), {x.id}, {y.id});
+  b.add_operator(schema_of<operators::shape>(), {x.id}, {y.id});
   return layer.returns(y);
 }
 
@@ -36,7 +36,7 @@ constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& at
   layer_helper layer(b, "is_empty", attr.name);
   const auto y = layer.template output<variable<bool, once, 1>>();
   detail::without_gradient(layer, y.id);
-  b.add_operator(schema_of<lamina::is_empty>(), {x.id}, {y.id});
+  b.add_operator(schema_of<operators::is_empty>(), {x.id}, {y.id});
   return layer.returns(y);
 }
 
@@ -55,7 +55,7 @@ constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T
   using rows = tokens<Name, R>;
   const auto y = layer.template output<variable<std::int64_t, rows, whole_shape<in>.rank>>();
   detail::without_gradient(layer, y.id);
-  b.add_operator(schema_of<lamina::where_index>(), {condition.id}, {y.id});
+  b.add_operator(schema_of<operators::where_index>(), {condition.id}, {y.id});
   return layer.returns(y);
 }
 
@@ -76,7 +76,7 @@ constexpr auto range(const block& main, const query_attr& attr = {}, int line = 
   layer_helper layer(b, "range", attr.name);
   const auto y = layer.template output<variable<T, once, count>>();
   detail::without_gradient(layer, y.id);
-  b.add_operator(schema_of<lamina::range>(), {start, end, step}, {y.id});
+  b.add_operator(schema_of<operators::range>(), {start, end, step}, {y.id});
   return layer.returns(y);
 }
 template <int Start, int End, int Step = 1>

@@ -47,29 +47,29 @@ inline void transpose_into(const call_context& c, const operand& from, const ope
 }  // namespace detail
 
 template <>
-struct call_kernel<reshape2> : detail::reshape_kernel {};
+struct call_kernel<operators::reshape2> : detail::reshape_kernel {};
 template <>
-struct call_kernel<gradient_of<reshape2>> : detail::reshape_gradient_kernel {};
+struct call_kernel<gradient_of<operators::reshape2>> : detail::reshape_gradient_kernel {};
 template <>
-struct call_kernel<squeeze2> : detail::reshape_kernel {};
+struct call_kernel<operators::squeeze2> : detail::reshape_kernel {};
 template <>
-struct call_kernel<gradient_of<squeeze2>> : detail::reshape_gradient_kernel {};
+struct call_kernel<gradient_of<operators::squeeze2>> : detail::reshape_gradient_kernel {};
 template <>
-struct call_kernel<unsqueeze2> : detail::reshape_kernel {};
+struct call_kernel<operators::unsqueeze2> : detail::reshape_kernel {};
 template <>
-struct call_kernel<gradient_of<unsqueeze2>> : detail::reshape_gradient_kernel {};
+struct call_kernel<gradient_of<operators::unsqueeze2>> : detail::reshape_gradient_kernel {};
 template <>
-struct call_kernel<flatten2> : detail::reshape_kernel {};
+struct call_kernel<operators::flatten2> : detail::reshape_kernel {};
 template <>
-struct call_kernel<gradient_of<flatten2>> : detail::reshape_gradient_kernel {};
+struct call_kernel<gradient_of<operators::flatten2>> : detail::reshape_gradient_kernel {};
 
 template <>
-struct call_kernel<transpose2> {
+struct call_kernel<operators::transpose2> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 template <>
-struct call_kernel<gradient_of<transpose2>> {
+struct call_kernel<gradient_of<operators::transpose2>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -77,18 +77,20 @@ struct call_kernel<gradient_of<transpose2>> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<transpose2>::run(const call_context& c) {
+void call_kernel<operators::transpose2>::run(const call_context& c) {
   if (const operand out = c.output(0)) detail::transpose_into(c, c.input(0), out, false);
 }
-LAMINA_INSTANCE(void call_kernel<transpose2>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<transpose2>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::transpose2>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::transpose2>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<gradient_of<transpose2>>::run(const call_context& c) {
+void call_kernel<gradient_of<operators::transpose2>>::run(const call_context& c) {
   if (const operand dx = c.output(0)) detail::transpose_into(c, c.input(1), dx, true);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_of<transpose2>>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_of<transpose2>>::run<double>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::transpose2>>::run<float>(const call_context&))
+LAMINA_INSTANCE(
+    void call_kernel<gradient_of<operators::transpose2>>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -42,24 +42,24 @@ struct transpose_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<reshape2> : detail::reshape_kernel<0> {};
+struct call_kernel<operators::reshape2> : detail::reshape_kernel<0> {};
 template <>
-struct call_kernel<gradient_of<reshape2>> : detail::reshape_kernel<1> {};
+struct call_kernel<gradient_of<operators::reshape2>> : detail::reshape_kernel<1> {};
 template <>
-struct call_kernel<squeeze2> : detail::reshape_kernel<0> {};
+struct call_kernel<operators::squeeze2> : detail::reshape_kernel<0> {};
 template <>
-struct call_kernel<gradient_of<squeeze2>> : detail::reshape_kernel<1> {};
+struct call_kernel<gradient_of<operators::squeeze2>> : detail::reshape_kernel<1> {};
 template <>
-struct call_kernel<unsqueeze2> : detail::reshape_kernel<0> {};
+struct call_kernel<operators::unsqueeze2> : detail::reshape_kernel<0> {};
 template <>
-struct call_kernel<gradient_of<unsqueeze2>> : detail::reshape_kernel<1> {};
+struct call_kernel<gradient_of<operators::unsqueeze2>> : detail::reshape_kernel<1> {};
 template <>
-struct call_kernel<flatten2> : detail::reshape_kernel<0> {};
+struct call_kernel<operators::flatten2> : detail::reshape_kernel<0> {};
 template <>
-struct call_kernel<gradient_of<flatten2>> : detail::reshape_kernel<1> {};
+struct call_kernel<gradient_of<operators::flatten2>> : detail::reshape_kernel<1> {};
 template <>
-struct call_kernel<transpose2> : detail::transpose_kernel<false> {};
+struct call_kernel<operators::transpose2> : detail::transpose_kernel<false> {};
 template <>
-struct call_kernel<gradient_of<transpose2>> : detail::transpose_kernel<true> {};
+struct call_kernel<gradient_of<operators::transpose2>> : detail::transpose_kernel<true> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

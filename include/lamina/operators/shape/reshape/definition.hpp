@@ -12,6 +12,10 @@ namespace lamina::inline LAMINA_ABI {
 // Each operator has a second output XShape, which has shape [0, X's shape] and no elements. The
 // gradient operator reads it instead of X, so X need not be kept.
 
+}  // namespace lamina::inline LAMINA_ABI
+
+namespace lamina::inline LAMINA_ABI::operators {
+
 /// Out = X with the shape `shape`. In `shape`, 0 copies the dimension of X, and one -1 is inferred.
 /// Fluid: reshape2.
 struct reshape2 : operator_definition {
@@ -88,4 +92,4 @@ struct flatten2 : operator_definition {
 
 using shape_reshape_operators = operator_list<reshape2, transpose2, squeeze2, unsqueeze2, flatten2>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::operators

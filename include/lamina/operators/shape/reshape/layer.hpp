@@ -135,7 +135,7 @@ constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& a
   for (int i = 0; i < r.shape.rank; ++i) recorded[i] = r.shape.at[i] < 0 ? 0 : r.shape.at[i];
   const attribute_value list = b.integer_list(recorded, r.shape.rank);
   // The slots Shape and ShapeTensor stay empty, because the shape is known here.
-  b.add_operator(schema_of<lamina::reshape2>(), {x.id, -1, 0}, {y.id, shape},
+  b.add_operator(schema_of<operators::reshape2>(), {x.id, -1, 0}, {y.id, shape},
                  b.attribute_list(list));
   return layer.returns(y);
 }
@@ -153,7 +153,7 @@ constexpr auto transpose(variable<T, R, D...> x, const options<reshape_attr, T>&
   constexpr bool fits = r.fits;
   static_assert(check<fits, gets<Axis...>, gets_type<in>>,
                 "lamina: transpose: the axes are a permutation that leaves the rows first");
-  return detail::reordered<lamina::transpose2, handle_of<T, R, r.shape>>(
+  return detail::reordered<operators::transpose2, handle_of<T, R, r.shape>>(
       x, attr.name, x.builder->attribute_list(detail::integers<Axis...>(*x.builder)));
 }
 #ifdef LAMINA_NAMES_OPTIONS
@@ -169,7 +169,7 @@ constexpr auto squeeze(variable<T, R, D...> x, const options<reshape_attr, T>& a
   constexpr bool fits = r.fits;
   static_assert(check<fits, gets<Axes...>, gets_type<in>>,
                 "lamina: squeeze: the dimensions to leave out are 1");
-  return detail::reordered<lamina::squeeze2, handle_of<T, R, r.shape>>(
+  return detail::reordered<operators::squeeze2, handle_of<T, R, r.shape>>(
       x, attr.name, x.builder->attribute_list(detail::integers<Axes...>(*x.builder)));
 }
 
@@ -182,7 +182,7 @@ constexpr auto unsqueeze(variable<T, R, D...> x, const options<reshape_attr, T>&
   constexpr bool fits = r.fits;
   static_assert(check<fits, gets<Axes...>, gets_type<in>>,
                 "lamina: unsqueeze: the new dimensions follow the rows, each is named once");
-  return detail::reordered<lamina::unsqueeze2, handle_of<T, R, r.shape>>(
+  return detail::reordered<operators::unsqueeze2, handle_of<T, R, r.shape>>(
       x, attr.name, x.builder->attribute_list(detail::integers<Axes...>(*x.builder)));
 }
 
@@ -195,7 +195,7 @@ constexpr auto flatten(variable<T, R, D...> x, const options<reshape_attr, T>& a
   constexpr bool fits = r.fits;
   static_assert(check<fits, gets<Axis>, gets_type<in>>,
                 "lamina: flatten: the axis is 1 where there are rows, else at most the rank");
-  return detail::reordered<lamina::flatten2, handle_of<T, R, r.shape>>(
+  return detail::reordered<operators::flatten2, handle_of<T, R, r.shape>>(
       x, attr.name, x.builder->attribute_list(Axis));
 }
 

@@ -39,7 +39,7 @@ LAMINA_COLD inline Real norm_of(const basic_selected_rows<Real>& g) {
 }
 
 template <>
-struct call_kernel<decayed_learning_rate> {
+struct call_kernel<operators::decayed_learning_rate> {
   template <int = 0>  // compiled where it is called
   static void run(const call_context& c) {
     const operand before = c.input(0), after = c.output(1);
@@ -52,13 +52,13 @@ struct call_kernel<decayed_learning_rate> {
 };
 
 template <>
-struct call_kernel<gradient_scale> {
+struct call_kernel<operators::gradient_scale> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
 template <>
-struct call_kernel<update_numbers> {
+struct call_kernel<operators::update_numbers> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
 };
@@ -66,7 +66,7 @@ struct call_kernel<update_numbers> {
 #if LAMINA_DEFINES
 
 template <class Real>
-void call_kernel<gradient_scale>::run(const call_context& c) {
+void call_kernel<operators::gradient_scale>::run(const call_context& c) {
   const float limit = static_cast<float>(c.number(0));
   double squares = 0;
   Real norm = 0;
@@ -81,19 +81,19 @@ void call_kernel<gradient_scale>::run(const call_context& c) {
       c.flag(1) ? optimizer::shared_scale(squares, limit)
                 : optimizer::norm_scale(static_cast<float>(norm), limit);
 }
-LAMINA_INSTANCE(void call_kernel<gradient_scale>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<gradient_scale>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::gradient_scale>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::gradient_scale>::run<double>(const call_context&))
 
 template <class Real>
-void call_kernel<update_numbers>::run(const call_context& c) {
+void call_kernel<operators::update_numbers>::run(const call_context& c) {
   const operand rate = c.input(0), scale = c.input(1), out = c.output(0);
   Real* const to = static_cast<Real*>(out.data);
   for (int i = 0; i < out.columns; ++i) to[i] = static_cast<Real>(c.number(i));
   if (rate) to[0] = *static_cast<const float*>(rate.data) * to[0];
   if (scale) to[1] = *static_cast<const float*>(scale.data);
 }
-LAMINA_INSTANCE(void call_kernel<update_numbers>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<update_numbers>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::update_numbers>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::update_numbers>::run<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

@@ -18,7 +18,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The host has its own counter of steps and computes the learning rate of each step from it.
 template <>
-struct call_kernel<decayed_learning_rate> {
+struct call_kernel<operators::decayed_learning_rate> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -78,7 +78,7 @@ struct update_numbers_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<gradient_scale> {
+struct call_kernel<operators::gradient_scale> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
@@ -113,7 +113,7 @@ struct call_kernel<gradient_scale> {
 };
 
 template <>
-struct call_kernel<update_numbers> {
+struct call_kernel<operators::update_numbers> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {

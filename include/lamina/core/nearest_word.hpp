@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/nearest_word.hpp - what a misspelt word was meant to be.
+// lamina/core/nearest_word.hpp - what a misspelt word was meant to be.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,5 +45,40 @@ LAMINA_COLD inline std::string_view nearest_word(std::string_view word,
   }
   return best;
 }
+
+/// For a message that ends with `found nothing of that name`: ", nearest are 'a' and 'b'", the
+/// words of `words` that differ from `word` in at most a third of its letters, at most three, the
+/// nearest first. "" if there are none.
+LAMINA_API_COLD std::string nearest_words(std::string_view word,
+                                          const std::vector<std::string>& words);
+
+#if LAMINA_DEFINES
+
+std::string nearest_words(std::string_view word, const std::vector<std::string>& words) {
+  constexpr std::size_t most = 3;
+  std::string_view nearest[most];
+  std::size_t distances[most] = {}, found = 0;
+  for (const std::string& w : words) {
+    const bool continues = !word.empty() && w.starts_with(word);  // "fc_0" and "fc_0.tmp_0"
+    const std::size_t distance = continues ? 1 : letter_distance(word, w);
+    if (!continues && 3 * distance > word.size() + 2) continue;
+    std::size_t at = found;
+    while (at > 0 && distance < distances[at - 1]) --at;
+    if (at == most) continue;
+    if (found < most) ++found;
+    for (std::size_t i = found - 1; i > at; --i) {
+      nearest[i] = nearest[i - 1];
+      distances[i] = distances[i - 1];
+    }
+    nearest[at] = w;
+    distances[at] = distance;
+  }
+  std::string made = found == 0 ? "" : found == 1 ? ", nearest is " : ", nearest are ";
+  for (std::size_t i = 0; i < found; ++i)
+    made += (i == 0 ? "'" : i + 1 == found ? " and '" : ", '") + std::string(nearest[i]) + "'";
+  return made;
+}
+
+#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/cli/nearest_word.hpp>
+#include <lamina/core/nearest_word.hpp>
 
 using lamina::letter_distance;
 using lamina::nearest_word;
@@ -33,4 +33,14 @@ TEST_CASE("the nearest word begins with the given one, or has the least distance
   CHECK(nearest_word("anything", {}).empty());
   CHECK(nearest_word("ab", {"b", "a"}) == "b");  // the first of two that are as near
   CHECK(nearest_word("a", {""}).empty());
+}
+
+TEST_CASE("the words that are near, for a message") {
+  const std::vector<std::string> names{"fc_0.b_0", "fc_0.tmp_0", "fc_0.w_0", "image", "label"};
+  CHECK(lamina::nearest_words("lable", names) == ", nearest is 'label'");
+  CHECK(lamina::nearest_words("fc_0.w_1", names) == ", nearest are 'fc_0.w_0' and 'fc_0.b_0'");
+  CHECK(lamina::nearest_words("fc_0", names) ==
+        ", nearest are 'fc_0.b_0', 'fc_0.tmp_0' and 'fc_0.w_0'");
+  CHECK(lamina::nearest_words("probabilities", names).empty());
+  CHECK(lamina::nearest_words("", {}).empty());
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/operator_place.hpp - what messages call an operator and a variable: as the user
+// wrote them.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include <lamina/core/text.hpp>
+#include <lamina/program/operator_schema.hpp>
+#include <lamina/program/program_desc.hpp>
+#include <lamina/program/variable_name.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The layer that recorded an operator, "layer embedding_0", after the variables that it computes;
+/// "gradient of layer embedding_0" for the operator of a gradient. "" if no layer did, as in a
+/// program that was read, or if `op` is null: a copy of the plan's own.
+LAMINA_API_COLD std::string layer_of(const program_view& p, const operator_desc* op);
+
+/// The same, but the operator's type where no layer recorded it.
+LAMINA_API_COLD std::string place_of(const program_view& p, const operator_desc* op,
+                                     const operator_schema& schema);
+
+/// "feed 'words'" for a data layer, "variable 'argmax_0.tmp_0'" for others.
+LAMINA_API_COLD std::string source_of(const program_view& p, int variable);
+
+/// The same as layer_of, but "operator 'type'" where no layer recorded it.
+LAMINA_API_COLD std::string executed_place_of(const program_view& p, const operator_desc& op);
+
+/// "expected values from LOW to HIGH - 1 in feed 'words', found VALUE in row ROW".
+LAMINA_API_COLD std::string out_of_range(const program_view& p, int variable, std::int64_t value,
+                                         std::int64_t low, std::int64_t high, std::int64_t row);
+
+#if LAMINA_DEFINES
+
+std::string layer_of(const program_view& p, const operator_desc* op) {
+  const auto layer_in = [&](int at, const slot_desc* of, int count, bool gradient) {
+    for (int s = 0; s < count; ++s) {
+      const int n = of[s].duplicable ? p.arguments[at++] : 1;
+      for (int i = 0; i < n; ++i) {
+        const int v = p.arguments[at++];
+        if (v < 0 || v >= p.count.variables) continue;
+        if (!gradient && p.variables[v].kind != variable_kind::temporary) continue;
+        const std::string name = variable_name(p, v);
+        const std::size_t end = name.find(".tmp_");
+        if (end == name.npos || (name.find("@GRAD") != name.npos) != gradient) continue;
+        return (gradient ? "gradient of layer " : "layer ") + name.substr(0, end);
+      }
+    }
+    return std::string();
+  };
+  if (op == nullptr || p.arguments == nullptr) return "";
+  const operator_schema& s = *op->schema;
+  std::string found = layer_in(op->outputs, s.outputs, s.output_count, false);
+  if (found.empty()) found = layer_in(op->inputs, s.inputs, s.input_count, true);
+  return found;
+}
+
+std::string place_of(const program_view& p, const operator_desc* op,
+                     const operator_schema& schema) {
+  std::string found = layer_of(p, op);
+  return found.empty() ? std::string(schema.type) : found;
+}
+
+std::string source_of(const program_view& p, int variable) {
+  return (p.variables[variable].kind == variable_kind::data ? "feed '" : "variable '") +
+         variable_name(p, variable) + "'";
+}
+
+std::string executed_place_of(const program_view& p, const operator_desc& op) {
+  std::string found = layer_of(p, &op);
+  return found.empty() ? "operator '" + std::string(op.schema->type) + "'" : found;
+}
+
+std::string out_of_range(const program_view& p, int variable, std::int64_t value, std::int64_t low,
+                         std::int64_t high, std::int64_t row) {
+  return text("expected values from ")
+         << low << " to " << high - 1 << " in " << source_of(p, variable) << ", found " << value
+         << " in row " << row;
+}
+
+#endif  // LAMINA_DEFINES
+
+}  // namespace lamina::inline LAMINA_ABI
