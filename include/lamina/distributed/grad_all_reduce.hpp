@@ -14,8 +14,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
-#include <lamina/plan/quotient.hpp>
-#include <lamina/plan/rows_behind.hpp>
+#include <lamina/plan/parts_form.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
@@ -160,6 +159,34 @@ class all_reduce_writer {
     return made;
   }
 
+  /// The sum over the processes of a variable with a constant in it, which counts once.
+  constexpr int summed_once(int x, double constant) {
+    if (constant == 0) return summed(x, "@ALLREDUCE");
+    return shifted(summed(shifted(x, -constant, "@BARE"), "@ALLREDUCE"), constant, "@WHOLE");
+  }
+  constexpr int shifted(int x, double by, const char* suffix) {
+    const int made = like(x, suffix);
+    b_.add_operator(schema_of<lamina::scale>(), {x}, {made}, b_.attribute_list(1.0, by, true));
+    return made;
+  }
+  /// The denominator of a quotient over all processes: its sum, and then what keeps it from 0.
+  constexpr int whole_denominator(const quotient& q) {
+    const int all = summed_once(q.sum, q.sum_added);
+    if (q.sum == q.denominator) return all;
+    for (int k = operators_; k-- > 0;) {
+      const operator_desc& op = p_.operators[k];
+      if (op.schema->has_lists || p_.arguments[op.outputs] != q.denominator) continue;
+      const int made = like(q.denominator, "@WHOLE"), at = b_.arguments.count;
+      for (int i = op.inputs; i < op.outputs; ++i)
+        b_.argument(p_.arguments[i] == q.sum ? all : p_.arguments[i]);
+      b_.argument(made);
+      b_.operators.push({op.schema, at, at + op.outputs - op.inputs, b_.arguments.count,
+                         op.attributes, b_.current_block, b_.role});
+      return made;
+    }
+    return all;
+  }
+
   /// Before the gradient of a cost begins: the weight of this process, and the cost of all.
   constexpr void join_cost(const operator_desc& seed) {
     const int cost = b_.variables[b_.arguments[seed.outputs]].of;
@@ -170,7 +197,7 @@ class all_reduce_writer {
     b_.role = op_role::forward;
     int part = cost;
     if (scales_) part = computed(schema_of<elementwise_mul>(), cost, weight(), like(cost, "@PART"));
-    value_instead_[cost] = summed(part, "@ALLREDUCE");
+    value_instead_[cost] = summed_once(part, scales_ ? 0 : added_);
   }
   constexpr int weight() const { return weight_[b_.current_block]; }
   /// Computes the weight of this process in a cost. It is not needed where costs are added up,
@@ -182,6 +209,7 @@ class all_reduce_writer {
     const bool is_quotient = q && q.denominator >= 0;
     int& found = weight_[b_.current_block];
     scales_ = !rule.is_sum || is_quotient;
+    added_ = rule.added;
     if (ranks_ > 0) {
       found = constant(1.0 / ranks_, type);
       return;
@@ -205,7 +233,7 @@ class all_reduce_writer {
       const attribute_value dim = b_.integer_list(none, 1);
       b_.add_operator(schema_of<reduce_sum>(), {ones}, {mine}, b_.attribute_list(dim, false, true));
     }
-    int all = summed(mine, "@ALLREDUCE");
+    int all = is_quotient ? whole_denominator(q) : summed(mine, "@ALLREDUCE");
     if (!is_quotient) {
       const int least = like(mine, "@LIMIT");
       b_.add_operator(schema_of<clip>(), {all}, {least}, b_.attribute_list(1.0, 3e38));
@@ -285,6 +313,7 @@ class all_reduce_writer {
   int* last_writer_ = nullptr;    // by gradient that an update reads: the operator, or -1
   int* weight_ = nullptr;         // by block: the weight of the last cost, or -1
   bool scales_ = false;           // whether the last cost is multiplied by the weight
+  double added_ = 0;              // the constant in the last cost, if it is a sum
   bool has_states_ = false;
   constexpr_vector<int> states_{};
 };
@@ -310,13 +339,15 @@ constexpr division_faults division_faults_of(const program_desc& p, int ranks) {
     f.again = f.again || (op.schema->facts.meets_processes && op.role == op_role::backward);
     if (op.role != op_role::loss_gradient || ranks > 0) continue;
     const int cost = p.variables[p.arguments[op.outputs]].of;
-    const parts_rule rule = parts_rule_of(p, cost);
-    const quotient q = quotient_of(p, cost);
-    const bool fits = (rule.fits && (!rule.mixes || rule.is_sum)) ||
-                      (q && q.denominator >= 0 && q.is_fixed && !q.of_means);
+    const parts_form form = cost_form_of(p, cost);
+    const quotient& q = form.quotient;
+    const bool divides = q && q.denominator >= 0;
+    // A weight per process joins one mean, and of a quotient nothing that counts once.
+    const bool one_weight = divides ? !q.of_means && q.above_added == 0 && q.offset == 0
+                                    : form.rule.is_sum || !form.rule.mixes;
     const bool counts =
-        (q && q.denominator >= 0) || rule.is_sum || rows_of_cost(p, cost, rule.domain) >= 0;
-    f.cost = f.cost || !fits || !counts || has_rows_met(p, cost);
+        divides || form.rule.is_sum || rows_of_cost(p, cost, form.rule.domain) >= 0;
+    f.cost = f.cost || !form || !one_weight || !counts;
   }
   return f;
 }
