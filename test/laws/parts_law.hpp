@@ -372,7 +372,8 @@ class parts_law {
     for (int g = 0; g < p.count.variables; ++g)
       if (p.variables[g].kind == lamina::variable_kind::gradient && p.variables[g].of >= 0 &&
           p.variables[p.variables[g].of].kind == lamina::variable_kind::parameter &&
-          p.variables[g].number < 0)
+          p.variables[g].block == 0 && p.variables[g].number < 0 &&
+          std::string_view(p.variables[g].suffix) == "@GRAD")
         gradients[p.variables[g].of] = g, wanted.insert(g);
     const auto whole = run.run(feed, wanted);
     double value = form.rule.is_sum ? form.rule.added : 0, rows = 0;

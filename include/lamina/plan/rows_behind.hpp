@@ -334,29 +334,31 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
   bool* const needed = new bool[capacity];
   for (unsigned v = 0; v < capacity; ++v) of_rows[v] = of_values[v] = needed[v] = false;
   const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
-  for (int k = 0; k < p.count.operators; ++k) {
-    const operator_desc& op = p.operators[k];
-    bool any = false, has_rows = false, any_values = false, is_real = false;
-    behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
-      any = any || of_rows[v] || !is_one(v);
-      has_rows = has_rows || !is_one(v);
-      any_values = any_values || of_values[v];
-    });
-    if (!any) continue;
-    const auto each_output = [&](auto&& f) {
-      behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, f);
-    };
-    each_output([&](int v) { is_real = is_real || is_floating(p.variables[v].type); });
-    // The length of the longest sequence, a table of ranks and such are of no values.
-    const bool reduces =
-        has_rows && (is_real || op.schema->differentiable != 0 ||
-                     op.schema->facts.reduces != row_reduction::none);
-    each_output([&](int v) {
-      of_rows[v] = is_one(v) && (p.variables[v].kind == variable_kind::temporary ||
-                                 op.role == op_role::gradient_value);
-      of_values[v] = of_rows[v] && (any_values || reduces);
-    });
-  }
+  // A loop hands values to its next iteration: with blocks, twice.
+  for (int pass = p.count.blocks > 1 ? 0 : 1; pass < 2; ++pass)
+    for (int k = 0; k < p.count.operators; ++k) {
+      const operator_desc& op = p.operators[k];
+      if (sub_block_of(p, op) >= 0) continue;  // the operators in the block write its results
+      bool any = false, has_rows = false, any_values = false, is_real = false;
+      behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+        any = any || of_rows[v] || !is_one(v);
+        has_rows = has_rows || !is_one(v);
+        any_values = any_values || of_values[v];
+      });
+      if (!any) continue;
+      const auto each_output = [&](auto&& f) {
+        behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, f);
+      };
+      each_output([&](int v) { is_real = is_real || is_floating(p.variables[v].type); });
+      // The length of the longest sequence, a table of ranks and such are of no values.
+      const bool reduces = has_rows && (is_real || op.schema->differentiable != 0 ||
+                                        op.schema->facts.reduces != row_reduction::none);
+      each_output([&](int v) {
+        of_rows[v] = is_one(v) && (p.variables[v].kind == variable_kind::temporary ||
+                                   op.role == op_role::gradient_value);
+        of_values[v] = of_rows[v] && (any_values || reduces);
+      });
+    }
   int found = -1;
   needed[variable] = true;
   for (int k = p.count.operators; k-- > 0 && found < 0;) {
@@ -373,8 +375,7 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
       // Operators in a block are looked at by themselves; whether they run is a condition.
-      const dtype type = p.variables[v].type;
-      const bool decides = has_block ? type == dtype::boolean : is_floating(type);
+      const bool decides = !has_block || p.variables[v].type == dtype::boolean;
       does = does || (meets && of_rows[v]) || (makes_rows && decides && of_values[v]);
     });
     if (does) found = k;
