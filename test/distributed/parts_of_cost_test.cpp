@@ -27,8 +27,7 @@ struct sample {
 };
 std::vector<sample> some(int count) {
   std::vector<sample> all;
-  for (int i = 0; i < count; ++i)
-    all.push_back({{i % 3 - 0.8f, i % 5 * 0.25f}, (i % 4) * 0.5f});
+  for (int i = 0; i < count; ++i) all.push_back({{i % 3 - 0.8f, i % 5 * 0.25f}, (i % 4) * 0.5f});
   return all;
 }
 
@@ -48,8 +47,8 @@ constexpr auto cost_of(lamina::block& main, X x, Y y) {
   auto sum = 0.25f * (layer::reduce_sum(c) + 5.f) - 1.f;
   auto sides = layer::reduce_sum(layer::square(y));
   if constexpr (K == kind::shifted_sum) {
-    layer::elementwise_div(2.f * layer::reduce_sum(h * y) + 1.f,
-                           layer::reduce_sum(h) + sides + 1.f, {.name = "dice"});
+    layer::elementwise_div(2.f * layer::reduce_sum(h * y) + 1.f, layer::reduce_sum(h) + sides + 1.f,
+                           {.name = "dice"});
     layer::scale(layer::reduce_sum(h), 2, {.bias = 3, .name = "shifted"});
     return sum;
   }
@@ -71,8 +70,8 @@ constexpr auto loop_net = lamina::program([](lamina::block& main) {
   auto more = layer::fill_constant<bool>(main, true);
   auto last = layer::fill_constant<float>(main, 0);
   layer::while_loop(more, [&](lamina::block& loop) {
-    auto [x, y] = layer::read_minibatch<"train", lamina::field<float, 2>, lamina::field<float>>(
-        loop, more);
+    auto [x, y] =
+        layer::read_minibatch<"train", lamina::field<float, 2>, lamina::field<float>>(loop, more);
     auto cost = cost_of<K>(loop, x, y);
     optimizer::sgd{.learning_rate = 0.01f}.minimize(cost);
     last = cost;
@@ -140,9 +139,10 @@ TEST_CASE("a cost or metric that cannot be computed in parts is refused at the s
           "[threads]") {
   using Catch::Contains;
   outcome(net<kind::bent>, 13, {.passes = 1});
-  const auto why = Contains("The operator 'tanh', which makes 'tanh_0.tmp_0', is not linear in a "
-                            "sum or mean over rows: move the sum or mean behind it, to the end; or "
-                            "train with one thread and one process, without accumulate");
+  const auto why = Contains(
+      "The operator 'tanh', which makes 'tanh_0.tmp_0', is not linear in a "
+      "sum or mean over rows: move the sum or mean behind it, to the end; or "
+      "train with one thread and one process, without accumulate");
   CHECK_THROWS_WITH(outcome(net<kind::bent>, 13, {.passes = 0, .threads = 2}),
                     Contains("train: expected 1 thread or process for a cost that cannot be "
                              "computed in parts, found 2. ") &&
@@ -158,8 +158,8 @@ TEST_CASE("a cost or metric that cannot be computed in parts is refused at the s
       outcome(net<kind::bent>, 13, {.passes = 0, .world = &w});
     } catch (const lamina::error& e) {
       const std::lock_guard lock(mutex);
-      refused += std::string(e.what()).find("cost that cannot be computed in parts") !=
-                 std::string::npos;
+      refused +=
+          std::string(e.what()).find("cost that cannot be computed in parts") != std::string::npos;
     }
   });
   CHECK(refused == 2);

@@ -144,7 +144,8 @@ class parts_law {
     return false;
   }
 
-  // -- changes of a recorded program ---------------------------------------------------------------
+  // -- changes of a recorded program
+  // ---------------------------------------------------------------
 
   static bool has_rows(const program& p, int v) { return p.variables[v].rows != 0; }
   static bool is_real(const program& p, int v) {
@@ -232,15 +233,15 @@ class parts_law {
     return true;
   }
 
-  // -- running -------------------------------------------------------------------------------------
+  // -- running
+  // -------------------------------------------------------------------------------------
 
   static lamina::tensor random_value(const program& p, int v, std::size_t rows,
                                      const row_options& options) {
     const lamina::variable_desc& d = p.variables[v];
     lamina::tensor_shape shape;
     for (int i = 0; i < d.rank; ++i)
-      shape.push_back(p.dims[d.dims + i] < 0 ? rows
-                                             : static_cast<std::size_t>(p.dims[d.dims + i]));
+      shape.push_back(p.dims[d.dims + i] < 0 ? rows : static_cast<std::size_t>(p.dims[d.dims + i]));
     const bool real = lamina::is_floating(d.type);
     std::vector<float> values;
     for (std::size_t i = 0; i < lamina::size_of(shape); ++i) {
@@ -314,7 +315,8 @@ class parts_law {
     }
   };
 
-  // -- the laws ------------------------------------------------------------------------------------
+  // -- the laws
+  // ------------------------------------------------------------------------------------
 
   /// A variable in the outermost block with the rows of a domain, by which these are counted.
   static int counted_by(const program& p, int domain) {
@@ -387,10 +389,9 @@ class parts_law {
       rows += n;
       if (divides) {
         sums.add(form.quotient, n, number_of);
-        weights.push_back(form.quotient.denominator < 0
-                              ? 0
-                              : number_of(form.quotient.denominator) *
-                                    (form.quotient.of_means ? n : 1));
+        weights.push_back(form.quotient.denominator < 0 ? 0
+                                                        : number_of(form.quotient.denominator) *
+                                                              (form.quotient.of_means ? n : 1));
       } else {
         weights.push_back(form.rule.is_sum ? 1 : n);
         value += weights.back() * (number_of(v) - (form.rule.is_sum ? form.rule.added : 0));
@@ -495,9 +496,9 @@ class parts_law {
       if (p.arguments[at] < 0) continue;
       const lamina::variable_desc& to = p.variables[p.arguments[at]];
       if (to.kind == lamina::variable_kind::tensor_array) return false;
-      keeps = keeps || (from.rank == to.rank && std::equal(p.dims + from.dims,
-                                                           p.dims + from.dims + from.rank,
-                                                           p.dims + to.dims));
+      keeps = keeps ||
+              (from.rank == to.rank &&
+               std::equal(p.dims + from.dims, p.dims + from.dims + from.rank, p.dims + to.dims));
     }
     return keeps && from.kind != lamina::variable_kind::tensor_array;
   }

@@ -43,16 +43,14 @@ struct costs_of_rows {
     add("kldiv none", [](auto&, auto x, auto y) {
       return layer::kldiv_loss<layer::reduction::none>(x, y + 2.f);
     });
-    add("kldiv sum", [](auto&, auto x, auto y) {
-      return layer::kldiv_loss<layer::reduction::sum>(x, y + 2.f);
-    });
+    add("kldiv sum",
+        [](auto&, auto x, auto y) { return layer::kldiv_loss<layer::reduction::sum>(x, y + 2.f); });
     add("kldiv mean", [](auto&, auto x, auto y) { return layer::kldiv_loss(x, y + 2.f); });
     add("kldiv batchmean", [](auto&, auto x, auto y) {
       return layer::kldiv_loss<layer::reduction::batchmean>(x, y + 2.f);
     });
-    add("sum plus constant", [](auto&, auto x, auto) {
-      return 2.f * (layer::reduce_sum(x) + 5.f) - 1.f;
-    });
+    add("sum plus constant",
+        [](auto&, auto x, auto) { return 2.f * (layer::reduce_sum(x) + 5.f) - 1.f; });
     add("constant less a sum", [](auto& main, auto x, auto) {
       return layer::fill_constant<float>(main, 3) - layer::reduce_sum(x) * 0.5f;
     });
@@ -75,12 +73,9 @@ struct costs_of_rows {
     add("means", [](auto&, auto x, auto y) {
       return (layer::mean(x) + 1.f) / (layer::mean(layer::square(y)) + 0.5f);
     });
-    add("sum plus mean", [](auto&, auto x, auto) {
-      return layer::reduce_sum(x) + layer::mean(x);
-    });
-    add("sum by its mean", [](auto&, auto x, auto) {
-      return layer::reduce_sum(x) * layer::mean(x);
-    });
+    add("sum plus mean", [](auto&, auto x, auto) { return layer::reduce_sum(x) + layer::mean(x); });
+    add("sum by its mean",
+        [](auto&, auto x, auto) { return layer::reduce_sum(x) * layer::mean(x); });
     add("rows less their mean", [](auto&, auto x, auto) { return x - layer::reduce_mean<0>(x); });
     add("rows by a product over the batch", [](auto&, auto x, auto y) {
       return layer::matmul(x, layer::matmul<layer::matmul_form{.transpose_x = true}>(x, y));
@@ -99,8 +94,8 @@ TEST_CASE("what reduces rows is computed in parts as of the whole, or refused") 
   laws::parts_law law;
   costs_of_rows{}(law);
   CHECK(law.allowed == 53);
-  CHECK(law.meeting == std::set<std::string>{"clip_by_norm", "cumsum", "elementwise_sub", "gather",
-                                             "matmul"});
+  CHECK(law.meeting ==
+        std::set<std::string>{"clip_by_norm", "cumsum", "elementwise_sub", "gather", "matmul"});
 }
 
 namespace {
@@ -152,20 +147,17 @@ TEST_CASE("the form of a cost says whether it can be computed in parts, and what
           return layer::cast<float>(layer::cast<std::int64_t>(layer::mean(c)));
         }) == bent);
   CHECK(fault_of([](auto&, auto c, auto) { return layer::reduce_max(c); }) == reduction);
-  CHECK(fault_of([](auto&, auto c, auto) {
-          return layer::reduce_sum(c) + layer::mean(c);
-        }) == beside_sum);
+  CHECK(fault_of([](auto&, auto c, auto) { return layer::reduce_sum(c) + layer::mean(c); }) ==
+        beside_sum);
   CHECK(fault_of([](auto&, auto c, auto w) {
           return layer::reduce_sum(c) + layer::squared_l2_norm(w);
         }) == beside_sum);
-  CHECK(fault_of([](auto&, auto c, auto w) {
-          return (layer::reduce_sum(c) + 1.f) * w;
-        }) == beside_sum);
+  CHECK(fault_of([](auto&, auto c, auto w) { return (layer::reduce_sum(c) + 1.f) * w; }) ==
+        beside_sum);
   CHECK(fault_of([](auto&, auto c, auto) { return layer::mean(c) * layer::mean(c); }) == product);
   CHECK(fault_of([](auto&, auto c, auto w) { return w / layer::mean(c); }) == product);
-  CHECK(fault_of([](auto&, auto c, auto) {
-          return layer::mean(c - layer::reduce_mean<0>(c));
-        }) == rows_meet);
+  CHECK(fault_of([](auto&, auto c, auto) { return layer::mean(c - layer::reduce_mean<0>(c)); }) ==
+        rows_meet);
   CHECK(fault_of([](auto&, auto c, auto) {
           return layer::reduce_sum(c * 2.f) / layer::reduce_sum(c);
         }) == learnt_weights);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs of pointwise operators and of losses, in parts and of the whole.
+#include "laws/parts_law.hpp"
 #include "operators/activation/activation_rows.hpp"
 #include "operators/elementwise/elementwise_rows.hpp"
 #include "operators/loss/in_batch_rows.hpp"
 #include "operators/loss/loss_rows.hpp"
-
-#include "laws/parts_law.hpp"
 #include <catch2/catch.hpp>
 
 TEST_CASE("costs of activations are computed in parts as of the whole, or refused") {

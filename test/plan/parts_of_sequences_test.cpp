@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs of sequences, loops and branches, in parts and of the whole.
+#include "laws/parts_law.hpp"
 #include "operators/control/control_rows.hpp"
 #include "operators/decode/decode_rows.hpp"
 #include "operators/recurrent/recurrent_rows.hpp"
 #include "operators/sequence/sequence_rows.hpp"
-
-#include "laws/parts_law.hpp"
 #include <catch2/catch.hpp>
 
 TEST_CASE("costs of sequences are computed in parts as of the whole, or refused") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs of operators over rows, shapes and images, in parts and of the whole.
+#include "laws/parts_law.hpp"
 #include "operators/conv/conv_rows.hpp"
 #include "operators/embedding/embedding_rows.hpp"
 #include "operators/fill/fill_rows.hpp"
@@ -12,8 +13,6 @@
 #include "operators/region/region_rows.hpp"
 #include "operators/resize/resize_rows.hpp"
 #include "operators/shape/shape_rows.hpp"
-
-#include "laws/parts_law.hpp"
 #include <catch2/catch.hpp>
 
 TEST_CASE("costs of products and lookups are computed in parts as of the whole, or refused") {

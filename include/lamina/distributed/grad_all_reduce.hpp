@@ -5,6 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <utility>
+
 #include <lamina/core/check.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
@@ -326,6 +328,7 @@ constexpr void all_reduce_gradients(program_builder& b) {
 /// What keeps a program from being divided over processes.
 struct division_faults {
   bool no_gradients = true, has_rows = false, cost = false, again = false;
+  int op = -1;  // the operator that hinders with the cost, or -1
 };
 constexpr division_faults division_faults_of(const program_desc& p, int ranks) {
   division_faults f;
@@ -345,12 +348,27 @@ constexpr division_faults division_faults_of(const program_desc& p, int ranks) {
     // A weight per process joins one mean, and of a quotient nothing that counts once.
     const bool one_weight = divides ? !q.of_means && q.above_added == 0 && q.offset == 0
                                     : form.rule.is_sum || !form.rule.mixes;
-    const bool counts =
-        divides || form.rule.is_sum || rows_of_cost(p, cost, form.rule.domain) >= 0;
-    f.cost = f.cost || !form || !one_weight || !counts;
+    const bool counts = divides || form.rule.is_sum || rows_of_cost(p, cost, form.rule.domain) >= 0;
+    if (f.cost || (form && one_weight && counts)) continue;
+    f.cost = true;
+    f.op = form ? q.op : form.op;
   }
   return f;
 }
+
+constexpr int length_of(const char* text) {
+  int n = 0;
+  while (text[n] != 0) ++n;
+  return n;
+}
+/// The letters of the type of operator Op of a program, which an error shows; none for -1.
+template <class P, int Op>
+struct type_letters {
+  static constexpr const char* of = P::desc.operators[Op < 0 ? 0 : Op].schema->type;
+  template <int... Index>
+  static auto letters(std::integer_sequence<int, Index...>) -> named<of[Index]...>;
+  using type = decltype(letters(std::make_integer_sequence < int, Op<0 ? 0 : length_of(of)>{}));
+};
 
 }  // namespace detail
 
@@ -390,9 +408,9 @@ constexpr grad_all_reduced<P, Ranks> grad_all_reduce(P) {
   static_assert(check<!faults.has_rows>,
                 "lamina: grad_all_reduce: embeddings without is_sparse, whose gradients are not "
                 "rows");
-  static_assert(check<!faults.cost>,
+  static_assert(check<!faults.cost, typename detail::type_letters<P, faults.op>::type>,
                 "lamina: grad_all_reduce: a cost is a mean or a sum over rows of one kind, or a "
-                "quotient of two such sums");
+                "quotient of two such sums; found another after the named operator");
   static_assert(Ranks >= 0, "lamina: grad_all_reduce: a number of processes");
   return {};
 }

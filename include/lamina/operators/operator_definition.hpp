@@ -25,7 +25,8 @@
 //                            what a cost that is made with it is a function of. Without `linear`
 //                            and `reduces` a cost of it cannot be computed in parts
 //   products                 what work it is
-//   meets_rows               when a row of a result depends on other rows of the mini-batch, so that
+//   meets_rows               when a row of a result depends on other rows of the mini-batch, so
+//   that
 //                            a part of it has another cost
 //   divided_by               says whether processes divide the rows of a table
 //   meets_processes          all processes of a run do it together
@@ -289,10 +290,28 @@ struct registered {
       nullptr,
       nullptr,
       nullptr,
-      {Op::rows, Op::origin, Op::made_levels, Op::accepts_any_rows, Op::apart_inputs, Op::alias,
-       Op::alias_permutes, Op::linear, Op::reduces, Op::reduced_outputs, Op::products,
-       Op::broadcasts, Op::random, Op::block, Op::reads_minibatch, Op::host, Op::host_takes_part,
-       Op::host_waits, Op::host_inputs, Op::meets_rows, Op::divided_by, Op::meets_processes}};
+      {Op::rows,
+       Op::origin,
+       Op::made_levels,
+       Op::accepts_any_rows,
+       Op::apart_inputs,
+       Op::alias,
+       Op::alias_permutes,
+       Op::linear,
+       Op::reduces,
+       Op::reduced_outputs,
+       Op::products,
+       Op::broadcasts,
+       Op::random,
+       Op::block,
+       Op::reads_minibatch,
+       Op::host,
+       Op::host_takes_part,
+       Op::host_waits,
+       Op::host_inputs,
+       Op::meets_rows,
+       Op::divided_by,
+       Op::meets_processes}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 

@@ -203,8 +203,7 @@ struct quotient_sums {
   void add(const quotient& q, double n, const Read& read) {
     const double share = q.of_means ? n : 1;
     if (share == 0) return;  // a mean of no rows
-    const double below =
-        read(q.sum) - q.sum_added + (q.other_sum < 0 ? 0 : read(q.other_sum));
+    const double below = read(q.sum) - q.sum_added + (q.other_sum < 0 ? 0 : read(q.other_sum));
     numerator += share * (read(q.numerator) - q.above_added);
     sum += share * below;
     rows += n;

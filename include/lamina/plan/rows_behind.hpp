@@ -82,8 +82,7 @@ class rows_behind {
       if (!made_by[k].known) made_by[k] = made(op, k);
       const bool is_reduced = (op.schema->facts.reduced_outputs >> output & 1u) != 0;
       const bool of_rows = made_by[k].domain != none;
-      return is_reduced || !of_rows ? made_by[k]
-                                    : faulty(made_by[k], k, number_fault::reduction);
+      return is_reduced || !of_rows ? made_by[k] : faulty(made_by[k], k, number_fault::reduction);
     }
     const bool learnt = p.variables[variable].kind == variable_kind::parameter;
     return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
@@ -135,8 +134,7 @@ class rows_behind {
   }
   constexpr bool is_fed(int domain) const {
     bool found = domain == batch::domain;
-    for (int i = 0; i < p.count.data; ++i)
-      found = found || p.variables[p.data[i]].rows == domain;
+    for (int i = 0; i < p.count.data; ++i) found = found || p.variables[p.data[i]].rows == domain;
     return found;
   }
   /// Whether a loop around operator k hands the variable to its next iteration: an operator of the
@@ -183,8 +181,7 @@ class rows_behind {
       result = faulty(result, k, number_fault::product);
     if (is_of_rows(result.kind) && ((!is_linear && !has_rows) || is_rounded(op, is_real)))
       result = faulty(result, k, number_fault::bent);
-    if (!is_linear && is_carrying && !has_rows)
-      result = faulty(result, k, number_fault::bent);
+    if (!is_linear && is_carrying && !has_rows) result = faulty(result, k, number_fault::bent);
     set_value(op, values, result);
     if (is_carrying && result.value != 0) result.has_value = false;
     if (result.kind == number_kind::sum && !result.has_value)
@@ -246,8 +243,8 @@ class rows_behind {
     if (of.numbers < of.count) return becomes(true, 0);  // it reduces rows
     if (type == "scale" && of.known) {
       const double factor = attribute(op, 0), bias = attribute(op, 1);
-      return becomes(true, attribute(op, 2) != 0 ? factor * of.first + bias
-                                                 : factor * (of.first + bias));
+      return becomes(true,
+                     attribute(op, 2) != 0 ? factor * of.first + bias : factor * (of.first + bias));
     }
     if (type == "elementwise_add" || type == "sum") return becomes(of.known, of.sum);
     if (type == "elementwise_sub" || type == "minus")
@@ -308,8 +305,8 @@ constexpr bool meets_rows(const program_desc& p, const operator_desc& op) {
     case row_meeting::with_first_rows:
       return has_rows(0);
     case row_meeting::along_dimension: {
-      const double dim = op.attributes >= 0 ? p.attributes[op.attributes].number
-                                            : op.schema->attributes[0].number;
+      const double dim =
+          op.attributes >= 0 ? p.attributes[op.attributes].number : op.schema->attributes[0].number;
       const int rank = p.variables[p.arguments[op.inputs]].rank;
       return has_rows(0) && (dim < 0 ? dim + rank : dim) == 0;
     }

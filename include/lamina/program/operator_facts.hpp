@@ -41,20 +41,20 @@ enum class linearity : std::uint8_t {
 
 /// How an operator reduces many rows to one.
 enum class row_reduction : std::uint8_t {
-  none,   // another function of all rows, or none: the largest row, a product
-  sum,    // a sum over the rows, of any function of a row
-  mean,   // a mean over the rows
-  named   // what the first attribute says: "sum", or a mean ("mean", "batchmean")
+  none,  // another function of all rows, or none: the largest row, a product
+  sum,   // a sum over the rows, of any function of a row
+  mean,  // a mean over the rows
+  named  // what the first attribute says: "sum", or a mean ("mean", "batchmean")
 };
 
 /// When a row of an operator's result depends on other rows of the mini-batch. A part of the
 /// mini-batch then has other values for its rows.
 enum class row_meeting : std::uint8_t {
-  never,              // or on rows of the same sample only
-  always,             // wherever an operand has rows
-  along_dimension,    // if the first attribute, a dimension of operand 0, is that of the rows
-  with_first_rows,    // if operand 0 has rows, of which operand 1 chooses some
-  without_sequences   // unless operand 1 has sequences
+  never,             // or on rows of the same sample only
+  always,            // wherever an operand has rows
+  along_dimension,   // if the first attribute, a dimension of operand 0, is that of the rows
+  with_first_rows,   // if operand 0 has rows, of which operand 1 chooses some
+  without_sequences  // unless operand 1 has sequences
 };
 
 /// The matrix products in an operator with its own kernel, for counting its multiplications and

@@ -22,8 +22,8 @@
 #include <lamina/train/gradients/gradient_parts.hpp>
 #include <lamina/train/parameter_updates.hpp>
 #include <lamina/train/program_checksum.hpp>
-#include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/required_parts.hpp>
+#include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>
 
 namespace lamina::inline LAMINA_ABI {

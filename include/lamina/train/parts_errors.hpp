@@ -39,8 +39,7 @@ constexpr parts_fault parts_fault_of(const parts_form& form) {
 [[noreturn]] LAMINA_API_COLD void fail_accumulated_cost(const program_view& p, parts_fault what,
                                                         int accumulate);
 /// Throws lamina::error: there are several mini-batches in one update.
-[[noreturn]] LAMINA_API_COLD void fail_several_minibatches(const program_view& p,
-                                                           parts_fault what);
+[[noreturn]] LAMINA_API_COLD void fail_several_minibatches(const program_view& p, parts_fault what);
 
 #if LAMINA_DEFINES
 
@@ -77,27 +76,31 @@ LAMINA_COLD inline text& explain(text& to, const program_view& p, parts_fault wh
 }
 
 void fail_parts_of_cost(const program_view& p, parts_fault what, int parts) {
-  text t("lamina: train: expected 1 thread or process for a cost that cannot be computed in parts, "
-         "found ");
+  text t(
+      "lamina: train: expected 1 thread or process for a cost that cannot be computed in parts, "
+      "found ");
   throw error(explain(t << parts, p, what));
 }
 
 void fail_parts_of_metric(const program_view& p, parts_fault what, std::string_view name,
                           int parts) {
-  text t("lamina: train: expected 1 thread or process for a metric that cannot be computed in "
-         "parts, found ");
+  text t(
+      "lamina: train: expected 1 thread or process for a metric that cannot be computed in "
+      "parts, found ");
   throw error(explain(t << parts << " for '" << name << "'", p, what));
 }
 
 void fail_accumulated_cost(const program_view& p, parts_fault what, int accumulate) {
-  text t("lamina: train: expected accumulate to be 1 for a cost that cannot be computed in parts, "
-         "found ");
+  text t(
+      "lamina: train: expected accumulate to be 1 for a cost that cannot be computed in parts, "
+      "found ");
   throw error(explain(t << accumulate, p, what));
 }
 
 void fail_several_minibatches(const program_view& p, parts_fault what) {
-  text t("lamina: trainer: expected one mini-batch per update for a cost that cannot be computed in "
-         "parts, found several");
+  text t(
+      "lamina: trainer: expected one mini-batch per update for a cost that cannot be computed in "
+      "parts, found several");
   throw error(explain(t, p, what));
 }
 

@@ -13,8 +13,7 @@ namespace lamina::inline LAMINA_ABI::detail {
 
 /// What keeps the cost of P from being computed in parts.
 template <program_type P>
-inline constexpr parts_fault fault_of_cost =
-    parts_fault_of<P>(cost_form_of(P::desc, P::desc.cost));
+inline constexpr parts_fault fault_of_cost = parts_fault_of<P>(cost_form_of(P::desc, P::desc.cost));
 
 /// Throws lamina::error unless `parts` threads or processes can compute the cost and the metrics of
 /// P together.
