@@ -7,6 +7,7 @@
 
 #include <lamina/plan/quotient.hpp>
 #include <lamina/plan/rows_behind.hpp>
+#include <lamina/plan/rows_met.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
