@@ -171,7 +171,9 @@ class rows_behind {
         if (result.kind != number_kind::other) result.op = x.op, result.fault = x.fault;
         result.kind = number_kind::other;
       } else if (result.kind != number_kind::other) {
-        result.kind = count == 0 ? x.kind : joined(facts.linear, result.kind, x.kind, fault);
+        // Operands with rows are reduced together, whatever is computed of a row.
+        const linearity how = is_number ? facts.linear : linearity::linear;
+        result.kind = count == 0 ? x.kind : joined(how, result.kind, x.kind, fault);
         if (fault != number_fault::none) result = faulty(result, k, fault);
       }
       ++count;
