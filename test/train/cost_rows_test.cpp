@@ -133,9 +133,9 @@ void check_refused() {
   using sample = std::tuple<std::vector<float>>;
   const std::vector<sample> samples(6, sample{{1.f, 2.f, 3.f}});
   CHECK_NOTHROW(trained<sample>(test::cost_of_all_rows<Kind>, 1, nullptr, samples));
-  CHECK_THROWS_WITH(
-      trained<sample>(test::cost_of_all_rows<Kind>, 2, nullptr, samples),
-      Catch::Contains("train: expected 1 thread for a cost") && Catch::Contains("found 2"));
+  CHECK_THROWS_WITH(trained<sample>(test::cost_of_all_rows<Kind>, 2, nullptr, samples),
+                    Catch::Contains("train: expected 1 thread or process for a cost") &&
+                        Catch::Contains("found 2"));
 }
 
 TEST_CASE("costs that are not what those of parts add up to take one thread", "[threads]") {

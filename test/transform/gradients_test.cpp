@@ -13,7 +13,7 @@
 #include <laws/gradient_check.hpp>
 
 #include <lamina/lamina.hpp>
-#include <lamina/plan/rows_behind.hpp>
+#include <lamina/plan/parts_form.hpp>
 #include <lamina/transform/gradients.hpp>
 
 namespace layer = lamina::layer;
@@ -233,9 +233,8 @@ TEST_CASE("a program for tests keeps the gradients that it returns") {
 }
 
 TEST_CASE("several threads train a cost of gradients only where its rows are alone") {
-  using lamina::detail::has_rows_met;
   const auto fits = [](const auto& p) {
-    return lamina::parts_rule_of(p.desc, p.desc.cost).fits && !has_rows_met(p.desc, p.desc.cost);
+    return static_cast<bool>(lamina::cost_form_of(p.desc, p.desc.cost));
   };
   CHECK(fits(penalised));
   CHECK(!fits(of_mean));

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/check.hpp>
+#include <lamina/distributed/division_faults.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
@@ -14,46 +15,13 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
-#include <lamina/plan/quotient.hpp>
-#include <lamina/plan/rows_behind.hpp>
+#include <lamina/plan/parts_form.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
-
-/// Calls f(variable) for the arguments of `count` slots, which start at index `at`.
-template <class F>
-constexpr void each_argument(const program_desc& p, const slot_desc* slot_list, int count, int at,
-                             const F& f) {
-  for (int s = 0; s < count; ++s)
-    for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
-      if (p.arguments[at] >= 0) f(p.arguments[at]);
-}
-/// The operand, with rows of this domain, of the mean or sum from which a cost is computed, in the
-/// block of the cost or around it; -1 if there is none.
-constexpr int rows_of_cost(const program_desc& p, int cost, int domain) {
-  int found = -1;
-  bool* const needed = new bool[static_cast<unsigned>(p.count.variables) + 1];
-  for (int v = 0; v < p.count.variables; ++v) needed[v] = v == cost;
-  for (int k = p.count.operators; k-- > 0 && found < 0;) {
-    const operator_desc& op = p.operators[k];
-    bool makes = false;
-    each_argument(p, op.schema->outputs, op.schema->output_count, op.outputs,
-                  [&](int v) { makes = makes || needed[v]; });
-    if (!makes) continue;
-    each_argument(p, op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
-      if (p.variables[v].rows == domain && found < 0) found = v;
-      if (p.variables[v].rows == once::domain) needed[v] = true;
-    });
-  }
-  delete[] needed;
-  if (found < 0) return -1;
-  int block = p.variables[cost].block;
-  while (block >= 0 && block != p.variables[found].block) block = p.blocks[block].parent;
-  return block < 0 ? -1 : found;
-}
 
 /// Inserts the operators by which processes join their gradients.
 class all_reduce_writer {
@@ -160,6 +128,34 @@ class all_reduce_writer {
     return made;
   }
 
+  /// The sum over the processes of a variable with a constant in it, which counts once.
+  constexpr int summed_once(int x, double constant) {
+    if (constant == 0) return summed(x, "@ALLREDUCE");
+    return shifted(summed(shifted(x, -constant, "@BARE"), "@ALLREDUCE"), constant, "@WHOLE");
+  }
+  constexpr int shifted(int x, double by, const char* suffix) {
+    const int made = like(x, suffix);
+    b_.add_operator(schema_of<lamina::scale>(), {x}, {made}, b_.attribute_list(1.0, by, true));
+    return made;
+  }
+  /// The denominator of a quotient over all processes: its sum, and then what keeps it from 0.
+  constexpr int whole_denominator(const quotient& q) {
+    const int all = summed_once(q.sum, q.sum_added);
+    if (q.sum == q.denominator) return all;
+    for (int k = operators_; k-- > 0;) {
+      const operator_desc& op = p_.operators[k];
+      if (op.schema->has_lists || p_.arguments[op.outputs] != q.denominator) continue;
+      const int made = like(q.denominator, "@WHOLE"), at = b_.arguments.count;
+      for (int i = op.inputs; i < op.outputs; ++i)
+        b_.argument(p_.arguments[i] == q.sum ? all : p_.arguments[i]);
+      b_.argument(made);
+      b_.operators.push({op.schema, at, at + op.outputs - op.inputs, b_.arguments.count,
+                         op.attributes, b_.current_block, b_.role});
+      return made;
+    }
+    return all;
+  }
+
   /// Before the gradient of a cost begins: the weight of this process, and the cost of all.
   constexpr void join_cost(const operator_desc& seed) {
     const int cost = b_.variables[b_.arguments[seed.outputs]].of;
@@ -169,9 +165,8 @@ class all_reduce_writer {
     if (ranks_ > 0) return;
     b_.role = op_role::forward;
     int part = cost;
-    if (scales_)
-      part = computed(schema_of<operators::elementwise_mul>(), cost, weight(), like(cost, "@PART"));
-    value_instead_[cost] = summed(part, "@ALLREDUCE");
+    if (scales_) part = computed(schema_of<elementwise_mul>(), cost, weight(), like(cost, "@PART"));
+    value_instead_[cost] = summed_once(part, scales_ ? 0 : added_);
   }
   constexpr int weight() const { return weight_[b_.current_block]; }
   /// Computes the weight of this process in a cost. It is not needed where costs are added up,
@@ -183,6 +178,7 @@ class all_reduce_writer {
     const bool is_quotient = q && q.denominator >= 0;
     int& found = weight_[b_.current_block];
     scales_ = !rule.is_sum || is_quotient;
+    added_ = rule.added;
     if (ranks_ > 0) {
       found = constant(1.0 / ranks_, type);
       return;
@@ -207,7 +203,7 @@ class all_reduce_writer {
       b_.add_operator(schema_of<operators::reduce_sum>(), {ones}, {mine},
                       b_.attribute_list(dim, false, true));
     }
-    int all = summed(mine, "@ALLREDUCE");
+    int all = is_quotient ? whole_denominator(q) : summed(mine, "@ALLREDUCE");
     if (!is_quotient) {
       const int least = like(mine, "@LIMIT");
       b_.add_operator(schema_of<operators::clip>(), {all}, {least}, b_.attribute_list(1.0, 3e38));
@@ -289,6 +285,7 @@ class all_reduce_writer {
   int* last_writer_ = nullptr;    // by gradient that an update reads: the operator, or -1
   int* weight_ = nullptr;         // by block: the weight of the last cost, or -1
   bool scales_ = false;           // whether the last cost is multiplied by the weight
+  double added_ = 0;              // the constant in the last cost, if it is a sum
   bool has_states_ = false;
   constexpr_vector<int> states_{};
 };
@@ -296,33 +293,6 @@ class all_reduce_writer {
 template <program_type P, int Ranks>
 constexpr void all_reduce_gradients(program_builder& b) {
   all_reduce_writer(b, P::desc, Ranks).write();
-}
-
-/// What keeps a program from being divided over processes.
-struct division_faults {
-  bool no_gradients = true, has_rows = false, cost = false, again = false;
-};
-constexpr division_faults division_faults_of(const program_desc& p, int ranks) {
-  division_faults f;
-  for (int k = 0; k < p.count.operators; ++k) {
-    const operator_desc& op = p.operators[k];
-    if (op.role == op_role::optimize && op.schema->kind == operator_kind::update) {
-      f.no_gradients = false;
-      f.has_rows = f.has_rows ||
-                   p.variables[p.arguments[op.inputs + 1]].kind == variable_kind::selected_rows;
-    }
-    f.again = f.again || (op.schema->facts.meets_processes && op.role == op_role::backward);
-    if (op.role != op_role::loss_gradient || ranks > 0) continue;
-    const int cost = p.variables[p.arguments[op.outputs]].of;
-    const parts_rule rule = parts_rule_of(p, cost);
-    const quotient q = quotient_of(p, cost);
-    const bool fits = (rule.fits && (!rule.mixes || rule.is_sum)) ||
-                      (q && q.denominator >= 0 && q.is_fixed && !q.of_means);
-    const bool counts =
-        (q && q.denominator >= 0) || rule.is_sum || rows_of_cost(p, cost, rule.domain) >= 0;
-    f.cost = f.cost || !fits || !counts || has_rows_met(p, cost);
-  }
-  return f;
 }
 
 }  // namespace detail
@@ -363,9 +333,9 @@ constexpr grad_all_reduced<P, Ranks> grad_all_reduce(P) {
   static_assert(check<!faults.has_rows>,
                 "lamina: grad_all_reduce: embeddings without is_sparse, whose gradients are not "
                 "rows");
-  static_assert(check<!faults.cost>,
+  static_assert(check<!faults.cost, typename detail::type_letters<P, faults.op>::type>,
                 "lamina: grad_all_reduce: a cost is a mean or a sum over rows of one kind, or a "
-                "quotient of two such sums");
+                "quotient of two such sums; found another after the named operator");
   static_assert(Ranks >= 0, "lamina: grad_all_reduce: a number of processes");
   return {};
 }

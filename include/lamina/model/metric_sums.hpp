@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <lamina/model/run_result.hpp>
-#include <lamina/plan/quotient.hpp>
+#include <lamina/plan/parts_form.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -64,6 +64,7 @@ struct metric_rules {
   struct rule {
     parts_rule parts;
     lamina::quotient quotient;
+    parts_form form;  // whether metrics of parts of a mini-batch make up that of the whole
     detail::auc_counts counts;
   };
   struct list {
@@ -74,13 +75,21 @@ struct metric_rules {
     list l{};
     for (int i = 0; i < count; ++i) {
       const int v = metrics::all.variable[i];
-      l.of[i] = {parts_rule_of(P::desc, v), quotient_of(P::desc, v),
-                 detail::auc_counts_of(P::desc, v)};
+      const parts_form form = metric_form_of(P::desc, v);
+      l.of[i] = {form.rule, form.quotient, form, detail::auc_counts_of(P::desc, v)};
+      if (l.of[i].counts.positive >= 0) l.of[i].form.fault = detail::number_fault::none;
       l.any_counts = l.any_counts || l.of[i].counts.positive >= 0;
       l.any_quotients = l.any_quotients || l.of[i].quotient;
     }
     return l;
   }();
+
+  /// The first metric that cannot be computed in parts; -1: none.
+  static constexpr int unfitting() {
+    for (int i = 0; i < count; ++i)
+      if (!all.of[i].form) return i;
+    return -1;
+  }
 
   /// Begins a pass: sets all counts to zero.
   template <class Machine>
@@ -112,7 +121,7 @@ struct metric_rules {
     if (r.counts.positive >= 0)
       to.numerator = value, to.denominator = 1;
     else if (r.parts.is_sum)
-      to.numerator += rows > 0 ? value : 0, to.denominator = 1;
+      to.numerator += rows > 0 ? value - r.parts.added : 0, to.denominator = 1;
     else if (rows > 0)
       to.numerator += rows * value, to.denominator += rows;
   }
@@ -153,7 +162,7 @@ struct metric_rules {
   static double value(const metric_sum& s, int i) {
     const rule& r = all.of[i];
     if (r.quotient) return s.sums.value(r.quotient);
-    return s.denominator > 0 ? s.numerator / s.denominator : 0;
+    return s.denominator > 0 ? s.numerator / s.denominator + r.parts.added : 0;
   }
   /// The value of a scalar variable.
   template <class Machine>

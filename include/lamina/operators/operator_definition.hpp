@@ -21,11 +21,13 @@
 //                            whose rows the results have
 //   alias, alias_permutes    the input slot whose elements Out has, so that both share memory; the
 //                            gradient operator then has those of the gradient of Out
-//   linear, reduces, broadcasts
-//                            what a cost that is made with it is a function of
+//   linear, reduces, reduced_outputs, broadcasts
+//                            what a cost that is made with it is a function of. Without `linear`
+//                            and `reduces` a cost of it cannot be computed in parts
 //   products                 what work it is
-//   meets_rows               a row of a result depends on all rows of the mini-batch, and a part of
-//                            it has another cost
+//   meets_rows               when a row of a result depends on other rows of the mini-batch, so
+//   that
+//                            a part of it has another cost
 //   divided_by               says whether processes divide the rows of a table
 //   meets_processes          all processes of a run do it together
 //   random                   draws random numbers
@@ -81,6 +83,7 @@ struct operator_definition {
   static constexpr bool alias_permutes = false;
   static constexpr auto linear = linearity::unknown;
   static constexpr auto reduces = row_reduction::none;
+  static constexpr std::uint32_t reduced_outputs = ~std::uint32_t{0};
   static constexpr auto products = product_rule::none;
   static constexpr bool broadcasts = false;
   static constexpr bool random = false;
@@ -90,7 +93,7 @@ struct operator_definition {
   static constexpr bool host_takes_part = false;
   static constexpr bool host_waits = false;
   static constexpr std::uint32_t host_inputs = 0;
-  static constexpr bool meets_rows = false;
+  static constexpr auto meets_rows = row_meeting::never;
   static constexpr int divided_by = -1;
   static constexpr bool meets_processes = false;
 };
@@ -287,11 +290,27 @@ struct registered {
       nullptr,
       nullptr,
       nullptr,
-      {Op::rows,           Op::origin,          Op::made_levels,    Op::accepts_any_rows,
-       Op::apart_inputs,   Op::alias,           Op::alias_permutes, Op::linear,
-       Op::reduces,        Op::products,        Op::broadcasts,     Op::random,
-       Op::block,          Op::reads_minibatch, Op::host,           Op::host_takes_part,
-       Op::host_waits,     Op::host_inputs,     Op::meets_rows,     Op::divided_by,
+      {Op::rows,
+       Op::origin,
+       Op::made_levels,
+       Op::accepts_any_rows,
+       Op::apart_inputs,
+       Op::alias,
+       Op::alias_permutes,
+       Op::linear,
+       Op::reduces,
+       Op::reduced_outputs,
+       Op::products,
+       Op::broadcasts,
+       Op::random,
+       Op::block,
+       Op::reads_minibatch,
+       Op::host,
+       Op::host_takes_part,
+       Op::host_waits,
+       Op::host_inputs,
+       Op::meets_rows,
+       Op::divided_by,
        Op::meets_processes}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };

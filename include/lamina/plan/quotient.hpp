@@ -13,17 +13,20 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A number factor * numerator / denominator, where both are variables of the program. To keep the
-/// denominator away from 0, it may be `sum` plus a constant, the maximum of both, or a clipped
-/// `sum`.
+/// A number factor * numerator / denominator + offset, where both are variables of the program. To
+/// keep the denominator away from 0, it may be `sum` plus a constant, the maximum of both, or a
+/// clipped `sum`.
 struct quotient {
   int numerator = -1, denominator = -1;
   int sum = -1, other_sum = -1;  // addends of the denominator
-  double factor = 1;
+  double factor = 1, offset = 0;
+  double above_added = 0, sum_added = 0;  // the constants in the numerator and in `sum`
+  double most = 1e308;                    // the largest denominator
   bool is_max = false;    // the denominator is the larger one of `sum` and a constant
   bool of_means = false;  // both are means over the rows of `domain`, not sums
   bool is_fixed = true;   // the denominator depends on no trained parameter
   int domain = batch::domain;
+  int op = -1;  // the operator that divides
 
   constexpr explicit operator bool() const { return numerator >= 0; }
   /// Calls f(variable) for each variable of the quotient.
@@ -66,29 +69,58 @@ struct quotient_finder {
   constexpr quotient find(int v) const {
     quotient q;
     for (maker m = made_by(v); m.op >= 0; m = made_by(v)) {
-      if (is_of(m.op, "chunk_eval") && m.output < 3) return of_chunks(m, q.factor);
-      if (is_of(m.op, "elementwise_div")) {
+      if (is_of(m.op, "chunk_eval") && m.output < 3) return of_chunks(m, q);
+      if (is_of(m.op, "elementwise_div") && !is_constant(input(m.op, 1))) {
         of_sums(m.op, q);
         return q;
       }
-      const bool scales = is_of(m.op, "scale") && attribute(m.op, 1) == 0;
-      if (!scales && !is_of(m.op, "assign") && !is_of(m.op, "reshape2")) break;
-      if (scales) q.factor *= attribute(m.op, 0);
-      v = input(m.op, 0);
+      v = peeled(m.op, q);
+      if (v < 0) break;
     }
     return {};
   }
 
  private:
+  /// Takes one step of a quotient's factor and offset away: the variable to which the operator
+  /// applies it, or -1 if the operator does another thing.
+  constexpr int peeled(int op, quotient& q) const {
+    const int x = input(op, 0);
+    if (is_of(op, "assign") || is_of(op, "reshape2") || is_of(op, "print")) return x;
+    if (is_of(op, "scale")) {
+      const double factor = attribute(op, 0), bias = attribute(op, 1);
+      q.offset += q.factor * (attribute(op, 2) != 0 ? bias : factor * bias);
+      q.factor *= factor;
+      return x;
+    }
+    const bool adds = is_of(op, "elementwise_add"), subtracts = is_of(op, "elementwise_sub");
+    const bool divides = is_of(op, "elementwise_div");
+    if (!adds && !subtracts && !divides && !is_of(op, "elementwise_mul")) return -1;
+    const int y = input(op, 1);
+    rows_behind rows(p);
+    const auto a = rows.find(x), b = rows.find(y);
+    const bool first = is_known(a), second = is_known(b);
+    if (first == second || (divides && (first || b.value == 0))) return -1;
+    const double value = first ? a.value : b.value;
+    if (adds) q.offset += q.factor * value;
+    if (subtracts) q.offset += q.factor * (first ? value : -value);
+    if (subtracts && first) q.factor = -q.factor;
+    if (!adds && !subtracts) q.factor *= divides ? 1 / value : value;
+    return first ? y : x;
+  }
+  static constexpr bool is_known(const rows_behind::number& n) {
+    return n.kind == number_kind::constant && n.has_value;
+  }
+  constexpr bool is_constant(int v) const {
+    return is_one(v) && rows_behind(p).find(v).kind == number_kind::constant;
+  }
   /// The quotient for precision, recall or F1, from the numbers of chunks.
-  constexpr quotient of_chunks(maker m, double factor) const {
+  constexpr quotient of_chunks(maker m, quotient q) const {
     const int at = p.operators[m.op].outputs;
     const int inferred = p.arguments[at + 3], labelled = p.arguments[at + 4];
-    quotient q;
     q.numerator = p.arguments[at + 5];
     q.sum = m.output == 1 ? labelled : inferred;
-    if (m.output == 2) q.other_sum = labelled;
-    q.factor = m.output == 2 ? 2 * factor : factor;
+    if (m.output == 2) q.other_sum = labelled, q.factor *= 2;
+    q.op = m.op;
     return q;
   }
   constexpr void of_sums(int op, quotient& q) const {
@@ -96,20 +128,18 @@ struct quotient_finder {
     if (!is_one(above) || !is_one(below)) return;
     rows_behind rows(p);
     int sum = below;
-    bool is_max = false;
-    if (const maker m = made_by(below); m.op >= 0) {
+    if (const maker m = made_by(below); m.op >= 0 && rows.find(below).kind == number_kind::other) {
       const bool larger = is_of(m.op, "elementwise_max");
-      if (is_of(m.op, "clip")) sum = input(m.op, 0), is_max = true;
-      if (is_of(m.op, "scale") && attribute(m.op, 0) == 1 && attribute(m.op, 1) != 0) {
-        sum = input(m.op, 0);
+      if (is_of(m.op, "clip")) {
+        sum = input(m.op, 0), q.is_max = true, q.most = attribute(m.op, 1);
       } else if (is_of(m.op, "elementwise_add") || larger) {
         const int a = input(m.op, 0), b = input(m.op, 1);
         if (!is_one(a) || !is_one(b)) return;
         const bool a_fixed = rows.find(a).kind == number_kind::constant,
                    b_fixed = rows.find(b).kind == number_kind::constant;
-        if (a_fixed != b_fixed) sum = a_fixed ? b : a;
-        if (larger && a_fixed == b_fixed) return;
-        is_max = larger;
+        if (a_fixed == b_fixed) return;
+        sum = a_fixed ? b : a;
+        q.is_max = larger;
       }
     }
     const auto n = rows.find(above), d = rows.find(sum);
@@ -120,9 +150,10 @@ struct quotient_finder {
     q.numerator = above;
     q.denominator = below;
     q.sum = sum;
-    q.is_max = is_max;
     q.of_means = means;
     q.is_fixed = !is_learnt(sum);
+    q.op = op;
+    if (sums) q.above_added = n.value, q.sum_added = d.value;
     // A quotient of sums has a domain if the rows of its numerator belong to a single domain.
     if (means || (n.domain != rows_behind::none && n.domain != rows_behind::several))
       q.domain = n.domain;
@@ -161,7 +192,8 @@ constexpr quotient quotient_of(const program_desc& p, int v) {
   return detail::quotient_finder{p}.find(v);
 }
 
-/// The numerator and denominator of a quotient, summed over mini-batches or over parts of one.
+/// The numerator and denominator of a quotient, summed over mini-batches or over parts of one,
+/// without the constants in them: these count once.
 struct quotient_sums {
   double numerator = 0, sum = 0, rows = 0, least = 0, added = 0;
 
@@ -171,36 +203,39 @@ struct quotient_sums {
   void add(const quotient& q, double n, const Read& read) {
     const double share = q.of_means ? n : 1;
     if (share == 0) return;  // a mean of no rows
-    const double below = read(q.sum) + (q.other_sum < 0 ? 0 : read(q.other_sum));
-    numerator += share * read(q.numerator);
+    const double below = read(q.sum) - q.sum_added + (q.other_sum < 0 ? 0 : read(q.other_sum));
+    numerator += share * (read(q.numerator) - q.above_added);
     sum += share * below;
     rows += n;
     if (q.denominator < 0) return;
     const double whole = read(q.denominator);
     if (!q.is_max)
       added = whole - below;
-    else if (whole > below && whole > least)
+    else if (whole > below + q.sum_added && whole > least)
       least = whole;
   }
   void add(const quotient_sums& other) {
     numerator += other.numerator;
     sum += other.sum;
     rows += other.rows;
-    added = other.added;
+    if (other.added != 0) added = other.added;
     if (other.least > least) least = other.least;
   }
   /// The denominator of the accumulated quotient. Means were added with their numbers of rows as
   /// weights.
   double denominator(const quotient& q) const {
     const double below = q.of_means ? (rows > 0 ? sum / rows : 0) : sum;
-    return q.is_max ? (below > least ? below : least) : below + added;
+    if (!q.is_max) return below + added;
+    const double all = below + q.sum_added, larger = all > least ? all : least;
+    return larger < q.most ? larger : q.most;
   }
-  /// The accumulated quotient; 0 where the denominator is 0.
-  double value(const quotient& q) const {
-    const double below = denominator(q);
-    if (below == 0) return 0;
-    return q.factor * (q.of_means && rows > 0 ? numerator / rows : numerator) / below;
+  /// The accumulated quotient; 0 / 0 is NaN and 1 / 0 infinite.
+  double ratio(const quotient& q) const {
+    const double above = q.of_means && rows > 0 ? numerator / rows : numerator;
+    return q.factor * (above + q.above_added) / denominator(q) + q.offset;
   }
+  /// The same, but with a quotient of 0 where the denominator is 0.
+  double value(const quotient& q) const { return denominator(q) == 0 ? q.offset : ratio(q); }
 };
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -5,7 +5,10 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/same_address.hpp>
+#include <cstdint>
+#include <string_view>
+
+#include <lamina/core/dtype.hpp>
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
@@ -15,17 +18,29 @@ namespace detail {
 
 /// How a number of a program is computed. Training on several threads treats sums over rows
 /// differently from all other numbers.
-enum class number_kind {
+enum class number_kind : std::uint8_t {
   constant,       // depends on no fed data and no trained parameter
   of_parameters,  // depends on parameters only
-  sum,            // a sum over rows, or linear in such sums
-  mean,           // a mean over rows, or linear in such means
-  mixed,          // a sum with something else added, a quotient of sums, or a root of a mean:
-                  // it does not follow from the numbers of the parts of a mini-batch
-  other           // unknown
+  sum,            // linear in sums over rows, plus a known constant
+  mean,           // linear in means over rows, plus a number without rows
+  other           // does not follow from the numbers of the parts of a mini-batch, or may not
+};
+
+/// Why a number is `other`.
+enum class number_fault : std::uint8_t {
+  none,
+  reduction,      // the operator reduces rows neither to a sum nor to a mean
+  bent,           // it computes something of a sum or mean that is not known to be linear
+  beside_sum,     // it adds to a sum what is no sum: it would be added once per part
+  product,        // it multiplies or divides by a sum or mean over rows
+  gradient,       // it is a gradient that a cost reads as a value
+  rows_meet,      // one of its rows depends on all rows of the mini-batch
+  learnt_weights  // the denominator of a weighted mean depends on trained parameters
 };
 
 /// Finds the row domain from which a number of a program is computed, and the kind of computation.
+/// The kinds are a list of what is known to follow from the numbers of parts: everything else is
+/// `other`.
 class rows_behind {
  public:
   static constexpr int none = 0, several = -1;
@@ -33,6 +48,10 @@ class rows_behind {
     int domain = none;
     number_kind kind = number_kind::constant;
     bool known = false;
+    number_fault fault = number_fault::none;
+    int op = -1;             // the operator with the fault
+    bool has_value = false;  // `value` is known
+    double value = 0;        // of a constant; of a sum, the constant in it
   };
 
   /// The class is not a template, because there are many programs. The program must outlive this
@@ -57,111 +76,212 @@ class rows_behind {
   constexpr number find(int variable, int end) {
     for (int k = end; k-- > 0;) {
       const operator_desc op = p.operators[k];
-      bool makes = false;
-      for_each(op.schema->outputs, op.schema->output_count, op.outputs,
-               [&](int v) { makes = makes || v == variable; });
-      if (!makes) continue;
+      const int output = output_of(op, variable);
+      if (output < 0) continue;
       if (!made_by[k].known) made_by[k] = made(op, k);
-      return made_by[k];
+      const bool is_reduced = (op.schema->facts.reduced_outputs >> output & 1u) != 0;
+      const bool of_rows = made_by[k].domain != none;
+      return is_reduced || !of_rows ? made_by[k] : faulty(made_by[k], k, number_fault::reduction);
     }
     const bool learnt = p.variables[variable].kind == variable_kind::parameter;
     return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
   }
+  /// The number of the slot in which an operator makes a variable, or -1.
+  constexpr int output_of(const operator_desc& op, int variable) const {
+    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
+      for (int n = op.schema->outputs[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
+        if (p.arguments[at] == variable) return s;
+    return -1;
+  }
+  static constexpr number faulty(number of, int k, number_fault fault) {
+    if (of.kind == number_kind::other && of.fault != number_fault::none) return of;
+    of.kind = number_kind::other;
+    of.fault = fault;
+    of.op = k;
+    return of;
+  }
+  static constexpr bool is_of_rows(number_kind k) {
+    return k == number_kind::sum || k == number_kind::mean;
+  }
+
+  /// A number that operator k computes from all rows of a variable.
+  constexpr number reduced(const operator_desc& op, int k, int variable) const {
+    number x{p.variables[variable].rows, number_kind::other, true};
+    x.has_value = true;
+    switch (op.schema->facts.reduces) {
+      case row_reduction::sum:
+        x.kind = number_kind::sum;
+        break;
+      case row_reduction::mean:
+        x.kind = number_kind::mean;
+        break;
+      case row_reduction::named:
+        x.kind = names_sum(op) ? number_kind::sum : number_kind::mean;
+        break;
+      default:
+        return faulty(x, k, number_fault::reduction);
+    }
+    // Rows that a loop makes have another number in each iteration: a mean over them has no weight.
+    if (x.kind == number_kind::mean && op.block != 0 && !is_fed(x.domain))
+      return faulty(x, k, number_fault::reduction);
+    return x;
+  }
+  constexpr bool names_sum(const operator_desc& op) const {
+    if (op.attributes < 0) return false;
+    const attribute_value name = p.attributes[op.attributes];
+    return name.count == 3 && p.characters[name.offset] == 's';
+  }
+  constexpr bool is_fed(int domain) const {
+    bool found = domain == batch::domain;
+    for (int i = 0; i < p.count.data; ++i) found = found || p.variables[p.data[i]].rows == domain;
+    return found;
+  }
+  /// Whether a loop around operator k hands the variable to its next iteration: an operator of the
+  /// block writes the variable later.
+  constexpr bool is_carried(int variable, int k) const {
+    const int block = p.operators[k].block;
+    bool found = false;
+    for (int j = k; block != 0 && j < p.count.operators && !found; ++j)
+      found = p.operators[j].block == block && output_of(p.operators[j], variable) >= 0;
+    return found;
+  }
+
   constexpr number made(const operator_desc& op, int k) {
     const operator_facts facts = op.schema->facts;
     number result{none, number_kind::constant, true};
-    bool is_linear = facts.linear > linearity::nonlinear;
+    const bool is_linear = facts.linear > linearity::nonlinear;
+    bool is_carrying = false, is_real = false;
     int count = 0;
+    bool has_rows = false, has_number_of_rows = false;
+    number_fault fault = number_fault::none;
+    operand_values values;
     for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
-      number x{p.variables[v].rows,
-               facts.reduces == row_reduction::sum    ? number_kind::sum
-               : facts.reduces == row_reduction::mean ? number_kind::mean
-                                                      : number_kind::other,
-               true};
-      if (x.domain == once::domain)
-        x = find(v, k);
-      else
-        is_linear = true;
+      const bool is_number = p.variables[v].rows == once::domain;
+      const number x = is_number ? find(v, k) : reduced(op, k, v);
+      has_rows = has_rows || !is_number;
+      has_number_of_rows = has_number_of_rows || (is_number && x.domain != none);
+      if (is_number && is_floating(p.variables[v].type) &&
+          p.variables[v].kind != variable_kind::parameter)
+        is_carrying = is_carrying || is_carried(v, k);
+      is_real = is_real || is_floating(p.variables[v].type);
       if (x.domain != none)
         result.domain = result.domain == none || result.domain == x.domain ? x.domain : several;
-      result.kind = count++ == 0 ? x.kind : joined(facts.linear, result.kind, x.kind);
+      values.add(x.has_value, x.value, is_number);
+      if (x.kind == number_kind::other) {
+        if (result.kind != number_kind::other) result.op = x.op, result.fault = x.fault;
+        result.kind = number_kind::other;
+      } else if (result.kind != number_kind::other) {
+        // Operands with rows are reduced together, whatever is computed of a row.
+        const linearity how = is_number ? facts.linear : linearity::linear;
+        result.kind = count == 0 ? x.kind : joined(how, result.kind, x.kind, fault);
+        if (fault != number_fault::none) result = faulty(result, k, fault);
+      }
+      ++count;
     });
-    if (!is_linear && (result.kind == number_kind::sum || result.kind == number_kind::mean))
-      result.kind = facts.linear == linearity::nonlinear ? number_kind::mixed : number_kind::other;
+    if (is_of_rows(result.kind) && has_rows && has_number_of_rows)
+      result = faulty(result, k, number_fault::product);
+    if (is_of_rows(result.kind) && ((!is_linear && !has_rows) || is_rounded(op, is_real)))
+      result = faulty(result, k, number_fault::bent);
+    if (!is_linear && is_carrying && !has_rows) result = faulty(result, k, number_fault::bent);
+    set_value(op, values, result);
+    if (is_carrying && result.value != 0) result.has_value = false;
+    if (result.kind == number_kind::sum && !result.has_value)
+      result = faulty(result, k, number_fault::beside_sum);
     // A gradient that a cost reads as a value: those of parts of a mini-batch do not add up.
     if (op.role == op_role::gradient_value && result.domain != none)
-      result.kind = number_kind::mixed;
+      result = faulty(result, k, number_fault::gradient);
     return result;
   }
-  /// The kind of number that an operator makes from operands of kinds a and b. A sum plus a
-  /// constant is a sum, because a constant adds no gradient.
-  static constexpr number_kind joined(linearity linear, number_kind a, number_kind b) {
-    using enum number_kind;
-    const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
-    if (linear == linearity::quotient && b > of_parameters) return mixed;
-    if (!of_rows(a) && !of_rows(b)) return a > b ? a : b;
-    if (a == other || b == other) return other;
-    const bool is_factor = linear == linearity::product || linear == linearity::quotient;
-    if (a == mixed || b == mixed || (of_rows(a) && of_rows(b)))
-      return a == b && !is_factor ? a : mixed;
-    const number_kind kind = of_rows(a) ? a : b, beside = of_rows(a) ? b : a;
-    return kind == mean || beside == constant || is_factor ? kind : mixed;
+  /// Whether the operator makes whole numbers of real ones.
+  constexpr bool is_rounded(const operator_desc& op, bool is_real) const {
+    bool found = false;
+    for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
+      found = found || (is_real && !is_floating(p.variables[v].type) &&
+                        op.schema->facts.reduces == row_reduction::none);
+    });
+    return found;
   }
+  /// The kind of number that an operator makes from operands of kinds a and b, none of them
+  /// `other`.
+  static constexpr number_kind joined(linearity linear, number_kind a, number_kind b,
+                                      number_fault& fault) {
+    const bool divides = linear == linearity::quotient;
+    const bool is_factor = linear == linearity::product || divides;
+    if ((divides && is_of_rows(b)) || (is_factor && is_of_rows(a) && is_of_rows(b)))
+      fault = number_fault::product;
+    else if (is_of_rows(a) && is_of_rows(b) && a != b)
+      fault = number_fault::beside_sum;
+    return is_of_rows(a) ? a : is_of_rows(b) ? b : a > b ? a : b;
+  }
+
+  /// The constants in the operands of an operator.
+  struct operand_values {
+    int count = 0, numbers = 0;
+    bool known = true, all_zero = true, any_zero = false;
+    bool first_known = false, second_known = false;
+    double first = 0, second = 0, sum = 0;
+
+    constexpr void add(bool has, double value, bool is_number) {
+      if (count == 0) first = value, first_known = has;
+      if (count == 1) second = value, second_known = has;
+      ++count;
+      numbers += is_number;
+      known = known && has;
+      all_zero = all_zero && has && value == 0;
+      any_zero = any_zero || (has && value == 0);
+      sum += value;
+    }
+  };
+  /// Sets the value of a constant, or the constant in a sum, if it is known. All elements have it.
+  constexpr void set_value(const operator_desc& op, const operand_values& of, number& to) const {
+    const std::string_view type = op.schema->type;
+    const linearity linear = op.schema->facts.linear;
+    const auto becomes = [&to](bool known, double value) {
+      to.has_value = known;
+      to.value = known ? value : 0;
+    };
+    if (of.count == 0) return becomes(type == "fill_constant", attribute(op, 2));
+    if (of.numbers < of.count) return becomes(true, 0);  // it reduces rows
+    if (type == "scale" && of.known) {
+      const double factor = attribute(op, 0), bias = attribute(op, 1);
+      return becomes(true,
+                     attribute(op, 2) != 0 ? factor * of.first + bias : factor * (of.first + bias));
+    }
+    if (type == "elementwise_add" || type == "sum") return becomes(of.known, of.sum);
+    if (type == "elementwise_sub" || type == "minus")
+      return becomes(of.known, of.first - of.second);
+    if (linear == linearity::product && type == "elementwise_mul" && of.known)
+      return becomes(true, of.first * of.second);
+    if (linear == linearity::product) return becomes(of.any_zero, 0);
+    if (linear == linearity::quotient && of.known && of.second != 0)
+      return becomes(true, of.first / of.second);
+    if (linear == linearity::quotient) return becomes(of.first_known && of.first == 0, 0);
+    if (linear != linearity::linear) return;
+    if (op.schema->facts.reduces == row_reduction::sum)
+      return becomes(of.known, of.first * elements_per_result(op));
+    const bool copies = op.schema->facts.alias >= 0 || type == "assign" || type == "print" ||
+                        type == "cast" || op.schema->facts.reduces == row_reduction::mean;
+    becomes(copies ? of.known : of.all_zero, of.first);
+  }
+  constexpr double attribute(const operator_desc& op, int i) const {
+    if (i >= op.schema->attribute_count) return 0;
+    return op.attributes >= 0 ? p.attributes[op.attributes + i].number
+                              : op.schema->attributes[i].number;
+  }
+  /// How many elements of its operand, which has no rows, an operator adds up to one of its result.
+  constexpr double elements_per_result(const operator_desc& op) const {
+    return elements(p.arguments[op.inputs]) / elements(p.arguments[op.outputs]);
+  }
+  constexpr double elements(int variable) const {
+    double n = 1;
+    for (int i = 0; i < p.variables[variable].rank; ++i)
+      n *= p.dims[p.variables[variable].dims + i];
+    return n;
+  }
+
   const program_desc& p;
   number* made_by;  // by operator: the number that it makes
 };
-
-/// Whether an operator is the gradient of a mean over rows that layer::gradients recorded. Its
-/// results depend on the number of rows.
-constexpr bool is_share_of_mean(const program_desc& p, const operator_desc& op) {
-  return op.role == op_role::gradient_value && is_null(op.schema->gradient) &&
-         op.schema->facts.reduces == row_reduction::mean &&
-         p.variables[p.arguments[op.outputs - 1]].rows == once::domain;
-}
-
-/// Whether the variable depends on rows that are combined with a number computed from all rows,
-/// such as weights divided by their sum. A part of a mini-batch then computes other values for its
-/// rows than the whole mini-batch does.
-constexpr bool has_rows_met(const program_desc& p, int variable) {
-  const rows_behind behind(p);
-  const unsigned capacity = static_cast<unsigned>(p.count.variables) + 1;
-  bool* const of_rows = new bool[capacity];  // by variable: it is a number that is computed from
-                                             // rows
-  bool* const needed = new bool[capacity];
-  for (unsigned v = 0; v < capacity; ++v) of_rows[v] = needed[v] = false;
-  const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
-  for (int k = 0; k < p.count.operators; ++k) {
-    const operator_desc& op = p.operators[k];
-    bool any = false;
-    behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs,
-                    [&](int v) { any = any || of_rows[v] || !is_one(v); });
-    if (any)
-      behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
-        of_rows[v] = is_one(v) && (p.variables[v].kind == variable_kind::temporary ||
-                                   op.role == op_role::gradient_value);
-      });
-  }
-  bool found = false;
-  needed[variable] = true;
-  for (int k = p.count.operators; k-- > 0 && !found;) {
-    const operator_desc& op = p.operators[k];
-    bool makes = false, makes_rows = false;
-    behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
-      makes = makes || needed[v], makes_rows = makes_rows || (needed[v] && !is_one(v));
-    });
-    if (!makes) continue;
-    const bool meets =
-        makes_rows && (op.schema->facts.broadcasts || op.role == op_role::gradient_value);
-    found = found || op.schema->facts.meets_rows || (makes_rows && is_share_of_mean(p, op));
-    behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
-      needed[v] = true;
-      found = found || (meets && of_rows[v]);
-    });
-  }
-  delete[] of_rows;
-  delete[] needed;
-  return found;
-}
 
 }  // namespace detail
 
@@ -171,16 +291,26 @@ struct parts_rule {
   /// number of these rows. It is the batch if the number depends on rows of several domains or of
   /// none.
   int domain;
-  bool mixes;   // the number depends on the rows of several domains
-  bool is_sum;  // it is a sum over rows: the numbers of parts are added up
-  bool fits;    // false: the number is known not to follow from the numbers of parts
+  bool mixes;    // the number depends on the rows of several domains
+  bool is_sum;   // it is a sum over rows: the numbers of parts are added up
+  bool fits;     // the number is known to follow from the numbers of parts
+  double added;  // the constant in a sum, which counts once
+  detail::number_fault fault;
+  int op;  // the operator with the fault
 };
 constexpr parts_rule parts_rule_of(const program_desc& p, int variable) {
   using behind = detail::rows_behind;
+  using detail::number_kind;
   const auto found = behind(p).find(variable);
   const bool mixes = found.domain == behind::several;
-  return {mixes || found.domain == behind::none ? batch::domain : found.domain, mixes,
-          found.kind == detail::number_kind::sum, found.kind != detail::number_kind::mixed};
+  const bool is_sum = found.kind == number_kind::sum;
+  return {mixes || found.domain == behind::none ? batch::domain : found.domain,
+          mixes,
+          is_sum,
+          found.kind != number_kind::other,
+          is_sum ? found.value : 0,
+          found.fault,
+          found.op};
 }
 
 }  // namespace lamina::inline LAMINA_ABI

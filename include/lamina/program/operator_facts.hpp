@@ -40,7 +40,22 @@ enum class linearity : std::uint8_t {
 };
 
 /// How an operator reduces many rows to one.
-enum class row_reduction : std::uint8_t { none, sum, mean };
+enum class row_reduction : std::uint8_t {
+  none,  // another function of all rows, or none: the largest row, a product
+  sum,   // a sum over the rows, of any function of a row
+  mean,  // a mean over the rows
+  named  // what the first attribute says: "sum", or a mean ("mean", "batchmean")
+};
+
+/// When a row of an operator's result depends on other rows of the mini-batch. A part of the
+/// mini-batch then has other values for its rows.
+enum class row_meeting : std::uint8_t {
+  never,             // or on rows of the same sample only
+  always,            // wherever an operand has rows
+  along_dimension,   // if the first attribute, a dimension of operand 0, is that of the rows
+  with_first_rows,   // if operand 0 has rows, of which operand 1 chooses some
+  without_sequences  // unless operand 1 has sequences
+};
 
 /// The matrix products in an operator with its own kernel, for counting its multiplications and
 /// additions.
@@ -81,6 +96,7 @@ struct operator_facts {
   bool alias_permutes;         // the shared elements may be in another order
   linearity linear;
   row_reduction reduces;
+  std::uint32_t reduced_outputs;  // bit i: result i is what `reduces` says
   product_rule products;
   bool broadcasts;  // elementwise; repeats a single row for all rows
   bool random;      // draws random numbers
@@ -90,7 +106,7 @@ struct operator_facts {
   bool host_takes_part;       // a part of it runs on the host in each run
   bool host_waits;            // the host waits for its result, which is a number of rows
   std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
-  bool meets_rows;  // a row of a result depends on all rows of the mini-batch, as a cost of pairs
+  row_meeting meets_rows;
   // The attribute that says whether processes divide the rows of operand 0, of which operand 1
   // chooses some; the next attribute is a row that is never read. -1: none.
   std::int8_t divided_by;

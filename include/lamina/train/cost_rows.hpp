@@ -7,9 +7,8 @@
 #include <cstdint>
 
 #include <lamina/model/batch_view.hpp>
+#include <lamina/plan/parts_form.hpp>
 #include <lamina/plan/plan.hpp>
-#include <lamina/plan/quotient.hpp>
-#include <lamina/plan/rows_behind.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -40,18 +39,18 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
 /// depends on no parameter.
 template <program_type P, class Training>
 struct cost_rows {
-  static constexpr parts_rule rule = parts_rule_of(P::desc, P::desc.cost);
+  static constexpr parts_form form = cost_form_of(P::desc, P::desc.cost);
+  static constexpr parts_rule rule = form.rule;
   static constexpr int domain = rule.domain;
   /// Whether the number of rows that determine the weights is known only during a run.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
   /// Whether costs and gradients of parts are added up instead of averaged.
-  static constexpr bool is_sum = rule.is_sum;
+  static constexpr bool is_sum = rule.is_sum && !form.quotient;
   /// Whether the weights of parts are the denominators of a quotient.
-  static constexpr lamina::quotient quotient = quotient_of(P::desc, P::desc.cost);
+  static constexpr lamina::quotient quotient = form.quotient;
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
   /// Whether gradients of parts of a mini-batch are known to add up to those of the whole.
-  static constexpr bool fits =
-      (rule.fits || is_quotient) && !detail::has_rows_met(P::desc, P::desc.cost);
+  static constexpr bool fits = static_cast<bool>(form);
 
   /// The number of rows of a part that is known before a run. A part without rows still runs, for
   /// its metrics and statistics.

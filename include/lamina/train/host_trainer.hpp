@@ -67,6 +67,11 @@ class host_trainer : served_updates<P, Opt> {
     if (limited) make_clips();
   }
 
+  /// Throws lamina::error unless the gradients of so many mini-batches can be joined.
+  static void require_accumulation(int accumulate) {
+    detail::require_accumulation<P, fused>(accumulate);
+  }
+
   /// Makes each step stop at the first NaN, before the model changes.
   LAMINA_COLD void stop_at_nan(const number_check& what) {
     check_ = what, fused_.reset();
@@ -145,8 +150,10 @@ class host_trainer : served_updates<P, Opt> {
     if (shared_) begin_apart(whole != nullptr);
     if (!parts_type::joins_one_by_one && parts_->pending() > 0 && whole == nullptr)
       detail::fail_second_backward();
-    if (!parts_type::part_weight::fits && (parts_->pending() > 0 || whole != nullptr))
-      detail::fail_several_minibatches();
+    using weights = typename parts_type::part_weight;
+    if constexpr (!weights::fits)
+      if (parts_->pending() > 0 || whole != nullptr)
+        detail::fail_several_minibatches(run_time_program<P>::view, detail::fault_of_cost<P>);
     if constexpr (has_distributed_tables<P>) fetch_rows(batch);
     parts_->keep(pool_);
     const batch_view<P> mine = parts_->behind(batch);

@@ -22,6 +22,7 @@
 #include <lamina/train/gradients/gradient_parts.hpp>
 #include <lamina/train/parameter_updates.hpp>
 #include <lamina/train/program_checksum.hpp>
+#include <lamina/train/required_parts.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>
 
@@ -48,9 +49,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
   host_updates(const Opt& opt, model<P>& m, int threads, std::uint64_t seed)
       : base(opt, m, seed), pool_(threads < 1 ? 1 : threads) {}
 
-  static void require_fitting_cost(int parts) {
-    if (parts > 1 && !parts_type::part_weight::fits) detail::fail_parts_of_cost(parts);
-  }
+  static void require_fitting_cost(int parts) { detail::require_parts<P, fused>(parts); }
   LAMINA_COLD const float* limit_norms() { return base::limit_norms(*parts_->machines()[0]); }
   void update_parameter(int i, std::size_t first, const engine::cpu::operand& param, real* gradient,
                         const float* scale) {

@@ -18,6 +18,8 @@ template <class Machine>
 LAMINA_COLD void prepare_machine(Machine& machine, bool accumulates, const train_options& options) {
   if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
     fail_accumulate(accumulates, options.accumulate);
+  if constexpr (requires { machine.require_accumulation(1); })
+    machine.require_accumulation(options.accumulate);
   if (const number_check stop(options.check_nan, options.check_infinity); stop.nan) {
     if constexpr (requires { machine.stop_at_nan(stop); })
       machine.stop_at_nan(stop);

@@ -23,17 +23,12 @@ namespace lamina::inline LAMINA_ABI::detail {
 }
 /// Throws lamina::error: the mini-batches of this cost cannot be joined one by one.
 [[noreturn]] LAMINA_API_COLD void fail_second_backward();
-/// Throws lamina::error: the gradients of this cost cannot be joined.
-[[noreturn]] LAMINA_API_COLD void fail_several_minibatches();
 /// Throws lamina::error: gradients wait for an update.
 [[noreturn]] LAMINA_API_COLD void fail_pending(const char* what, int minibatches);
 /// Throws lamina::error: `accumulate` has no meaning. `joins`: the machine joins gradients.
 [[noreturn]] LAMINA_API_COLD void fail_accumulate(bool joins, int found);
 /// Throws lamina::error: there are no gradients for an update.
 [[noreturn]] LAMINA_API_COLD void fail_no_backward();
-
-/// Throws lamina::error: the cost cannot be computed in parts.
-[[noreturn]] LAMINA_API_COLD void fail_parts_of_cost(int parts);
 
 [[noreturn]] LAMINA_API_COLD void fail_torn();
 
@@ -66,13 +61,6 @@ void fail_second_backward() {
       "second backward() before update()");
 }
 
-void fail_several_minibatches() {
-  throw error(
-      "lamina: trainer: expected one mini-batch per update for a cost that is neither a mean "
-      "nor a sum over rows, nor a quotient of two such sums whose denominator depends on the "
-      "data alone, found several");
-}
-
 void fail_pending(const char* what, int minibatches) {
   throw error(text() << "lamina: trainer: expected update() before " << what
                      << ", found the gradients of " << minibatches
@@ -88,13 +76,6 @@ void fail_no_backward() {
   throw error(
       "lamina: trainer: expected backward() before update(), found none since the last "
       "update");
-}
-
-void fail_parts_of_cost(int parts) {
-  throw error(text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor a "
-                        "sum over rows, nor a quotient of two such sums whose denominator depends "
-                        "on the data alone, found "
-                     << parts);
 }
 
 void fail_torn() {

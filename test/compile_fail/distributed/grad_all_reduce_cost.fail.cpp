@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cost that does not follow from those of the parts of a mini-batch.
 // expect-error: static.assert.*grad_all_reduce: a cost is a mean or a sum over rows of one kind
+// expect-fact: named<'s', 'q', 'u', 'a', 'r', 'e'>
 // expect-lines: 12
 #include <lamina/distributed/grad_all_reduce.hpp>
 #include <lamina/layers/layers.hpp>

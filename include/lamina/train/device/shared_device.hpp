@@ -18,8 +18,8 @@
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/device/device_sums.hpp>
 #include <lamina/train/gradients/joined_parts.hpp>
+#include <lamina/train/required_parts.hpp>
 #include <lamina/train/shared_arrays.hpp>
-#include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -38,7 +38,7 @@ class shared_device {
         sums_(w.share_device(b.number(), stream_of(b))),
         facts_(static_cast<std::size_t>(w.size())),
         reads_shard_(reads_shard) {
-    if (!part_weight::fits) detail::fail_parts_of_cost(w.size());
+    detail::require_parts<P, Training>(w.size());
   }
 
   /// Throws lamina::error unless all processes read the same samples, or each its own.

@@ -81,11 +81,12 @@ real_of<P> weigh_parts(std::type_identity_t<std::span<part_facts<P>>> parts, quo
   else if constexpr (part_weight::is_sum)
     for (part_facts<P>& f : parts) f.weight = f.weight > 0 ? real(1) : real(0);
   if constexpr (part_weight::is_quotient)
-    if (const double below = sums.denominator(part_weight::quotient); below == 0)
-      return static_cast<real>(part_weight::quotient.factor * sums.numerator / below);
-  real cost = 0;
+    return static_cast<real>(sums.ratio(part_weight::quotient));
+  // The constant in a sum counts once.
+  constexpr real added = static_cast<real>(part_weight::is_sum ? part_weight::rule.added : 0);
+  real cost = added;
   for (const part_facts<P>& f : parts)
-    if (f.weight != 0) cost += f.weight * f.cost;
+    if (f.weight != 0) cost += f.weight * (f.cost - added);
   return cost;
 }
 

@@ -19,6 +19,7 @@ struct softmax : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr auto rows = row_rule::independent;
   static constexpr auto gradient_rows = row_rule::independent;
+  static constexpr auto meets_rows = row_meeting::along_dimension;
 };
 
 using activation_softmax_operators = operator_list<softmax>;

@@ -18,6 +18,7 @@ struct tensor_to_tensor_array : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto meets_rows = row_meeting::along_dimension;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 

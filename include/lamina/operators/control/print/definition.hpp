@@ -31,6 +31,7 @@ struct print : operator_definition {
        {"is_forward", attribute_type::boolean, 1}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr bool host_takes_part = true;
+  static constexpr auto linear = linearity::linear;
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int whole = gradient_variable(b, b.arguments[op.outputs]);
     if (whole < 0) return;

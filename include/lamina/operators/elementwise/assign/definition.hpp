@@ -73,6 +73,7 @@ struct assign_variable : operator_definition {
   static constexpr const char* type = "assign";
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
+  static constexpr auto linear = linearity::linear;
 };
 
 using elementwise_assign_operators = operator_list<assign, cast, increment, assign_variable>;

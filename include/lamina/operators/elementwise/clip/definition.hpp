@@ -32,6 +32,7 @@ struct clip_to_norm : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
   static constexpr std::array<attribute_desc, 1> attributes{{{"max_norm", attribute_type::real}}};
+  static constexpr auto meets_rows = row_meeting::always;
 };
 
 using elementwise_clip_operators = operator_list<clip, clip_to_norm>;

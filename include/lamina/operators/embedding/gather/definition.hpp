@@ -19,6 +19,7 @@ struct gather : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr bool accepts_any_rows = true;
   static constexpr std::uint32_t apart_inputs = 1;
+  static constexpr auto meets_rows = row_meeting::with_first_rows;
 };
 
 /// Out = X with some entries of dimension 0 replaced: Out[Ids[i]] = Updates[i]. If an id occurs
@@ -34,6 +35,7 @@ struct scatter : operator_definition {
   static constexpr std::uint32_t differentiable = 5;
   static constexpr std::uint32_t gradient_inputs = 6;
   static constexpr bool accepts_any_rows = true;
+  static constexpr auto meets_rows = row_meeting::with_first_rows;
 };
 
 /// Out[i] = X[Ids[i]][i]: Ids selects the input variable from which each row is copied. Fluid:

@@ -22,7 +22,7 @@ struct in_batch_cross_entropy : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 7;
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
-  static constexpr bool meets_rows = true;
+  static constexpr auto meets_rows = row_meeting::always;
 };
 
 using loss_in_batch_operators = operator_list<in_batch_cross_entropy>;

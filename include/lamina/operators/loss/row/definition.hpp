@@ -33,6 +33,7 @@ struct kldiv_loss : operator_definition {
       {{"reduction", attribute_type::string, 0, "mean"}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 2;
+  static constexpr auto reduces = row_reduction::named;
 };
 
 /// Y = the mean over j != label of log(1 + e^(x_j - x_label)), for each row x. Source: Hidasi et

@@ -25,6 +25,8 @@ struct matmul : operator_definition {
   static constexpr auto rows = row_rule::paired;
   static constexpr auto gradient_rows = row_rule::paired;
   static constexpr auto products = product_rule::matmul;
+  static constexpr auto linear = linearity::product;
+  static constexpr auto reduces = row_reduction::sum;
 };
 
 using matrix_matmul_operators = operator_list<matmul>;

@@ -23,6 +23,7 @@ struct mul : operator_definition {
   static constexpr std::uint32_t differentiable = 3;
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr auto products = product_rule::mul;
+  static constexpr auto linear = linearity::product;
 };
 
 using matrix_mul_operators = operator_list<mul>;

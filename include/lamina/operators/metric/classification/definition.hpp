@@ -29,6 +29,7 @@ struct accuracy : operator_definition {
   static constexpr std::array<slot_desc, 3> inputs{{{"Out"}, {"Indices"}, {"Label"}}};
   static constexpr std::array<slot_desc, 3> outputs{{{"Accuracy"}, {"Correct"}, {"Total"}}};
   static constexpr auto reduces = row_reduction::mean;
+  static constexpr std::uint32_t reduced_outputs = 1;
 };
 
 /// The area under the ROC curve (true against false positives) over all batches so far. StatPos and

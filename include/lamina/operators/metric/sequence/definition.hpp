@@ -20,6 +20,7 @@ struct edit_distance : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"normalized", attribute_type::boolean, 0}}};
   static constexpr bool accepts_any_rows = true;
+  static constexpr auto reduces = row_reduction::sum;
 };
 
 /// Counts the chunks in the tags Inference and Label, and the chunks that both have (correct).
@@ -41,6 +42,8 @@ struct chunk_eval : operator_definition {
       {{"num_chunk_types", attribute_type::integer, 1},
        {"chunk_scheme", attribute_type::string, 0, "IOB"},
        {"excluded_chunk_types", attribute_type::integers}}};
+  static constexpr auto reduces = row_reduction::sum;
+  static constexpr std::uint32_t reduced_outputs = 0b111000;
 };
 
 using metric_sequence_operators = operator_list<edit_distance, chunk_eval>;

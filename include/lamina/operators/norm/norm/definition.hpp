@@ -20,6 +20,7 @@ struct norm : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
+  static constexpr auto meets_rows = row_meeting::along_dimension;
 };
 
 using norm_norm_operators = operator_list<norm>;

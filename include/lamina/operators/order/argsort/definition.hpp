@@ -21,6 +21,7 @@ struct argsort : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr std::uint32_t gradient_outputs = 2;
+  static constexpr auto meets_rows = row_meeting::along_dimension;
 };
 
 /// Out = the index of the largest element along `axis`; among equal elements, the first. There is

@@ -19,6 +19,7 @@ struct cumsum : operator_definition {
        {"exclusive", attribute_type::boolean, 0},
        {"reverse", attribute_type::boolean, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto meets_rows = row_meeting::along_dimension;
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int whole = gradient_variable(b, b.arguments[op.outputs]);
     if (whole < 0) return;

@@ -79,6 +79,7 @@ struct lod_reset : operator_definition {
   static constexpr int made_levels = 2;
   static constexpr auto origin = row_origin::second_operand;
   static constexpr bool accepts_any_rows = true;
+  static constexpr auto meets_rows = row_meeting::without_sequences;
 };
 
 using sequence_shape_operators =

@@ -19,6 +19,7 @@ struct concat : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr auto rows = row_rule::independent;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// The inverse of concat: `sections` are the extents along `axis`. If it is empty, X is cut into
@@ -32,6 +33,7 @@ struct split : operator_definition {
                                                              {"num", attribute_type::integer, 0},
                                                              {"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto linear = linearity::linear;
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int n = b.arguments[op.outputs];
     int* parts = new int[static_cast<unsigned>(n)];
@@ -66,6 +68,7 @@ struct stack : operator_definition {
   static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
   static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// The inverse of stack: Y[i] is the slice of X at index i of dimension `axis`, without this
@@ -77,6 +80,7 @@ struct unstack : operator_definition {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"axis", attribute_type::integer, 0}, {"num", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// Out = the elements with starts[i] <= index < ends[i] along dimension axes[i]; negative limits
@@ -90,6 +94,7 @@ struct slice : operator_definition {
                                                              {"ends", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// Out = the block of X that starts at element offsets[i] along dimension i. Its size is the size
@@ -105,6 +110,7 @@ struct crop : operator_definition {
       {{"offsets", attribute_type::integers}, {"shape", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 5;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// Out = X with paddings[2i] elements of pad_value before it and paddings[2i + 1] after it along
@@ -128,6 +134,7 @@ struct expand : operator_definition {
       {{"expand_times", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr auto linear = linearity::linear;
 };
 
 using shape_join_operators = operator_list<concat, split, stack, unstack, slice, crop, pad, expand>;

@@ -45,6 +45,7 @@ struct transpose2 : operator_definition {
   static constexpr auto gradient_rows = row_rule::independent;
   static constexpr int alias = 0;
   static constexpr bool alias_permutes = true;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// Out = X without the dimensions `axes`, whose extents must be 1. Fluid: squeeze2.
