@@ -65,9 +65,11 @@ class training_run {
     machine_.follow(opt);
     if constexpr (has_all_options) {
       threads_ = options.threads;
-      detail::prepare_machine(machine_, accumulates, options);
     }
-    tell_world([&] { find_position(); });
+    tell_world([&] {
+      if constexpr (has_all_options) detail::prepare_machine(machine_, accumulates, options);
+      find_position();
+    });
   }
   training_run(const training_run&) = delete;
   training_run& operator=(const training_run&) = delete;
