@@ -46,18 +46,19 @@ auto samples() {
 using options = lamina::train_options;
 using session_options = lamina::distributed::session_options;
 
-/// The errors of three processes, of which process 1 differs.
+/// The errors of three processes, of which one differs.
 template <class Opt>
 std::map<int, std::string> errors_with(const Opt& usual, const std::function<void(Opt&)>& change,
                                        const std::function<void(options&)>& choose = {},
-                                       const session_options& how = {}, int at_step = 0) {
+                                       const session_options& how = {}, int at_step = 0,
+                                       int different_rank = 1) {
   return test::errors_of(
       3,
       [&](test::thread_group& w) {
         lamina::model m{net<0>};
         Opt mine = usual;
         options given{.passes = 2, .world = &w};
-        const bool differs = w.rank() == 1;
+        const bool differs = w.rank() == different_rank;
         if (differs && choose) choose(given);
         int steps = 0;
         if (at_step > 0)
@@ -90,9 +91,12 @@ template <class Opt>
 void check_changes(const Opt& usual, const std::vector<change<Opt>>& all) {
   const session_options modes[] = {
       {}, {.parameter_servers = 1}, {.parameter_servers = 1, .staleness = 2}};
+  for (const session_options& mode : modes) CHECK(errors_with<Opt>(usual, {}, {}, mode).empty());
   for (const change<Opt>& c : all) {
+    // With parameter servers, rank 2 is one.
     for (const session_options& mode : modes)
-      check_all(errors_with<Opt>(usual, c.make, {}, mode), c.first, c.second);
+      for (const int rank : {1, 2})
+        check_all(errors_with<Opt>(usual, c.make, {}, mode, 0, rank), c.first, c.second);
     // A clip by norm must be there from the start, which is an error of its own.
     if (c.second.find("norm") == std::string::npos)
       check_all(errors_with<Opt>(usual, c.make, {}, {}, 3), c.first, c.second);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,9 +27,16 @@
 
 namespace lamina::inline LAMINA_ABI {
 
+/// How much of a pass one process has read whose mini-batches are its share.
+struct share_position {
+  std::int64_t samples = 0;
+  std::uint64_t checksum = 0;
+};
+
 /// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
 /// run reads the earlier mini-batches of the pass again. They must have `samples` samples in total
-/// and this checksum. With shared_tasks, it reads the chunks that are not finished instead.
+/// and this checksum; where each process reads its share, also each of `shares`, in the order of the
+/// ranks. With shared_tasks, it reads the chunks that are not finished instead.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
@@ -36,6 +44,8 @@ struct training_position {
   std::uint64_t checksum = 0;  // 0: not computed
   std::string finished{};      // what shared_tasks::finished() returned; empty: no tasks
   std::uint64_t tasks = 0;     // shared_tasks::checksum()
+  std::vector<share_position> shares{};  // empty: all processes read the same, or it is not known
+  int readers = -1;  // the processes that read shares; 0: all read the same; -1: not known
 };
 
 /// Counts the part of a pass that a run has read: mini-batches, samples, and a running checksum.
@@ -56,6 +66,12 @@ class samples_of_pass {
   /// Throws lamina::error unless the stopped run had read the same samples.
   LAMINA_API LAMINA_COLD void require(const training_position& stopped,
                                       const std::string& place) const;
+  /// What the processes that train have read of their shares, by rank. All of them must call it.
+  LAMINA_API LAMINA_COLD std::vector<share_position> shares(world& all) const;
+  /// The same as require(), where each process reads its share. All of them must call it, and all
+  /// throw the same error, which names the first rank that has read others.
+  LAMINA_API LAMINA_COLD void require_shares(const training_position& stopped,
+                                             const std::string& place, world& all) const;
 
  private:
   std::int64_t batches_ = 0, samples_ = 0;
@@ -102,6 +118,12 @@ LAMINA_API_COLD void remove_old_checkpoints(const std::string& directory, int ke
 LAMINA_API_COLD void write_checkpoint(const std::string& directory, const stored_arrays& values,
                                       const stored_arrays& accumulators,
                                       const checkpoint_facts& facts, int keep);
+
+/// Throws lamina::error if a position in the middle of a pass was reached by another number of
+/// processes, each of which read its share. `processes`: those that read shares now; 0: all read
+/// the same.
+LAMINA_API_COLD void require_same_shares(const training_position& at, const std::string& place,
+                                         int processes);
 
 /// Throws lamina::error unless all processes go on from the same checkpoint; -1: from none.
 LAMINA_API_COLD void require_same_checkpoint(world& all, std::int64_t serial);
@@ -210,6 +232,16 @@ std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
     number("@tasks@", facts.at.tasks);
     entries.push_back(tensor_entry::letters("@finished@", facts.at.finished));
   }
+  if (facts.at.readers >= 0) number("@readers@", static_cast<std::uint64_t>(facts.at.readers));
+  if (!facts.at.shares.empty()) {
+    static_assert(sizeof(share_position) == 16);
+    const std::size_t bytes = facts.at.shares.size() * sizeof(share_position);
+    entries.push_back({"@shares@",
+                       dtype::int64,
+                       {facts.at.shares.size(), 2},
+                       raw_bytes(std::string_view(
+                           reinterpret_cast<const char*>(facts.at.shares.data()), bytes))});
+  }
   if (facts.rate_factor != 1)
     number("@learning_rate_factor@", std::bit_cast<std::uint32_t>(facts.rate_factor));
   return entries;
@@ -248,6 +280,20 @@ void require_same_checkpoint(world& all, std::int64_t serial) {
                          << name(0) << " in rank 0 and " << name(r) << " in rank " << r);
 }
 
+void require_same_shares(const training_position& at, const std::string& place, int processes) {
+  if (at.batch == 0 || at.readers < 0 || at.readers == processes) return;
+  const auto name = [](int readers) {
+    if (readers == 0) return std::string("processes that all read the same");
+    return std::string(text() << readers << (readers == 1 ? " process that reads its share"
+                                                          : " processes that read their shares"));
+  };
+  throw error(text() << "lamina: train: the checkpoint in " << place
+                     << " was made after mini-batch " << at.batch << " of pass " << at.pass
+                     << ": expected " << name(at.readers) << " (.reads_shard) as then, found "
+                     << name(processes)
+                     << "; a checkpoint at the end of a pass goes on with any number");
+}
+
 void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::string& path,
                        const stored_arrays& values, const stored_arrays& accumulators,
                        checkpoint_facts& facts) {
@@ -274,6 +320,12 @@ void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::stri
     if (e.name == "@checksum@") facts.at.checksum = e.as_number();
     if (e.name == "@tasks@") facts.at.tasks = e.as_number();
     if (e.name == "@finished@") facts.at.finished = e.bytes.view();
+    if (e.name == "@readers@") facts.at.readers = static_cast<int>(e.as_number());
+    if (e.name == "@shares@" && e.bytes.size() % sizeof(share_position) == 0) {
+      facts.at.shares.resize(e.bytes.size() / sizeof(share_position));
+      if (!facts.at.shares.empty())
+        std::memcpy(facts.at.shares.data(), e.bytes.data(), e.bytes.size());
+    }
     if (e.name == "@learning_rate_factor@")
       factor = std::bit_cast<float>(static_cast<std::uint32_t>(e.as_number()));
   }
@@ -347,6 +399,44 @@ void samples_of_pass::go_on(const training_position& at) {
   batches_ = at.batch;
   samples_ = at.samples;
   sum_ = at.checksum;
+}
+
+std::vector<share_position> samples_of_pass::shares(world& all) const {
+  const share_position mine{samples_, sum_};
+  std::vector<share_position> found(static_cast<std::size_t>(all.trainers()));
+  all.gather_trainers(&mine, sizeof mine, found.data());
+  return found;
+}
+
+void samples_of_pass::require_shares(const training_position& stopped, const std::string& place,
+                                     world& all) const {
+  // An older checkpoint has the share of rank 0 alone.
+  const std::vector<share_position> expected =
+      !stopped.shares.empty()
+          ? stopped.shares
+          : std::vector<share_position>{{stopped.samples, stopped.checksum}};
+  const std::vector<share_position> found = shares(all);
+  for (std::size_t r = 0; r < expected.size() && r < found.size(); ++r) {
+    const share_position &then = expected[r], &now = found[r];
+    const bool same_count = then.samples < 0 || now.samples == then.samples;
+    if (same_count && (then.checksum == 0 || now.checksum == then.checksum)) continue;
+    text t;
+    t << "lamina: train: the checkpoint in " << place << " was made after mini-batch "
+      << stopped.batch << " of pass " << stopped.pass << ": expected that rank " << r
+      << " reads the same " << then.samples << " samples as then, in the same order and "
+      << "mini-batches, found ";
+    std::size_t other = 0;
+    while (other < expected.size() && (expected[other].samples != now.samples ||
+                                       expected[other].checksum != now.checksum))
+      ++other;
+    if (other < expected.size())
+      t << "those of rank " << other;
+    else if (!same_count)
+      t << now.samples;
+    else
+      t << "others";
+    throw error(t << ": does each process read the files of its rank?");
+  }
 }
 
 void samples_of_pass::require(const training_position& stopped, const std::string& place) const {

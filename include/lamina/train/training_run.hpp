@@ -93,10 +93,10 @@ class training_run {
   std::span<const optimizer::metric_value> metrics_of_pass() { return means_.whole(); }
   std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
 
-  /// position() is the position for a checkpoint written now; with tasks, all processes that train
-  /// must call it. set_position() sets it; `source` says in error messages where it came from.
-  training_position position() const {
-    return in_pass_ ? tasks_.with(seen_.position(at_.pass)) : at_;
+  /// position() is the position for a checkpoint written now; with tasks, and in a pass of which
+  /// each process reads its share, all processes that train must call it. set_position() sets it; `source` says in error messages where it came from.
+  training_position position() {
+    return in_pass_ ? tasks_.with(with_shares(seen_.position(at_.pass))) : at_;
   }
   void set_position(const training_position& at, const std::string& source) {
     at_ = at;
@@ -208,6 +208,14 @@ class training_run {
     else
       return false;
   }
+  /// The same, also if this process is the only one, whose share is all there is.
+  bool has_shares() const {
+    if constexpr (has_all_options)
+      return reads_shard() || (options_.reads_shard && options_.world != nullptr &&
+                               options_.world->size() == 1);
+    else
+      return false;
+  }
   /// Whether this process makes steps of its own on a share of its own, which may be empty.
   bool reads_alone() const {
     if constexpr (has_all_options)
@@ -234,6 +242,8 @@ class training_run {
     detail::minibatch_walk<P, decltype(elements)> walk(elements, feeder_, pass);
     minibatch_position here{.pass = pass};
     if (at_.batch > 0 && !goes_on) {
+      if (!reads_alone())
+        detail::require_same_shares(at_, source_, has_shares() ? all()->trainers() : 0);
       const bool summed = saves || at_.checksum != 0;
       for (std::int64_t left = at_.batch; left > 0; --left) {
         if (!walk.next()) {
@@ -244,8 +254,10 @@ class training_run {
         note(feeder_, summed);
         here.first_sample += feeder_.rows();
       }
-      // The checksum is that of the share of rank 0.
-      if (!reads_shard() || all()->rank() == 0) seen_.require(at_, source_);
+      if (has_shares())
+        seen_.require_shares(at_, source_, *all());
+      else
+        seen_.require(at_, source_);
     }
     minibatch_group group;
     bool is_due = false;  // a checkpoint must be written at the next update
@@ -372,10 +384,17 @@ class training_run {
     batch.add_to(sum);
     seen_.add(batch.rows(), sum);
   }
+  /// A position within a pass with what each process has read of it, where they read shares.
+  LAMINA_COLD training_position with_shares(training_position at) {
+    if (at.batch == 0 || tasks_.has_any() || reads_alone()) return at;
+    if (has_shares()) at.shares = seen_.shares(*all());
+    at.readers = static_cast<int>(at.shares.size());
+    return at;
+  }
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
     if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
-    reached = tasks_.with(std::move(reached));
+    reached = tasks_.with(with_shares(std::move(reached)));
     bool all_write = false;  // processes divide tables
     if constexpr (has_distributed_tables<P> && accumulates)
       all_write = machine_.trained().divided() != nullptr;
