@@ -4,7 +4,13 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
@@ -29,6 +35,11 @@
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+/// In place of other processes.
+struct no_world {};
+}  // namespace detail
 
 /// Runs a program in test mode with the parameters of a model, which must outlive it, and keeps the
 /// activations. Each thread needs its own evaluator; many may share a model without a lock. The
@@ -203,8 +214,14 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// Computes a whole pass of a reader of mini-batches. Returns the mean cost over all samples and
   /// the metrics of the pass. The metrics accuracy, auc, chunk_eval and quotients of sums add up
   /// their counts. Throws lamina::error for a reader without samples and for data that do not fit.
-  template <class Reader>
-  test_result test(Reader&& batches) {
+  /// In several processes, `all` is their distributed::session: each reads the whole data, or a
+  /// share of its own, which may be empty, and all get the result of all samples. All processes
+  /// that train must call it; an error in one of them ends all.
+  template <class Reader, class World = detail::no_world>
+  requires(__is_same(World, detail::no_world) || requires(World& w) {
+    w.gather_trainers(&w, 0, &w);
+    w.fail("");
+  }) test_result test(Reader&& batches, World&& all = World{}) {
     constexpr bool readable = reader::readable<Reader>;
     static_assert(check<readable, gets_type<Reader>>,
                   "lamina: reader: expected a reader: a copyable range, or a callable without "
@@ -223,7 +240,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
                   "lamina: reader: a field holds what its data layer takes: as many numbers, and "
                   "integers where it takes integers");
     if constexpr (readable && batched && fits && fed::ok)
-      return tested(batches);
+      return tested(batches, all);
     else
       return {};
   }
@@ -246,10 +263,75 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
 
  private:
   template <class Reader>
-  test_result tested(Reader& batches) {
-    using metrics = metric_rules<program>;
+  test_result tested(Reader& batches, detail::no_world&) {
     test_result r;
-    metric_sum sums[bound(metrics::count)] = {};
+    metric_sum sums[bound(metric_rules<program>::count)] = {};
+    add_up(batches, r, sums);
+    return finished(r, sums);
+  }
+  template <class Reader, class World>
+  test_result tested(Reader& batches, World& all) {
+    test_result r;
+    metric_sum sums[bound(metric_rules<program>::count)] = {};
+    try {
+      add_up(batches, r, sums);
+    } catch (const std::exception& e) {
+      all.fail(e.what());
+      throw;
+    }
+    join(r, sums, all);
+    return finished(r, sums);
+  }
+  /// Makes the sums of a test those of all processes. Sums that are equal in all of them stay: then
+  /// each has read the whole data, and the result has the bits of one process.
+  template <class World>
+  LAMINA_COLD void join(test_result& r, metric_sum* sums, World& all) {
+    using metrics = metric_rules<program>;
+    struct result {
+      std::int64_t samples;
+      double cost;
+      metric_sum sums[bound(metrics::count)];
+    };
+    result mine{r.samples, r.cost, {}};
+    for (int i = 0; i < metrics::count; ++i) mine.sums[i] = sums[i];
+    const std::size_t count = static_cast<std::size_t>(all.trainers());
+    std::vector<result> found(count);
+    all.gather_trainers(&mine, sizeof mine, found.data());
+    bool same = true;
+    for (const result& one : found)
+      same = same && std::memcmp(&one, found.data(), sizeof one) == 0;
+    if (same) return;
+    r.samples = 0;
+    r.cost = 0;
+    for (const result& one : found) r.samples += one.samples, r.cost += one.cost;
+    for (int i = 0; i < metrics::count; ++i) {
+      sums[i] = {};
+      if (metrics::all.of[i].counts.positive >= 0) {
+        struct holder {
+          Machine* of;
+          Machine& machine() const { return *of; }
+        } const own{&machine_};
+        const holder* const machines[] = {&own};
+        metrics::add_counts(sums[i], machines, i, [&](double* counts, std::size_t n) {
+          std::vector<double> every(n * count);
+          all.gather_trainers(counts, n * sizeof(double), every.data());
+          for (std::size_t k = 0; k < n; ++k) counts[k] = 0;
+          for (std::size_t k = 0; k < every.size(); ++k) counts[k % n] += every[k];
+        });
+        continue;
+      }
+      for (const result& one : found) {
+        if (one.samples == 0) continue;
+        sums[i].sums.add(one.sums[i].sums);
+        sums[i].numerator += one.sums[i].numerator;
+        sums[i].denominator += one.sums[i].denominator;
+      }
+    }
+  }
+  /// Runs the mini-batches of a reader and adds up cost and metrics.
+  template <class Reader>
+  void add_up(Reader& batches, test_result& r, metric_sum* sums) {
+    using metrics = metric_rules<program>;
     metrics::begin_pass(machine_);
     minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {
@@ -279,6 +361,10 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
         metrics::extend(sums[i], one, n, i);
       }
     }
+  }
+  /// Makes means of the sums.
+  test_result finished(test_result& r, const metric_sum* sums) {
+    using metrics = metric_rules<program>;
     if (r.samples == 0)
       throw error(
           "lamina: test: expected at least one mini-batch, found none: the reader is empty, or "
@@ -288,7 +374,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     for (int i = 0; i < metrics::count; ++i)
       r.metrics[static_cast<std::size_t>(i)] = {std::string(program_metrics<program>::all.name[i]),
                                                 metrics::value(sums[i], i)};
-    return r;
+    return std::move(r);
   }
 
   /// Throws lamina::error if variable V depends on data that the last run did not get.

@@ -14,6 +14,7 @@
 #include <lamina/optimizer/event.hpp>
 #include <lamina/train/early_stopping.hpp>
 #include <lamina/train/trainer.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -38,7 +39,9 @@ struct fit_result {
 /// Trains pass by pass and tests on validation data after each pass. At the end the model has the
 /// parameters of the best test, whatever ended the training. The handler of the trainer's options
 /// gets three more events: end_validation after each test, with its cost and metrics; new_best
-/// after a test that is the best so far; early_stop. Throws lamina::error for options outside of
+/// after a test that is the best so far; early_stop. With several processes (.world), all must call
+/// it. Each tests on the whole validation data or on a share of its own; the results are joined, so
+/// all end with the parameters of the same pass, and stop if a handler stops in any. Throws lamina::error for options outside of
 /// their range.
 template <program_type P, class Opt, class Machine, class Reader, class Validation>
 fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& validation,
@@ -52,12 +55,16 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
                            .min_delta = options.min_delta,
                            .metric = options.metric,
                            .is = options.is});
+  world* all = t.options().world;
+  // A parameter server has trained nothing, and alone.
+  if (all != nullptr && (all->trainers() == 1 || all->rank() >= all->trainers())) all = nullptr;
   fit_result result;
   while (result.passes < options.passes && !result.stopped && !result.stopped_early) {
     const int pass = t.passes();
     result.stopped = t.pass(batches).stopped;
     ++result.passes;
-    test_result tested = tests.test(validation);
+    test_result tested =
+        all != nullptr ? tests.test(validation, *all) : tests.test(validation);
     result.stopped_early = early(tested);
     std::vector<optimizer::metric_value> metrics;
     for (const auto& m : tested.metrics) metrics.push_back({m.name, m.value});
@@ -74,6 +81,7 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
       result.best = std::move(tested);
     }
     if (result.stopped_early) report(event_kind::early_stop);
+    if (all != nullptr) result.stopped = all->add_up(result.stopped ? 1 : 0) > 0;
   }
   early.restore();
   t.send();
