@@ -14,7 +14,8 @@
 
 namespace {
 
-std::string difference(const lamina::shared_facts& in_second, const std::string& options = "a = 1\n") {
+std::string difference(const lamina::shared_facts& in_second,
+                       const std::string& options = "a = 1\n") {
   std::mutex mutex;
   std::string found;
   test::in_ranks(2, [&](test::thread_group& w) {
@@ -27,8 +28,7 @@ std::string difference(const lamina::shared_facts& in_second, const std::string&
     lamina::distributed::exchanged_arrays shared(
         w, {gradients, parameters, floats, has_rows, 1, false, false});
     const std::string mine = w.rank() == 1 ? options : "a = 1\n";
-    shared.describe(
-        {[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
+    shared.describe({[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
     try {
       shared.begin(w.rank() == 1 ? in_second : lamina::shared_facts{1, 3, 4, 5}, accumulators, 1);
     } catch (const lamina::error& e) {
@@ -211,8 +211,7 @@ TEST_CASE("another update in one process is an error in each", "[threads]") {
     lamina::distributed::exchanged_arrays shared(
         w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     const std::string mine = w.rank() == 2 ? "rate = 0.5\n" : "rate = 1\n";
-    shared.describe(
-        {[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
+    shared.describe({[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
     int facts[3] = {};
     shared.use(7);
     shared.gather_facts(facts, sizeof(int), 1, 7);

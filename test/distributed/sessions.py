@@ -98,7 +98,7 @@ def check_waits(launch, seed):
         code, out, err = launch.run(len(letters), "wait", letters, "60" if at_once else "1")
         took = time.monotonic() - begin
         said = "\n".join(line for line in err.splitlines() if "lamina:" in line)
-        if code == 0 or not re.search(expected, said) or re.search(never, said):
+        if code == 0 or not re.search(expected, err) or re.search(never, said):
             raise failure(f"wait {letters}: expected {expected} and not {never}, found code {code},"
                           f"\n{err}")
         if took > 20:

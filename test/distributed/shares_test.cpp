@@ -318,9 +318,10 @@ TEST_CASE("a training on shares does not go on in the middle of a pass with othe
   }
   for (const std::vector<int>& then :
        {std::vector<int>{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}, {1, 2, 3}})
-    CHECK_THAT(again(usual, then),
-               Contains("expected 4 processes that read their shares (.reads_shard) as then, found " +
-                        std::to_string(then.size()) + " process"));
+    CHECK_THAT(
+        again(usual, then),
+        Contains("expected 4 processes that read their shares (.reads_shard) as then, found " +
+                 std::to_string(then.size()) + " process"));
   CHECK_THAT(again({0}, {0, 1}), Contains("expected 1 process that reads its share"));
   CHECK(again({0}, {0}) == "");
   CHECK_THAT(again({0, 1}, {0}, false),
@@ -370,8 +371,9 @@ TEST_CASE("all ranks go on from one checkpoint, and rank 0 renames damaged ones"
     });
     CHECK(told.size() == 2);
     for (const std::string& t : told)
-      CHECK_THAT(t, Catch::Contains(resumes ? "expected the same newest checkpoint in each process, "
-                                              "found checkpoint_"
-                                            : "expected the same option checkpoint.resume"));
+      CHECK_THAT(t,
+                 Catch::Contains(resumes ? "expected the same newest checkpoint in each process, "
+                                           "found checkpoint_"
+                                         : "expected the same option checkpoint.resume"));
   }
 }

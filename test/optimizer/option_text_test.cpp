@@ -61,8 +61,8 @@ void check_every_member(const Opt& of) {
   CHECK(optimizer::lines_of_one(option_text(changed), option_text(of)) == "clip = clip_by_norm(3)");
   changed = of;
   changed.learning_rate.factor = 0.5f;
-  CHECK(optimizer::lines_of_one(option_text(changed), option_text(of)).find(
-            "learning_rate.factor = 0.5") != std::string::npos);
+  CHECK(optimizer::lines_of_one(option_text(changed), option_text(of))
+            .find("learning_rate.factor = 0.5") != std::string::npos);
 }
 
 std::string text_with(const optimizer::learning_rate& rate) {

@@ -110,7 +110,8 @@ TEST_CASE("each option of an optimizer that one process changes is named", "[thr
   check_changes<adam>(
       {.learning_rate = 0.125f},
       {{[](adam& a) { a.learning_rate = 0.25f; }, "learning_rate = 0.125", "learning_rate = 0.25"},
-       {[](adam& a) { a.learning_rate.factor = 0.5f; }, "learning_rate.factor = 1", "learning_rate.factor = 0.5"},
+       {[](adam& a) { a.learning_rate.factor = 0.5f; }, "learning_rate.factor = 1",
+        "learning_rate.factor = 0.5"},
        {[](adam& a) { a.beta1 = 0.5f; }, "beta1 = 0.899999976", "beta1 = 0.5"},
        {[](adam& a) { a.beta2 = 0.5f; }, "beta2 = 0.999000013", "beta2 = 0.5"},
        {[](adam& a) { a.epsilon = 0.5f; }, "epsilon = 9.99999994e-09", "epsilon = 0.5"},
@@ -177,8 +178,9 @@ TEST_CASE("options of parameters are compared", "[threads]") {
       }
     });
   };
-  const std::string usual = "parameter w = float32 [2, 1], learning_rate 1, regularizer none, "
-                            "gradient_clip none in rank 0";
+  const std::string usual =
+      "parameter w = float32 [2, 1], learning_rate 1, regularizer none, "
+      "gradient_clip none in rank 0";
   const auto check = [&](const std::map<int, std::string>& found, const std::string& other) {
     INFO(other);
     CHECK(found.size() == 2);

@@ -180,9 +180,9 @@ unsigned long long first_number_of_writer() {
 bool lock_file(const open_file& file, bool& can) {
 #if defined(__linux__)
   // NFS, SMB (three kinds), Lustre, FUSE, AFS, Coda, 9P, Ceph, GPFS.
-  static constexpr unsigned long of_networks[] = {
-      0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x0bd00bd0, 0x65735546,
-      0x5346414f, 0x73757245, 0x01021997, 0x00c36400, 0x47504653};
+  static constexpr unsigned long of_networks[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42,
+                                                  0x0bd00bd0, 0x65735546, 0x5346414f, 0x73757245,
+                                                  0x01021997, 0x00c36400, 0x47504653};
   struct statfs found {};
   can = ::fstatfs(file.number(), &found) == 0;
   for (const unsigned long type : of_networks)
@@ -211,9 +211,8 @@ void remove_left_files(const std::string& folder, ::time_t now) {
     // The first number of this process is later than those of all dead ones.
     const bool is_own = writer.process == ::getpid() && writer.number >= first_number_of_writer();
     const auto lives = [&] {
-      return is_own ||
-             (writer.process != ::getpid() &&
-              (::kill(static_cast<::pid_t>(writer.process), 0) == 0 || errno != ESRCH));
+      return is_own || (writer.process != ::getpid() &&
+                        (::kill(static_cast<::pid_t>(writer.process), 0) == 0 || errno != ESRCH));
     };
     if (can || !lives()) ::unlink(path.c_str());
   };

@@ -124,9 +124,9 @@ class exchanged_arrays final : public shared_arrays {
     for (std::size_t r = 0; r < static_cast<std::size_t>(ranks_); ++r) {
       const std::byte* const from = gathered_.data() + r * sent_.size();
       std::memcpy(first + r * mine, from, mine);
-      same_update = same_update && std::memcmp(from + mine + sizeof samples,
-                                               gathered_.data() + mine + sizeof samples,
-                                               sizeof update_) == 0;
+      same_update =
+          same_update && std::memcmp(from + mine + sizeof samples,
+                                     gathered_.data() + mine + sizeof samples, sizeof update_) == 0;
       int others = 0;
       std::memcpy(&others, from + mine, sizeof others);
       if (others != samples)
@@ -285,9 +285,7 @@ class exchanged_arrays final : public shared_arrays {
       if (one != all[0]) fail_options(mine);
   }
   /// The same after options have changed. All must call it.
-  [[noreturn]] LAMINA_COLD void fail_update() {
-    fail_options(options());
-  }
+  [[noreturn]] LAMINA_COLD void fail_update() { fail_options(options()); }
   std::string options() const {
     return options_.text != nullptr ? options_.text(options_.trainer) : std::string();
   }

@@ -131,12 +131,12 @@ class mpi_farewell {
     }
   }
 
-  std::string reason_;  // a member, because a rank may receive it long after tell()
+  std::string reason_;      // a member, because a rank may receive it long after tell()
   std::int64_t calls_ = 0;  // so is this
   std::vector<MPI_Request> told_;
   MPI_Request pending_ = MPI_REQUEST_NULL;  // of drain()
   std::vector<std::byte> forgotten_;
-  int left_ = 0;     // ranks that have left
+  int left_ = 0;                       // ranks that have left
   std::vector<left_rank> left_ranks_;  // those that left before a failure
   int others_ = -1;  // all ranks but this one; -1: it has not told them that it leaves
 };

@@ -231,8 +231,8 @@ class mpi_session : public process_group {
 
  private:
   using clock = mpi_farewell::clock;
-  static constexpr int tag_data = 1, tag_channel = 4;  // 2 and 3 are those of mpi_farewell
-  static constexpr int exit_again = 75;                // EX_TEMPFAIL: another try may succeed
+  static constexpr int tag_data = 1, tag_channel = 4;    // 2 and 3 are those of mpi_farewell
+  static constexpr int exit_again = 75;                  // EX_TEMPFAIL: another try may succeed
   static constexpr double time_of_last_messages = 0.25;  // seconds after those of a rank that left
   using requests = mpi_requests;
 
@@ -376,9 +376,9 @@ class mpi_session : public process_group {
     const std::vector<int> awaited = gathers ? std::vector<int>() : awaited_ranks();
     std::vector<int> gone;
     for (const mpi_farewell::left_rank& l : left) {
-      const bool missing = gathers ? l.calls < count_of_call_
-                                   : std::find(awaited.begin(), awaited.end(), l.rank) !=
-                                         awaited.end();
+      const bool missing = gathers
+                               ? l.calls < count_of_call_
+                               : std::find(awaited.begin(), awaited.end(), l.rank) != awaited.end();
       if (missing && mpi_farewell::seconds_since(l.since) > time_of_last_messages)
         gone.push_back(l.rank);
     }

@@ -218,7 +218,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// share of its own, which may be empty, and all get the result of all samples. All processes
   /// that train must call it; an error in one of them ends all.
   template <class Reader, class World = detail::no_world>
-  requires(__is_same(World, detail::no_world) || requires(World& w) {
+  requires(__is_same(World, detail::no_world) || requires(World & w) {
     w.gather_trainers(&w, 0, &w);
     w.fail("");
   }) test_result test(Reader&& batches, World&& all = World{}) {
@@ -298,8 +298,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     std::vector<result> found(count);
     all.gather_trainers(&mine, sizeof mine, found.data());
     bool same = true;
-    for (const result& one : found)
-      same = same && std::memcmp(&one, found.data(), sizeof one) == 0;
+    for (const result& one : found) same = same && std::memcmp(&one, found.data(), sizeof one) == 0;
     if (same) return;
     r.samples = 0;
     r.cost = 0;

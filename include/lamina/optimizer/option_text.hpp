@@ -81,8 +81,7 @@ LAMINA_COLD std::string option_text(const Opt& opt) {
   }
   constexpr std::size_t states = static_cast<std::size_t>(of::state_count);
   float initial[states > 0 ? states : 1] = {};
-  for (std::size_t s = 0; s < states; ++s)
-    initial[s] = of::initial_state(opt, static_cast<int>(s));
+  for (std::size_t s = 0; s < states; ++s) initial[s] = of::initial_state(opt, static_cast<int>(s));
   all.initial_states = initial;
   all.state_count = states;
   return text_of(all);

@@ -35,15 +35,15 @@ struct share_position {
 
 /// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
 /// run reads the earlier mini-batches of the pass again. They must have `samples` samples in total
-/// and this checksum; where each process reads its share, also each of `shares`, in the order of the
-/// ranks. With shared_tasks, it reads the chunks that are not finished instead.
+/// and this checksum; where each process reads its share, also each of `shares`, in the order of
+/// the ranks. With shared_tasks, it reads the chunks that are not finished instead.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
-  std::int64_t samples = -1;   // -1: not counted
-  std::uint64_t checksum = 0;  // 0: not computed
-  std::string finished{};      // what shared_tasks::finished() returned; empty: no tasks
-  std::uint64_t tasks = 0;     // shared_tasks::checksum()
+  std::int64_t samples = -1;             // -1: not counted
+  std::uint64_t checksum = 0;            // 0: not computed
+  std::string finished{};                // what shared_tasks::finished() returned; empty: no tasks
+  std::uint64_t tasks = 0;               // shared_tasks::checksum()
   std::vector<share_position> shares{};  // empty: all processes read the same, or it is not known
   int readers = -1;  // the processes that read shares; 0: all read the same; -1: not known
 };
@@ -284,8 +284,9 @@ void require_same_shares(const training_position& at, const std::string& place, 
   if (at.batch == 0 || at.readers < 0 || at.readers == processes) return;
   const auto name = [](int readers) {
     if (readers == 0) return std::string("processes that all read the same");
-    return std::string(text() << readers << (readers == 1 ? " process that reads its share"
-                                                          : " processes that read their shares"));
+    return std::string(text() << readers
+                              << (readers == 1 ? " process that reads its share"
+                                               : " processes that read their shares"));
   };
   throw error(text() << "lamina: train: the checkpoint in " << place
                      << " was made after mini-batch " << at.batch << " of pass " << at.pass
@@ -412,9 +413,8 @@ void samples_of_pass::require_shares(const training_position& stopped, const std
                                      world& all) const {
   // An older checkpoint has the share of rank 0 alone.
   const std::vector<share_position> expected =
-      !stopped.shares.empty()
-          ? stopped.shares
-          : std::vector<share_position>{{stopped.samples, stopped.checksum}};
+      !stopped.shares.empty() ? stopped.shares
+                              : std::vector<share_position>{{stopped.samples, stopped.checksum}};
   const std::vector<share_position> found = shares(all);
   for (std::size_t r = 0; r < expected.size() && r < found.size(); ++r) {
     const share_position &then = expected[r], &now = found[r];
@@ -426,8 +426,8 @@ void samples_of_pass::require_shares(const training_position& stopped, const std
       << " reads the same " << then.samples << " samples as then, in the same order and "
       << "mini-batches, found ";
     std::size_t other = 0;
-    while (other < expected.size() && (expected[other].samples != now.samples ||
-                                       expected[other].checksum != now.checksum))
+    while (other < expected.size() &&
+           (expected[other].samples != now.samples || expected[other].checksum != now.checksum))
       ++other;
     if (other < expected.size())
       t << "those of rank " << other;

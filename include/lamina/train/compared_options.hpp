@@ -67,7 +67,8 @@ std::string detail::parameter_lines(const program_view& of) {
     t << "parameter " << variable_name(of, d.variable) << " = " << name_of(v.type) << " [";
     for (int k = 0; k < v.rank; ++k) t << (k > 0 ? ", " : "") << of.dims[v.dims + k];
     (t << "]").print(", learning_rate %.9g", static_cast<double>(d.learning_rate));
-    t << ", regularizer " << optimizer::text_of(regularizer{d.regularizer, d.regularizer_coefficient})
+    t << ", regularizer "
+      << optimizer::text_of(regularizer{d.regularizer, d.regularizer_coefficient})
       << ", gradient_clip " << optimizer::text_of(gradient_clip{d.clip, d.clip_low, d.clip_high})
       << (d.trainable ? "\n" : ", not trainable\n");
   }

@@ -41,8 +41,8 @@ struct fit_result {
 /// gets three more events: end_validation after each test, with its cost and metrics; new_best
 /// after a test that is the best so far; early_stop. With several processes (.world), all must call
 /// it. Each tests on the whole validation data or on a share of its own; the results are joined, so
-/// all end with the parameters of the same pass, and stop if a handler stops in any. Throws lamina::error for options outside of
-/// their range.
+/// all end with the parameters of the same pass, and stop if a handler stops in any. Throws
+/// lamina::error for options outside of their range.
 template <program_type P, class Opt, class Machine, class Reader, class Validation>
 fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& validation,
                const fit_options& options = {}) {
@@ -63,8 +63,7 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
     const int pass = t.passes();
     result.stopped = t.pass(batches).stopped;
     ++result.passes;
-    test_result tested =
-        all != nullptr ? tests.test(validation, *all) : tests.test(validation);
+    test_result tested = all != nullptr ? tests.test(validation, *all) : tests.test(validation);
     result.stopped_early = early(tested);
     std::vector<optimizer::metric_value> metrics;
     for (const auto& m : tested.metrics) metrics.push_back({m.name, m.value});

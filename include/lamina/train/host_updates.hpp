@@ -111,9 +111,8 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     if (torn_) detail::fail_torn();
     if (begun_) return;
     shared_->describe({&options_of, this});
-    shared_->begin(
-        {program_checksum<P>, seed_, steps_, pool_.size(), joins_statistics_ ? 1 : 0},
-        accumulator_pointers_.get(), states);
+    shared_->begin({program_checksum<P>, seed_, steps_, pool_.size(), joins_statistics_ ? 1 : 0},
+                   accumulator_pointers_.get(), states);
     begun_ = true;
     is_part_ = false;
     release_others();

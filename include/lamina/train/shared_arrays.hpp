@@ -94,8 +94,8 @@ class shared_arrays {
   void use(std::uint64_t update) { update_ = update; }
 
   /// Compares facts and options of all processes, and gives all of them the parameters and
-  /// accumulators of rank 0; where divides_states(), each gets the accumulators of its own shard. Throws
-  /// lamina::error that names the first rank that differs, and in what.
+  /// accumulators of rank 0; where divides_states(), each gets the accumulators of its own shard.
+  /// Throws lamina::error that names the first rank that differs, and in what.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
   /// Takes the checksums of a mini-batch of all processes. Throws lamina::error unless they are
   /// equal, or, with `shares`, if they are: then each process must have samples of its own.

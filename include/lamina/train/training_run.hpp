@@ -94,7 +94,8 @@ class training_run {
   std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
 
   /// position() is the position for a checkpoint written now; with tasks, and in a pass of which
-  /// each process reads its share, all processes that train must call it. set_position() sets it; `source` says in error messages where it came from.
+  /// each process reads its share, all processes that train must call it. set_position() sets it;
+  /// `source` says in error messages where it came from.
   training_position position() {
     return in_pass_ ? tasks_.with(with_shares(seen_.position(at_.pass))) : at_;
   }
@@ -211,8 +212,8 @@ class training_run {
   /// The same, also if this process is the only one, whose share is all there is.
   bool has_shares() const {
     if constexpr (has_all_options)
-      return reads_shard() || (options_.reads_shard && options_.world != nullptr &&
-                               options_.world->size() == 1);
+      return reads_shard() ||
+             (options_.reads_shard && options_.world != nullptr && options_.world->size() == 1);
     else
       return false;
   }

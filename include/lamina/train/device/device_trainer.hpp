@@ -180,8 +180,8 @@ class device_trainer : public device_trainer_base<P, Opt> {
   LAMINA_COLD float shared_step(const batch_view<P>& batch) {
     if (!begun_) {
       shared_->describe({&options_of, this});
-      shared_->begin({program_checksum<P>, seed_, steps_, 1},
-                     parameters_.pointers(), states_.pointers(), states);
+      shared_->begin({program_checksum<P>, seed_, steps_, 1}, parameters_.pointers(),
+                     states_.pointers(), states);
       begun_ = true;
     }
     shared_->use(checksum_of_update(state_.optimizer(), state_.scalars(steps_)));
