@@ -13,9 +13,9 @@
  other_call     a rank gathers another number of bytes than the others
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
- wait           ranks wait for others that wait, sleep, have ended their sessions or fail, as drawn at
-                random: the error names those that are to blame and no other, and comes at once
-                unless a rank is silent
+ wait           ranks wait for others that wait, sleep, have ended their sessions or fail, as
+                drawn at random: the error names those that are to blame and no other, and comes
+                at once unless a rank is silent
  deaf           the receiver does not come: the rank ends all processes with its reason
 
 usage: sessions.py PROGRAM --mpirun MPIRUN [--seed N]
@@ -82,7 +82,8 @@ def blamed(letters):
         others = "".join(str(r) for r in ranks if str(r) not in silent)
         return (rf"expected a word from rank [{silent}] on .* within 1 s, found silence",
                 rf"a word from [^(]*rank [{others}] ", False)
-    return r"each has waited for another for 1 s: rank \d", r"silence|has ended its session \(", False
+    return (r"each has waited for another for 1 s: rank \d", r"silence|has ended its session \(",
+            False)
 
 
 def check_waits(launch, seed):

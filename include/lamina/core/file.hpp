@@ -8,25 +8,19 @@
 
 #include <cerrno>
 #include <concepts>
-#include <csignal>
 #include <cstddef>
 #include <cstdio>
-#include <ctime>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#if defined(__linux__)
-#include <sys/vfs.h>
-#endif
 #include <unistd.h>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/left_files.hpp>
+#include <lamina/core/open_file.hpp>
 #include <lamina/core/text.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -49,182 +43,9 @@ class file_path {
   std::string path_;
 };
 
-/// The text of an errno value.
-LAMINA_API_COLD std::string reason_of(int failure);
-
-namespace detail {
-
-/// Repeats a system call while signals interrupt it.
-template <class Call>
-LAMINA_COLD auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-}  // namespace detail
-
-/// An open file. Its functions continue after a signal, and repeat partial reads and writes until
-/// all bytes are done.
-class open_file {
- public:
-  open_file() = default;
-  /// When opening fails, is_open() is false and errno is set.
-  LAMINA_API LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY,
-                                            ::mode_t mode = 0);
-  open_file(open_file&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  open_file& operator=(open_file&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  LAMINA_API LAMINA_COLD ~open_file();
-
-  bool is_open() const { return number_ >= 0; }
-  int number() const { return number_; }
-
-  /// Reads up to n bytes and returns their number: fewer than n only at the end of the file; -1,
-  /// with errno set, if the system cannot read.
-  LAMINA_API LAMINA_COLD long long read(void* to, std::size_t n) const;
-  /// Reads the rest of the file. Returns false, with errno set, if the system cannot read.
-  LAMINA_API LAMINA_COLD bool read_all(std::string& to) const;
-  /// Writes n bytes. Returns false, with errno set, if not all bytes could be written.
-  LAMINA_API LAMINA_COLD bool write(const void* from, std::size_t n) const;
-  /// Waits until the bytes are on the disk. Succeeds on file systems that do not support this.
-  LAMINA_API LAMINA_COLD bool sync() const;
-  /// Closes the file. Returns false, with errno set, if the system reports a failure of an earlier
-  /// write only now.
-  LAMINA_API LAMINA_COLD bool close();
-
- private:
-  static constexpr std::size_t most = std::size_t{1} << 30;  // per call
-  int number_ = -1;
-};
-
 /// All bytes of a file. Throws lamina::error with the path when the file is missing or cannot be
 /// read.
 LAMINA_API_COLD std::string read_file(const std::string& path);
-
-/// Calls `visit` with each name in a directory, in no particular order. If the directory does not
-/// exist, there are no calls. Throws lamina::error with its name if it cannot be read.
-template <class Visit>
-LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
-  DIR* open = ::opendir(directory.c_str());
-  if (open == nullptr) {
-    if (errno == ENOENT || errno == ENOTDIR) return;
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
-  }
-  struct closing {
-    DIR* open;
-    ~closing() { ::closedir(open); }
-  } const closes{open};  // visit may throw
-  for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
-    visit(std::string_view(entry->d_name));
-  if (errno != 0)
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
-}
-
-namespace detail {
-
-/// The writer of a temporary file, as its name says, "NAME.PROCESS-NUMBER.writing".
-struct file_writer {
-  long process = 0;  // 0: the name has another form
-  unsigned long long number = 0;
-};
-LAMINA_API_COLD file_writer writer_of(std::string_view name);
-
-/// The first number of this process in such names. It is the time in nanoseconds, because the
-/// numbers of processes repeat: in containers each writer may be process 1.
-LAMINA_API_COLD unsigned long long first_number_of_writer();
-
-/// Locks an open file until it is closed, as a sign that its writer lives. Returns false if another
-/// process has locked it. `can` becomes whether the file system has locks that do not wait for
-/// other machines: some network file systems hang in them, so none is tried there.
-LAMINA_API_COLD bool lock_file(const open_file& file, bool& can);
-
-/// Removes the temporary files that killed writers left in a folder. A file is removed only if its
-/// writer has not locked it and it is more than an hour older than `now`, a time by the folder's
-/// own clock. The age matters because the writer may run on another machine that shares the folder.
-/// Where there are no locks, a writer is dead if no process has its number, or only this process,
-/// which did not make the file.
-LAMINA_API_COLD void remove_left_files(const std::string& folder, ::time_t now);
-
-#if LAMINA_DEFINES
-
-file_writer writer_of(std::string_view name) {
-  if (!name.ends_with(".writing")) return {};
-  name.remove_suffix(8);
-  const std::size_t dot = name.rfind('.'), dash = name.rfind('-');
-  if (dot == name.npos || dash == name.npos || dash < dot + 2 || dash + 1 == name.size()) return {};
-  file_writer found;
-  for (std::size_t i = dot + 1; i < name.size(); ++i) {
-    if (i == dash) continue;
-    if (name[i] < '0' || name[i] > '9' || found.process > 100'000'000) return {};
-    if (i < dash)
-      found.process = 10 * found.process + (name[i] - '0');
-    else
-      found.number = 10 * found.number + static_cast<unsigned>(name[i] - '0');
-  }
-  return found;
-}
-
-unsigned long long first_number_of_writer() {
-  static const unsigned long long first = [] {
-    struct timespec now {};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return static_cast<unsigned long long>(now.tv_sec) * 1'000'000'000 +
-           static_cast<unsigned long long>(now.tv_nsec);
-  }();
-  return first;
-}
-
-bool lock_file(const open_file& file, bool& can) {
-#if defined(__linux__)
-  // NFS, SMB (three kinds), Lustre, FUSE, AFS, Coda, 9P, Ceph, GPFS.
-  static constexpr unsigned long of_networks[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42,
-                                                  0x0bd00bd0, 0x65735546, 0x5346414f, 0x73757245,
-                                                  0x01021997, 0x00c36400, 0x47504653};
-  struct statfs found {};
-  can = ::fstatfs(file.number(), &found) == 0;
-  for (const unsigned long type : of_networks)
-    can = can && (static_cast<unsigned long>(found.f_type) & 0xffffffff) != type;
-#else
-  can = true;
-#endif
-  if (!can || uninterrupted([&] { return ::flock(file.number(), LOCK_EX | LOCK_NB); }) == 0)
-    return true;
-  can = errno == EWOULDBLOCK;
-  return !can;
-}
-
-void remove_left_files(const std::string& folder, ::time_t now) {
-  const auto remove_left = [&](std::string_view name) {
-    const file_writer writer = writer_of(name);
-    if (writer.process == 0) return;
-    const std::string path = text() << folder << name;
-    struct stat found {};
-    if (::lstat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode) ||
-        now - found.st_mtime <= 3600)
-      return;
-    const open_file left(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    bool can = false;
-    if (left.is_open() && !lock_file(left, can)) return;
-    // The first number of this process is later than those of all dead ones.
-    const bool is_own = writer.process == ::getpid() && writer.number >= first_number_of_writer();
-    const auto lives = [&] {
-      return is_own || (writer.process != ::getpid() &&
-                        (::kill(static_cast<::pid_t>(writer.process), 0) == 0 || errno != ESRCH));
-    };
-    if (can || !lives()) ::unlink(path.c_str());
-  };
-  try {
-    for_each_name(folder.empty() ? "." : folder, remove_left);
-  } catch (const error&) {  // the caller may not read the folder
-  }
-}
-
-#endif  // LAMINA_DEFINES
-
-}  // namespace detail
 
 /// Writes a file as a whole, into a new file next to the target of the path; links are followed.
 /// When all bytes are on the disk, the new file is renamed to the target. So several writers do not
@@ -278,63 +99,6 @@ LAMINA_API_COLD void remove_file(const std::string& path);
 LAMINA_API_COLD void make_directories(const std::string& path);
 
 #if LAMINA_DEFINES
-
-std::string reason_of(int failure) { return std::generic_category().message(failure); }
-
-open_file::open_file(const std::string& path, int flags, ::mode_t mode) {
-  errno = EINVAL;  // the system would stop at the zero byte and open another file
-  if (path.find('\0') == path.npos)
-    number_ = detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
-}
-
-open_file::~open_file() { close(); }
-
-long long open_file::read(void* to, std::size_t n) const {
-  std::size_t had = 0;
-  while (had < n) {
-    const ::ssize_t got = detail::uninterrupted([&] {
-      return ::read(number_, static_cast<char*>(to) + had, n - had < most ? n - had : most);
-    });
-    if (got < 0) return -1;
-    if (got == 0) break;
-    had += static_cast<std::size_t>(got);
-  }
-  return static_cast<long long>(had);
-}
-
-bool open_file::read_all(std::string& to) const {
-  for (;;) {
-    const std::size_t had = to.size(), more = had < 65536 ? 65536 : had;
-    to.resize(had + more);
-    const long long got = read(&to[had], more);
-    to.resize(had + static_cast<std::size_t>(got < 0 ? 0 : got));
-    if (got < static_cast<long long>(more)) return got >= 0;
-  }
-}
-
-bool open_file::write(const void* from, std::size_t n) const {
-  std::size_t had = 0;
-  while (had < n) {
-    const ::ssize_t got = detail::uninterrupted([&] {
-      return ::write(number_, static_cast<const char*>(from) + had,
-                     n - had < most ? n - had : most);
-    });
-    if (got == 0) errno = ENOSPC;
-    if (got <= 0) return false;
-    had += static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-bool open_file::sync() const {
-  return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
-         errno == ENOTSUP || errno == ENOSYS;
-}
-
-bool open_file::close() {
-  const int number = std::exchange(number_, -1);
-  return number < 0 || ::close(number) == 0 || errno == EINTR;
-}
 
 std::string read_file(const std::string& path) {
   const open_file in(path);

@@ -64,11 +64,7 @@ class mpi_session : public process_group {
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
       : mpi_session(mpi_begin(argc, argv, options.communication_thread), options) {
     // The other constructor is done, so the destructor ends MPI after these errors.
-    if (const int n = launched_processes(); size_ == 1 && n > 1)
-      throw error(
-          text() << "lamina: distributed: expected " << n
-                 << " processes, as the launcher started, found one: the program has another "
-                    "MPI than the launcher, or srun needs --mpi (srun --mpi=list)");
+    if (size_ == 1) require_launched_alone();
     roles_ = agreed_roles(*this, options_);
   }
   mpi_session(const mpi_session&) = delete;
@@ -83,9 +79,9 @@ class mpi_session : public process_group {
     if (ended != 0) return;
     if (std::uncaught_exceptions() > unwinding_) fail("an exception ended the process");
     if (!has_failed_) end_letters();
-    // end() does not return, so a handler in main cannot print the reason.
+    // mpi_abort() does not return, so a handler in main cannot print the reason.
     if (has_failed_ && !farewell_.all_leave(comm_, [this] { return letters_.have_arrived(); }))
-      end(reason_);
+      mpi_abort(reason_, exit_again);
     numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) mpi_finalize();
@@ -108,8 +104,8 @@ class mpi_session : public process_group {
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     require_running();
-    const int count = length(bytes + gathered_pieces::head);
-    const call_guard guard{*this, mpi_roll_call::call::gather, ++gathers_};
+    const int count = gathered_pieces::length(bytes);
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::gather);
     // Memory of its own, because MPI may still write when a failure has ended the caller.
     gathered_.begin(mine, bytes, size_);
     now_.begin();
@@ -121,7 +117,7 @@ class mpi_session : public process_group {
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
     require_running();
-    const call_guard guard{*this, mpi_roll_call::call::exchange, ++exchanges_};
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::exchange);
     require(now_.post(comm_, tag_data, sends, receives));
     finish_now();
   }
@@ -132,7 +128,7 @@ class mpi_session : public process_group {
   }
   LAMINA_COLD int receive(letter& to, std::span<const int> awaited, int patiences) override {
     require_running();
-    const call_guard guard{*this, mpi_roll_call::call::letter, ++letters_received_};
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::letter);
     awaited_ = awaited;
     patiences_ = patiences;
     int from = MPI_ANY_SOURCE;
@@ -163,19 +159,14 @@ class mpi_session : public process_group {
   LAMINA_COLD int share_number() override {
     require_running();
     // MPI makes the number in calls that hear no failure, so all meet before.
-    const char mine = 0;
-    std::vector<char> all(static_cast<std::size_t>(size_));
-    gather(&mine, sizeof mine, all.data());
-    if (numbers_.add(comm_) != MPI_SUCCESS)
-      throw error(
-          "lamina: distributed: expected an MPI with one-sided communication between these hosts, "
-          "found none; for Open MPI, the environment variable OMPI_MCA_osc=^ucx may help");
+    gather(nullptr, 0, nullptr);
+    numbers_.add(comm_);
     return numbers_.size() - 1;
   }
   LAMINA_COLD std::int64_t add_to_number(int index, std::int64_t more) override {
     require_running();
     static constexpr int first[] = {0};
-    const call_guard guard{*this, mpi_roll_call::call::number, index};
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::number);
     awaited_ = first;  // rank 0 has the number
     // Members, because MPI may still write when a failure has ended the caller.
     added_[0] = more;
@@ -207,10 +198,7 @@ class mpi_session : public process_group {
     if (waits % 64 == 0) std::this_thread::yield();
     if (waits % 256 != 0) return;
     hear_failure();
-    if (waits % 1024 == 0) {
-      roll_call_.reply(comm_, {count_of_call_, call_});
-      hear_leaves();
-    }
+    if (waits % 1024 == 0) roll_call_.reply(comm_), hear_leaves();
     const auto now = clock::now();
     if (waits == 256) waits_since_ = now;
     if (std::chrono::duration<double>(now - waits_since_).count() > patiences_ * options_.patience)
@@ -225,15 +213,14 @@ class mpi_session : public process_group {
       if (reason_.empty()) reason_ = std::string(why);
       farewell_.tell(comm_, why);
     } catch (...) {
-      end(why);
+      mpi_abort(why, exit_again);
     }
   }
 
  private:
   using clock = mpi_farewell::clock;
-  static constexpr int tag_data = 1, tag_channel = 4;    // 2 and 3 are those of mpi_farewell
-  static constexpr int exit_again = 75;                  // EX_TEMPFAIL: another try may succeed
-  static constexpr double time_of_last_messages = 0.25;  // seconds after those of a rank that left
+  static constexpr int tag_data = 1, tag_channel = 4;  // 2 and 3 are those of mpi_farewell
+  static constexpr int exit_again = 75;                // EX_TEMPFAIL: another try may succeed
   using requests = mpi_requests;
 
   LAMINA_COLD mpi_session(bool is_owner, const session_options& options)
@@ -250,13 +237,6 @@ class mpi_session : public process_group {
     hosts_.gather(comm_, size_);
   }
 
-  static int length(std::size_t bytes) {
-    if (bytes >> 31 != 0)
-      throw error(text() << "lamina: distributed: expected to gather less than 2 GiB of each rank, "
-                            "found "
-                         << bytes << " bytes");
-    return static_cast<int>(bytes);
-  }
   bool is_done(requests& of) {
     int done = 0;
     require(
@@ -264,20 +244,12 @@ class mpi_session : public process_group {
     if (done != 0) of.is_open = false;
     return done != 0;
   }
-  void require(int code) const {
-    if (code == MPI_SUCCESS) return;
-    throw error(text() << "lamina: distributed: MPI failed in rank " << rank_ << ": "
-                       << mpi_message(code) << " (do all processes make the same calls?)");
-  }
+  void require(int code) const { require_mpi(code, rank_); }
   void require_running() const {
     if (has_failed_)
       throw error(
           "lamina: distributed: expected processes that all run, found one that has failed "
           "before");
-  }
-
-  [[noreturn]] LAMINA_COLD static void end(std::string_view why) noexcept {
-    mpi_abort(why, exit_again);
   }
 
   /// Waits until the exchange that its caller waits for is done. Throws if another rank fails or
@@ -343,12 +315,14 @@ class mpi_session : public process_group {
     try {
       if (reason_.empty() && std::current_exception()) throw;
     } catch (const std::exception& e) {
-      end(e.what());
+      mpi_abort(e.what(), exit_again);
     } catch (...) {
     }
-    end(reason_.empty() ? "lamina: distributed: expected that other ranks receive what this one "
-                          "sends before it gives up an exchange, found that they do not"
-                        : reason_);
+    mpi_abort(reason_.empty()
+                  ? "lamina: distributed: expected that other ranks receive what this one "
+                    "sends before it gives up an exchange, found that they do not"
+                  : reason_,
+              exit_again);
   }
   /// The ranks that this one waits for, none of them twice; none if it waits for all.
   LAMINA_COLD std::vector<int> awaited_ranks() {
@@ -361,77 +335,20 @@ class mpi_session : public process_group {
     each_open([&](MPI_Request&, int peer) { add(peer); });
     return all;
   }
-  std::string name_of(int rank) const { return text() << "rank " << rank << " on " << host(rank); }
-  std::string names_of(const std::vector<int>& ranks) const {
-    text t;
-    for (const int& r : ranks) t << (&r == ranks.data() ? "" : ", ") << name_of(r);
-    return t;
-  }
-  /// Throws if a rank that this one waits for has ended its session: it sends nothing more. What it
-  /// sent before is here, or comes while this rank asks for it a moment longer.
+  /// Throws if a rank that this one waits for has ended its session.
   LAMINA_COLD void hear_leaves() {
     const std::vector<mpi_farewell::left_rank>& left = farewell_.hear_leaves(comm_);
     if (left.empty()) return;
-    const bool gathers = call_ == mpi_roll_call::call::gather;
-    const std::vector<int> awaited = gathers ? std::vector<int>() : awaited_ranks();
-    std::vector<int> gone;
-    for (const mpi_farewell::left_rank& l : left) {
-      const bool missing = gathers
-                               ? l.calls < count_of_call_
-                               : std::find(awaited.begin(), awaited.end(), l.rank) != awaited.end();
-      if (missing && mpi_farewell::seconds_since(l.since) > time_of_last_messages)
-        gone.push_back(l.rank);
-    }
-    if (gone.empty()) return;
+    const std::string why = roll_call_.text_of_leave(left, awaited_ranks(), hosts_, rank_);
+    if (why.empty()) return;
     hear_failure();  // it may have told this before it left
-    stop(text() << "lamina: distributed: expected " << names_of(gone)
-                << " to take part until all processes end, found that it has ended its session "
-                   "(seen by "
-                << name_of(rank_) << ", which waits "
-                << mpi_roll_call::name_of({count_of_call_, call_, 1}) << ")");
+    stop(why);
   }
   /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
   [[noreturn]] LAMINA_COLD void lose() {
-    const std::vector<int> awaited = awaited_ranks();
-    std::vector<int> silent, gone;
-    roll_call_.ask(comm_);
-    const auto begin = clock::now();
-    do {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      hear_failure();  // another rank may have found out first
-      roll_call_.reply(comm_, {count_of_call_, call_});
-      roll_call_.collect(comm_);
-      silent.clear();
-      gone.clear();
-      for (const mpi_farewell::left_rank& l : farewell_.hear_leaves(comm_)) gone.push_back(l.rank);
-      for (int r = 0; r < size_; ++r)
-        if (r != rank_ && roll_call_.answers()[static_cast<std::size_t>(r)].is_there == 0 &&
-            std::find(gone.begin(), gone.end(), r) == gone.end())
-          silent.push_back(r);
-    } while (!silent.empty() && mpi_farewell::seconds_since(begin) < mpi_roll_call::longest);
-    // Ranks that compute are silent too: if this one waits for silent ones, only these are named.
-    std::vector<int> blamed;
-    for (const int r : silent)
-      if (std::find(awaited.begin(), awaited.end(), r) != awaited.end()) blamed.push_back(r);
-    if (blamed.empty()) blamed = silent;
-    text t;
-    if (!blamed.empty()) {
-      t << "lamina: distributed: expected a word from " << names_of(blamed) << " within ";
-      t.print("%g", patiences_ * options_.patience)
-          << " s, found silence (seen by " << name_of(rank_) << ")";
-    } else {
-      t << "lamina: distributed: expected that all processes make the same calls, found that each "
-           "has waited for another for ";
-      t.print("%g s: ", patiences_ * options_.patience)
-          << name_of(rank_) << " " << mpi_roll_call::name_of({count_of_call_, call_, 1});
-      for (int r = 0; r < size_; ++r) {
-        const mpi_roll_call::answer& a = roll_call_.answers()[static_cast<std::size_t>(r)];
-        if (r != rank_ && a.is_there != 0)
-          t << ", " << name_of(r) << " " << mpi_roll_call::name_of(a);
-      }
-      if (!gone.empty()) t << "; " << names_of(gone) << " has ended its session";
-    }
-    stop(t);
+    const double seconds = patiences_ * options_.patience;
+    stop(roll_call_.text_of_silence(
+        comm_, farewell_, [this] { hear_failure(); }, awaited_ranks(), hosts_, rank_, seconds));
   }
   /// Tells all ranks why the training ends, and throws it.
   [[noreturn]] LAMINA_COLD void stop(const std::string& why) {
@@ -440,20 +357,6 @@ class mpi_session : public process_group {
     cancel();
     throw error(reason_);
   }
-  /// The call in which this rank may wait.
-  struct call_guard {
-    mpi_session& of;
-    mpi_roll_call::call before;
-    std::int64_t count_before;
-    call_guard(mpi_session& s, mpi_roll_call::call what, std::int64_t count)
-        : of(s),
-          before(std::exchange(s.call_, what)),
-          count_before(std::exchange(s.count_of_call_, count)) {}
-    ~call_guard() {
-      of.call_ = before;
-      of.count_of_call_ = count_before;
-    }
-  };
 
   /// Waits until all letters have arrived; before it ends MPI, also until all ranks are here,
   /// because MPI_Finalize would not hear that one of them fails.
@@ -462,7 +365,7 @@ class mpi_session : public process_group {
       for (waits_ = 0; !letters_.have_arrived() || !roll_call_.have_arrived(); wait_awhile()) {
       }
       for (bool left = !is_owner_; !left;) {
-        left = farewell_.have_all_left(comm_, gathers_);
+        left = farewell_.have_all_left(comm_, roll_call_.gathers());
         hear_failure();
         if (!left) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
@@ -492,9 +395,6 @@ class mpi_session : public process_group {
   int patiences_ = 1;
   mpi_farewell farewell_;
   mpi_roll_call roll_call_;
-  // The call in which this rank waits, and the numbers of calls.
-  mpi_roll_call::call call_ = mpi_roll_call::call::other;
-  std::int64_t count_of_call_ = 0, gathers_ = 0, exchanges_ = 0, letters_received_ = 0;
   std::string reason_;  // why the training ends
 };
 

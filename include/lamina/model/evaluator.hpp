@@ -4,13 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <exception>
 #include <limits>
-#include <utility>
-#include <vector>
 
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
@@ -30,16 +24,12 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sequence_view.hpp>
 #include <lamina/model/storage.hpp>
+#include <lamina/model/test_sums.hpp>
 #include <lamina/plan/feed_mask.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace lamina::inline LAMINA_ABI {
-
-namespace detail {
-/// In place of other processes.
-struct no_world {};
-}  // namespace detail
 
 /// Runs a program in test mode with the parameters of a model, which must outlive it, and keeps the
 /// activations. Each thread needs its own evaluator; many may share a model without a lock. The
@@ -262,79 +252,20 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
-  template <class Reader>
-  test_result tested(Reader& batches, detail::no_world&) {
-    test_result r;
-    metric_sum sums[bound(metric_rules<program>::count)] = {};
-    add_up(batches, r, sums);
-    return finished(r, sums);
-  }
   template <class Reader, class World>
   test_result tested(Reader& batches, World& all) {
-    test_result r;
-    metric_sum sums[bound(metric_rules<program>::count)] = {};
-    try {
-      add_up(batches, r, sums);
-    } catch (const std::exception& e) {
-      all.fail(e.what());
-      throw;
-    }
-    join(r, sums, all);
-    return finished(r, sums);
-  }
-  /// Makes the sums of a test those of all processes. Sums that are equal in all of them stay: then
-  /// each has read the whole data, and the result has the bits of one process.
-  template <class World>
-  LAMINA_COLD void join(test_result& r, metric_sum* sums, World& all) {
-    using metrics = metric_rules<program>;
-    struct result {
-      std::int64_t samples;
-      double cost;
-      metric_sum sums[bound(metrics::count)];
-    };
-    result mine{r.samples, r.cost, {}};
-    for (int i = 0; i < metrics::count; ++i) mine.sums[i] = sums[i];
-    const std::size_t count = static_cast<std::size_t>(all.trainers());
-    std::vector<result> found(count);
-    all.gather_trainers(&mine, sizeof mine, found.data());
-    bool same = true;
-    for (const result& one : found) same = same && std::memcmp(&one, found.data(), sizeof one) == 0;
-    if (same) return;
-    r.samples = 0;
-    r.cost = 0;
-    for (const result& one : found) r.samples += one.samples, r.cost += one.cost;
-    for (int i = 0; i < metrics::count; ++i) {
-      sums[i] = {};
-      if (metrics::all.of[i].counts.positive >= 0) {
-        struct holder {
-          Machine* of;
-          Machine& machine() const { return *of; }
-        } const own{&machine_};
-        const holder* const machines[] = {&own};
-        metrics::add_counts(sums[i], machines, i, [&](double* counts, std::size_t n) {
-          std::vector<double> every(n * count);
-          all.gather_trainers(counts, n * sizeof(double), every.data());
-          for (std::size_t k = 0; k < n; ++k) counts[k] = 0;
-          for (std::size_t k = 0; k < every.size(); ++k) counts[k % n] += every[k];
-        });
-        continue;
-      }
-      for (const result& one : found) {
-        if (one.samples == 0) continue;
-        sums[i].sums.add(one.sums[i].sums);
-        sums[i].numerator += one.sums[i].numerator;
-        sums[i].denominator += one.sums[i].denominator;
-      }
-    }
+    detail::test_sums<program> sums;
+    detail::tell_of_failure(all, [&] { add_up(batches, sums); });
+    sums.join(machine_, all);
+    return sums.result();
   }
   /// Runs the mini-batches of a reader and adds up cost and metrics.
   template <class Reader>
-  void add_up(Reader& batches, test_result& r, metric_sum* sums) {
-    using metrics = metric_rules<program>;
-    metrics::begin_pass(machine_);
+  void add_up(Reader& batches, detail::test_sums<program>& sums) {
+    metric_rules<program>::begin_pass(machine_);
     minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {
-      position.first_sample = r.samples;
+      position.first_sample = sums.samples();
       try {
         feeder_.fill(batch);
       } catch (const row_error& e) {
@@ -352,28 +283,10 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       });
       ++position.batch;
       given_ = ~0ull;
-      r.samples += n;
-      if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
-      for (int i = 0; i < metrics::count; ++i) {
-        metric_sum one;
-        metrics::add(one, machine_, i);
-        metrics::extend(sums[i], one, n, i);
-      }
+      double cost_now = 0;
+      if constexpr (P::desc.cost >= 0) cost_now = cost();
+      sums.add(machine_, n, cost_now);
     }
-  }
-  /// Makes means of the sums.
-  test_result finished(test_result& r, const metric_sum* sums) {
-    using metrics = metric_rules<program>;
-    if (r.samples == 0)
-      throw error(
-          "lamina: test: expected at least one mini-batch, found none: the reader is empty, or "
-          "drop_last left nothing of it");
-    r.cost /= static_cast<double>(r.samples);
-    r.metrics = std::vector<test_result::metric_value>(metrics::count);
-    for (int i = 0; i < metrics::count; ++i)
-      r.metrics[static_cast<std::size_t>(i)] = {std::string(program_metrics<program>::all.name[i]),
-                                                metrics::value(sums[i], i)};
-    return std::move(r);
   }
 
   /// Throws lamina::error if variable V depends on data that the last run did not get.
