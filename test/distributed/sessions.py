@@ -75,7 +75,7 @@ def blamed(letters):
     gone = [r for r in ranks if letters[r] == "l"]
     if gone and ("g" in letters or any(str(r) in letters for r in gone)):
         others = "".join(str(r) for r in ranks if r not in gone)
-        return (rf"expected rank [{''.join(map(str, gone))}] on \S+.* has ended its session",
+        return (rf"expected rank [{''.join(map(str, gone))}] on \S+.* ha(s|ve) ended",
                 rf"expected rank [{others}]|silence", True)
     silent = "".join(str(r) for r in ranks if letters[r] == "s")
     if silent:

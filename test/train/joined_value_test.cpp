@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "distributed/thread_group.hpp"
@@ -147,6 +148,25 @@ TEST_CASE("fit ends with the parameters of one pass in all processes", "[threads
       check_alike(all);
       CHECK(all.at(0).values[0] + 1 < all.at(0).values[1]);  // there was something to restore
     }
+  // Each option that differs is named.
+  const std::vector<std::pair<lamina::fit_options, std::string>> others{
+      {{.passes = 6}, "passes in each process, found 5 in rank 0 and 6 in rank 1"},
+      {{.passes = 5, .patience = 2}, "patience"},
+      {{.passes = 5, .min_delta = 0.5}, "min_delta"},
+      {{.passes = 5, .metric = "accuracy"}, "metric"},
+      {{.passes = 5, .is = lamina::better::larger}, "is ("}};
+  for (const auto& [other, name] : others) {
+    const auto errors = test::errors_of(2, [&, &options = other](test::thread_group& w) {
+      lamina::model m{net, 3};
+      lamina::optimizer::sgd sgd{.learning_rate = 0.05f};
+      lamina::trainer t{m, sgd, {.world = &w}};
+      lamina::fit(t, samples(0, 24) | reader::batch(8), held_out(w, false) | reader::batch(20),
+                  w.rank() == 1 ? options : lamina::fit_options{.passes = 5});
+    });
+    CHECK(errors.size() == 2);
+    for (const auto& [rank, why] : errors)
+      CHECK_THAT(why, Contains("lamina: fit: expected the same option " + name));
+  }
   // One process stops in its handler: all do.
   const auto stopped = test::results_in_ranks(2, [&](test::thread_group& w) {
     lamina::model m{net, 3};

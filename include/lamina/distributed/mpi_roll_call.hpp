@@ -82,9 +82,10 @@ class mpi_roll_call {
     }
     if (gone.empty()) return {};
     return text() << "lamina: distributed: expected " << names_of(gone, hosts)
-                  << " to take part until all processes end, found that it has ended its session "
-                     "(seen by "
-                  << names_of({rank}, hosts) << ", which waits " << name_of(own_) << ")";
+                  << " to take part until all processes end, found that "
+                  << (gone.size() == 1 ? "it has ended its session" : "they have ended theirs")
+                  << " (seen by " << names_of({rank}, hosts) << ", which waits " << name_of(own_)
+                  << ")";
   }
   /// Asks all ranks, and says which of them are silent; or, if all wait, in which calls. `hear()`
   /// throws what another rank has found out first.
