@@ -23,11 +23,17 @@ function(lamina_mpi target)
   foreach(_library IN ITEMS lamina_compiled lamina_mpi_session)
     target_compile_options(${_library} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_OPTIONS>)
   endforeach()
-  # An installed library is exported without it: a project that links it calls lamina_mpi too.
+  # Properties, because target_link_libraries() takes no keyword where the project has used none.
   get_target_property(_type ${target} TYPE)
-  if(_type STREQUAL "EXECUTABLE")
-    target_link_libraries(${target} PRIVATE lamina_mpi_session)
-  else()
-    target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:lamina_mpi_session>)
+  if(NOT _type STREQUAL "INTERFACE_LIBRARY")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES lamina_mpi_session)
+  endif()
+  # An installed library is exported without it: a project that links it calls lamina_mpi too. It
+  # is exported with the definitions, so that a header with a session means the same there.
+  if(NOT _type STREQUAL "EXECUTABLE")
+    set_property(TARGET ${target} APPEND PROPERTY
+                 INTERFACE_LINK_LIBRARIES $<BUILD_INTERFACE:lamina_mpi_session>)
+    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS
+                 $<INSTALL_INTERFACE:LAMINA_HAS_MPI> $<INSTALL_INTERFACE:LAMINA_COMPILED>)
   endif()
 endfunction()

@@ -8,8 +8,10 @@
 #include <lamina/core/checked_index.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/left_files.hpp>
 #include <lamina/core/md5.hpp>
 #include <lamina/core/nearest_word.hpp>
+#include <lamina/core/open_file.hpp>
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/core/threading.hpp>
@@ -34,6 +36,7 @@
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/momentum.hpp>
 #include <lamina/optimizer/option_check.hpp>
+#include <lamina/optimizer/option_text.hpp>
 #include <lamina/optimizer/proximal_adagrad.hpp>
 #include <lamina/optimizer/proximal_gd.hpp>
 #include <lamina/optimizer/rmsprop.hpp>

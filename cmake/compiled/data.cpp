@@ -6,6 +6,8 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/left_files.hpp>
+#include <lamina/core/open_file.hpp>
 #include <lamina/core/text.hpp>
 
 #include <lamina/core/compiles.hpp>

@@ -7,6 +7,8 @@
 #include <lamina/core/checked_index.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/left_files.hpp>
+#include <lamina/core/open_file.hpp>
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/core/threading.hpp>
@@ -112,6 +114,7 @@
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/program/operator_place.hpp>
+#include <lamina/optimizer/option_text.hpp>
 
 #include <lamina/core/compiles.hpp>
 
@@ -129,12 +132,15 @@
 #include <lamina/model/training_memory.hpp>
 #include <lamina/reader/element_count.hpp>
 #include <lamina/train/checkpoint.hpp>
+#include <lamina/train/compared_options.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>
+#include <lamina/train/joined_value.hpp>
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>
 #include <lamina/train/run_tasks.hpp>
 #include <lamina/train/same_options.hpp>
 #include <lamina/train/trainer_errors.hpp>
+#include <lamina/train/training_position.hpp>
 #include <lamina/train/world.hpp>
 #include <lamina/train/world_calls.hpp>

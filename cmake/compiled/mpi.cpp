@@ -6,6 +6,8 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/left_files.hpp>
+#include <lamina/core/open_file.hpp>
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/core/threading.hpp>
@@ -14,6 +16,10 @@
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/tensor_file.hpp>
+#include <lamina/optimizer/event.hpp>
+#include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/optimizer/option_check.hpp>
+#include <lamina/optimizer/option_text.hpp>
 #include <lamina/train/world.hpp>
 
 #include <lamina/core/compiles.hpp>

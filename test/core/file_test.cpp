@@ -306,46 +306,6 @@ TEST_CASE("atomic writes: a path of 4095 bytes, and one with a zero in it") {
   }
 }
 
-// Sources: prometheus/prometheus#8514, cortexproject/cortex#2726, NousResearch/hermes-agent#115410.
-TEST_CASE("atomic writes: what killed writers left is removed, and nothing else") {
-  const temporary_folder folder, other;
-  const net_model m{net, 1};
-  const pid_t dead = ::fork();
-  REQUIRE(dead >= 0);
-  if (dead == 0) ::_exit(0);
-  REQUIRE(::waitpid(dead, nullptr, 0) == dead);
-  const auto name = [&](pid_t process) {
-    return "model." + std::to_string(process) + "-1.writing";
-  };
-  const auto put = [&](const std::string& file, int minutes) {
-    const std::string path = folder.path() + "/" + file;
-    write_text(path, "half");
-    std::filesystem::last_write_time(
-        path, std::filesystem::last_write_time(path) - std::chrono::minutes(minutes));
-    return path;
-  };
-  const auto is_there = [](const std::string& path) { return std::filesystem::exists(path); };
-  const std::string left = put(name(dead), 90), number = std::to_string(dead);
-  const std::string kept[] = {put(name(::getppid()), 90),                 // its writer lives
-                              put("young." + number + "-1.writing", 50),  // it may be elsewhere
-                              put("model." + number + ".writing", 90),    // of another kind
-                              put("model." + number + "-.writing", 90),
-                              put("model.-1.writing", 90),
-                              put("model.x1-1.writing", 90),
-                              put("notes.writing", 90)};
-  const std::string folder_left = folder.path() + "/f." + number + "-1.writing";
-  std::filesystem::create_directory(folder_left);
-  m.save(other.path() + "/model");
-  CHECK(is_there(left));  // that is another folder
-  m.save(folder.path() + "/model");
-  CHECK_FALSE(is_there(left));
-  for (const std::string& path : kept) {
-    INFO(path);
-    CHECK(is_there(path));
-  }
-  CHECK(is_there(folder_left));
-}
-
 TEST_CASE("atomic writes: a file that its user may not write is not replaced") {
   const temporary_folder folder;
   const std::string path = folder.path() + "/file";

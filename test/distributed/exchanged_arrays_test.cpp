@@ -14,7 +14,8 @@
 
 namespace {
 
-std::string difference(const lamina::shared_facts& in_second) {
+std::string difference(const lamina::shared_facts& in_second,
+                       const std::string& options = "a = 1\n") {
   std::mutex mutex;
   std::string found;
   test::in_ranks(2, [&](test::thread_group& w) {
@@ -26,9 +27,10 @@ std::string difference(const lamina::shared_facts& in_second) {
     float* const accumulators[] = {memory.data() + 32};
     lamina::distributed::exchanged_arrays shared(
         w, {gradients, parameters, floats, has_rows, 1, false, false});
+    const std::string mine = w.rank() == 1 ? options : "a = 1\n";
+    shared.describe({[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
     try {
-      shared.begin(w.rank() == 1 ? in_second : lamina::shared_facts{1, 2, 3, 4, 5}, accumulators,
-                   1);
+      shared.begin(w.rank() == 1 ? in_second : lamina::shared_facts{1, 3, 4, 5}, accumulators, 1);
     } catch (const lamina::error& e) {
       const std::lock_guard lock(mutex);
       found = e.what();
@@ -40,14 +42,20 @@ std::string difference(const lamina::shared_facts& in_second) {
 }  // namespace
 
 TEST_CASE("the first difference between processes is named", "[threads]") {
-  CHECK(difference({1, 2, 3, 4, 5}).empty());
-  CHECK(difference({9, 2, 3, 4, 5}) ==
+  CHECK(difference({1, 3, 4, 5}).empty());
+  CHECK(difference({9, 3, 4, 5}) ==
         "lamina: train: expected the same program in each process, found 1 in rank 0 and 9 in rank "
         "1");
-  CHECK(difference({1, 9, 3, 4, 5}).find("the same optimizer") != std::string::npos);
-  CHECK(difference({1, 2, 9, 4, 5}).find("the same seed") != std::string::npos);
-  CHECK(difference({1, 2, 3, 9, 5}).find("the same number of earlier steps") != std::string::npos);
-  CHECK(difference({1, 2, 3, 4, 9}).find("the same number of threads") != std::string::npos);
+  CHECK(difference({1, 9, 4, 5}).find("the same seed") != std::string::npos);
+  CHECK(difference({1, 3, 9, 5}).find("the same number of earlier steps") != std::string::npos);
+  CHECK(difference({1, 3, 4, 9}).find("the same number of threads") != std::string::npos);
+  CHECK(difference({1, 3, 4, 5, 1}).find("the same sync_batch_norm") != std::string::npos);
+  CHECK(difference({1, 3, 4, 5}, "a = 2\nb = 3\n") ==
+        "lamina: train: expected the same optimizer in each process, found a = 1 in rank 0 and a = "
+        "2, b = 3 in rank 1");
+  CHECK(difference({1, 3, 4, 5}, "") ==
+        "lamina: train: expected the same optimizer in each process, found a = 1 in rank 0 and no "
+        "other option in rank 1");
 }
 
 TEST_CASE("parameters and accumulators of the first process are those of all", "[threads]") {
@@ -196,6 +204,27 @@ TEST_CASE("mini-batches of several sizes are an error in each process", "[thread
     }
   });
   CHECK(refused == 2);
+}
+
+TEST_CASE("another update in one process is an error in each", "[threads]") {
+  const auto found = test::errors_of(3, [&](test::thread_group& w) {
+    lamina::distributed::exchanged_arrays shared(
+        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
+    const std::string mine = w.rank() == 2 ? "rate = 0.5\n" : "rate = 1\n";
+    shared.describe({[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
+    int facts[3] = {};
+    shared.use(7);
+    shared.gather_facts(facts, sizeof(int), 1, 7);
+    shared.use(w.rank() == 2 ? 8 : 7);
+    shared.gather_facts(facts, sizeof(int), 1, 7);
+  });
+  CHECK(found.size() == 3);
+  for (const auto& [rank, why] : found) {
+    INFO(rank);
+    CHECK(why ==
+          "lamina: train: expected the same optimizer in each process, found rate = 1 in rank 0 "
+          "and rate = 0.5 in rank 2");
+  }
 }
 
 TEST_CASE("moving statistics are the mean over the parts, and what is equal stays", "[threads]") {

@@ -25,6 +25,7 @@ class failing_arrays final : public lamina::shared_arrays {
       : shared_arrays(of->rank(), of->ranks()), of_(std::move(of)), hangs_(hangs) {}
 
   void begin(const lamina::shared_facts& mine, float* const* accumulators, int states) override {
+    of_->describe(options_);
     of_->begin(mine, accumulators, states);
   }
   void require_samples(std::uint64_t checksum, bool shares) override {
@@ -34,6 +35,7 @@ class failing_arrays final : public lamina::shared_arrays {
     of_->join_shares(first, count, domains);
   }
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
+    of_->use(update_);
     of_->gather_facts(all, bytes, local, samples);
   }
   void average(const float* const* copies, float* const* to, const std::size_t* floats, int count,

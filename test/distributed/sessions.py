@@ -13,11 +13,15 @@
  other_call     a rank gathers another number of bytes than the others
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
+ wait           ranks wait for others that wait, sleep, have ended their sessions or fail, as
+                drawn at random: the error names those that are to blame and no other, and comes
+                at once unless a rank is silent
  deaf           the receiver does not come: the rank ends all processes with its reason
 
-usage: sessions.py PROGRAM --mpirun MPIRUN
+usage: sessions.py PROGRAM --mpirun MPIRUN [--seed N]
 """
 import argparse
+import random
 import re
 import sys
 import time
@@ -61,12 +65,55 @@ def check(launch):
             raise failure(f"{ranks} processes, {what}: ended after {took:.1f} s")
 
 
+def blamed(letters):
+    """What an error says of ranks that do this (use_sessions.cpp, wait), what it must not say, and
+    whether it comes at once."""
+    ranks = range(len(letters))
+    if "f" in letters:
+        return (rf"the disk is full|an exception ended the process \(in rank {letters.index('f')}",
+                r"expected a word|has ended", True)
+    gone = [r for r in ranks if letters[r] == "l"]
+    if gone and ("g" in letters or any(str(r) in letters for r in gone)):
+        others = "".join(str(r) for r in ranks if r not in gone)
+        return (rf"expected rank [{''.join(map(str, gone))}] on \S+.* ha(s|ve) ended",
+                rf"expected rank [{others}]|silence", True)
+    silent = "".join(str(r) for r in ranks if letters[r] == "s")
+    if silent:
+        others = "".join(str(r) for r in ranks if str(r) not in silent)
+        return (rf"expected a word from rank [{silent}] on .* within 1 s, found silence",
+                rf"a word from [^(]*rank [{others}] ", False)
+    return (r"each has waited for another for 1 s: rank \d", r"silence|has ended its session \(",
+            False)
+
+
+def check_waits(launch, seed):
+    draw = random.Random(seed)
+    drawn = ["1s", "12s", "1gs", "gsg", "10", "1gg", "g1", "1l", "gl", "20l", "gf", "1f2"]
+    for ranks in (3, 4, 4):
+        digits = "".join(map(str, range(ranks)))
+        drawn.append("".join(draw.choice(digits.replace(str(r), "") + "gsl" if r else "12g")
+                             for r in range(ranks)))
+    for letters in drawn:
+        expected, never, at_once = blamed(letters)
+        begin = time.monotonic()
+        code, out, err = launch.run(len(letters), "wait", letters, "60" if at_once else "1")
+        took = time.monotonic() - begin
+        said = "\n".join(line for line in err.splitlines() if "lamina:" in line)
+        if code == 0 or not re.search(expected, err) or re.search(never, said):
+            raise failure(f"wait {letters}: expected {expected} and not {never}, found code {code},"
+                          f"\n{err}")
+        if took > 20:
+            raise failure(f"wait {letters}: ended after {took:.1f} s")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     try:
         check(launcher(options.program, options.mpirun))
+        check_waits(launcher(options.program, options.mpirun), options.seed)
     except failure as e:
         sys.exit(f"sessions: {e}")

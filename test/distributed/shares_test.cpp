@@ -256,6 +256,79 @@ TEST_CASE("a training on shares goes on in the middle of a pass", "[threads]") {
   for (const auto& [rank, one] : rest) CHECK(same(one.parameters, expected.at(0).parameters));
 }
 
+// Sources: NVIDIA/Megatron-LM#7413, NVIDIA-NeMo/Megatron-Bridge#5637, bghira/SimpleTuner#2986,
+// Lightning-AI/litData#251.
+TEST_CASE("a training on shares does not go on in the middle of a pass with others", "[threads]") {
+  // Each rank reads a file of its own.
+  const auto file = [](int number) {
+    auto all = samples(90);
+    return std::vector<sample>(all.begin() + 10 * number, all.begin() + 10 * (number + 1));
+  };
+  enum class how { stops, goes_on };
+  const auto run = [&](test::thread_group& w, const std::string& folder,
+                       const std::vector<int>& files, how what, bool reads_shard = true) {
+    model_type m{net};
+    int steps = 0;
+    optimizer::adam adam{.learning_rate = 0.01f};
+    lamina::train_options options{.world = &w, .reads_shard = reads_shard};
+    const auto mine = file(files[static_cast<std::size_t>(w.rank())]) | reader::batch(2);
+    options.checkpoint = {.directory = folder, .resume = true};
+    options.on_event = [&](const lamina::event& e) {
+      if (e.kind == lamina::event_kind::end_iteration && ++steps == 3 && what == how::stops)
+        e.stop();
+    };
+    adam.train(m, mine, options);
+    return steps;
+  };
+  const auto again = [&](const std::vector<int>& first, const std::vector<int>& then,
+                         bool reads_shard = true) {
+    const temporary_folder folder;
+    test::in_ranks(static_cast<int>(first.size()), [&](test::thread_group& w) {
+      run(w, folder.path(), first, how::stops, first.size() > 1 || reads_shard);
+    });
+    std::atomic<int> wrong{0};
+    const auto found = test::errors_of(static_cast<int>(then.size()), [&](test::thread_group& w) {
+      if (run(w, folder.path(), then, how::goes_on, reads_shard) != 2) ++wrong;
+    });
+    CHECK(wrong == 0);
+    const std::string all = found.empty() ? "" : found.begin()->second;
+    // All processes say the same.
+    CHECK((found.empty() || found.size() == then.size()));
+    for (const auto& [rank, why] : found) CHECK(why == all);
+    return all;
+  };
+  using Catch::Contains;
+  const std::vector<int> usual{0, 1, 2, 3};
+  CHECK(again(usual, usual) == "");
+  // Each pair of ranks exchanged, and each rank with a new file.
+  for (std::size_t a = 0; a < 4; ++a) {
+    for (std::size_t b = a + 1; b < 4; ++b) {
+      auto exchanged = usual;
+      std::swap(exchanged[a], exchanged[b]);
+      const std::string rank = std::to_string(a), other = std::to_string(b);
+      CHECK_THAT(again(usual, exchanged),
+                 Contains("after mini-batch 3 of pass 0: expected that rank " + rank +
+                          " reads the same 6 samples as then") &&
+                     Contains("found those of rank " + other));
+    }
+    auto replaced = usual;
+    replaced[a] = 7;
+    CHECK_THAT(again(usual, replaced),
+               Contains("expected that rank " + std::to_string(a)) && Contains("found others"));
+  }
+  for (const std::vector<int>& then :
+       {std::vector<int>{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}, {1, 2, 3}})
+    CHECK_THAT(
+        again(usual, then),
+        Contains("expected 4 processes that read their shares (.reads_shard) as then, found " +
+                 std::to_string(then.size()) + " process"));
+  CHECK_THAT(again({0}, {0, 1}), Contains("expected 1 process that reads its share"));
+  CHECK(again({0}, {0}) == "");
+  CHECK_THAT(again({0, 1}, {0}, false),
+             Contains("expected 2 processes that read their shares (.reads_shard) as then, found "
+                      "processes that all read the same"));
+}
+
 TEST_CASE("all ranks go on from one checkpoint, and rank 0 renames damaged ones", "[threads]") {
   const auto source = samples(22);
   const auto run = [&](test::thread_group& w, const std::string& folder, int passes, bool resumes) {
@@ -298,7 +371,9 @@ TEST_CASE("all ranks go on from one checkpoint, and rank 0 renames damaged ones"
     });
     CHECK(told.size() == 2);
     for (const std::string& t : told)
-      CHECK_THAT(t, Catch::Contains("expected the same newest checkpoint in each process, found "
-                                    "checkpoint_"));
+      CHECK_THAT(t,
+                 Catch::Contains(resumes ? "expected the same newest checkpoint in each process, "
+                                           "found checkpoint_"
+                                         : "expected the same option checkpoint.resume"));
   }
 }

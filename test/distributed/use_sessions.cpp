@@ -191,6 +191,21 @@ void late(int& argc, char**& argv, bool deaf) {
   world.add_up(0);
 }
 
+/// Each process does what its letter says: it receives from the rank of a digit, gathers (g),
+/// sleeps (s), ends its session at once (l) or fails (f). `patience` in seconds.
+void wait(int& argc, char**& argv, const std::string& letters, double patience) {
+  session world{argc, argv, {.patience = patience}};
+  world.add_up(0);
+  const char mine = letters.at(static_cast<std::size_t>(world.rank()));
+  if (mine == 'l') return;
+  if (mine == 'f') throw lamina::error("lamina: test: the disk is full");
+  if (mine == 's') std::this_thread::sleep_for(std::chrono::seconds(30));
+  if (mine == 'g') world.add_up(1);
+  char got[64];
+  const message from{mine - '0', got, sizeof got};
+  if (mine >= '0' && mine <= '9') world.exchange({}, {&from, 1});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -205,6 +220,7 @@ int main(int argc, char** argv) {
     if (what == "one_thread") one_thread(argc, argv);
     if (what == "at_end") at_end(argc, argv);
     if (what == "other_call") other_call(argc, argv);
+    if (what == "wait") wait(argc, argv, argv[2], std::atof(argv[3]));
     if (what == "late" || what == "deaf") late(argc, argv, what == "deaf");
     return 0;
   } catch (const std::exception& e) {

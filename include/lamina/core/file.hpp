@@ -8,20 +8,19 @@
 
 #include <cerrno>
 #include <concepts>
-#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/left_files.hpp>
+#include <lamina/core/open_file.hpp>
 #include <lamina/core/text.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -44,125 +43,9 @@ class file_path {
   std::string path_;
 };
 
-/// The text of an errno value.
-LAMINA_API_COLD std::string reason_of(int failure);
-
-namespace detail {
-
-/// Repeats a system call while signals interrupt it.
-template <class Call>
-LAMINA_COLD auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-}  // namespace detail
-
-/// An open file. Its functions continue after a signal, and repeat partial reads and writes until
-/// all bytes are done.
-class open_file {
- public:
-  open_file() = default;
-  /// When opening fails, is_open() is false and errno is set.
-  LAMINA_API LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY,
-                                            ::mode_t mode = 0);
-  open_file(open_file&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  open_file& operator=(open_file&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  LAMINA_API LAMINA_COLD ~open_file();
-
-  bool is_open() const { return number_ >= 0; }
-  int number() const { return number_; }
-
-  /// Reads up to n bytes and returns their number: fewer than n only at the end of the file; -1,
-  /// with errno set, if the system cannot read.
-  LAMINA_API LAMINA_COLD long long read(void* to, std::size_t n) const;
-  /// Reads the rest of the file. Returns false, with errno set, if the system cannot read.
-  LAMINA_API LAMINA_COLD bool read_all(std::string& to) const;
-  /// Writes n bytes. Returns false, with errno set, if not all bytes could be written.
-  LAMINA_API LAMINA_COLD bool write(const void* from, std::size_t n) const;
-  /// Waits until the bytes are on the disk. Succeeds on file systems that do not support this.
-  LAMINA_API LAMINA_COLD bool sync() const;
-  /// Closes the file. Returns false, with errno set, if the system reports a failure of an earlier
-  /// write only now.
-  LAMINA_API LAMINA_COLD bool close();
-
- private:
-  static constexpr std::size_t most = std::size_t{1} << 30;  // per call
-  int number_ = -1;
-};
-
 /// All bytes of a file. Throws lamina::error with the path when the file is missing or cannot be
 /// read.
 LAMINA_API_COLD std::string read_file(const std::string& path);
-
-/// Calls `visit` with each name in a directory, in no particular order. If the directory does not
-/// exist, there are no calls. Throws lamina::error with its name if it cannot be read.
-template <class Visit>
-LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
-  DIR* open = ::opendir(directory.c_str());
-  if (open == nullptr) {
-    if (errno == ENOENT || errno == ENOTDIR) return;
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
-  }
-  struct closing {
-    DIR* open;
-    ~closing() { ::closedir(open); }
-  } const closes{open};  // visit may throw
-  for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
-    visit(std::string_view(entry->d_name));
-  if (errno != 0)
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
-}
-
-namespace detail {
-
-/// The process number in a name of the form "NAME.PROCESS-NUMBER.writing", or 0 for any other name.
-LAMINA_API_COLD long writer_of(std::string_view name);
-
-/// Removes the temporary files that killed writers left in a folder. A file is removed only if no
-/// process has the writer's number and the file is more than an hour older than `now`, a time by
-/// the folder's own clock. The age matters because the writer may run on another machine that
-/// shares the folder. No locks are used, because some file systems hang in them.
-LAMINA_API_COLD void remove_left_files(const std::string& folder, ::time_t now);
-
-#if LAMINA_DEFINES
-
-long writer_of(std::string_view name) {
-  if (!name.ends_with(".writing")) return 0;
-  name.remove_suffix(8);
-  const std::size_t dot = name.rfind('.'), dash = name.rfind('-');
-  if (dot == name.npos || dash == name.npos || dash < dot + 2 || dash + 1 == name.size()) return 0;
-  long process = 0;
-  for (std::size_t i = dot + 1; i < name.size(); ++i) {
-    if (i == dash) continue;
-    if (name[i] < '0' || name[i] > '9' || process > 100'000'000) return 0;
-    if (i < dash) process = 10 * process + (name[i] - '0');
-  }
-  return process;
-}
-
-void remove_left_files(const std::string& folder, ::time_t now) {
-  const auto remove_left = [&](std::string_view name) {
-    const long process = writer_of(name);
-    if (process == 0 || ::kill(static_cast<::pid_t>(process), 0) == 0 || errno != ESRCH) return;
-    const std::string path = text() << folder << name;
-    struct stat found {};
-    if (::lstat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && now - found.st_mtime > 3600)
-      ::unlink(path.c_str());
-  };
-  try {
-    for_each_name(folder.empty() ? "." : folder, remove_left);
-  } catch (const error&) {  // the caller may not read the folder
-  }
-}
-
-#endif  // LAMINA_DEFINES
-
-}  // namespace detail
 
 /// Writes a file as a whole, into a new file next to the target of the path; links are followed.
 /// When all bytes are on the disk, the new file is renamed to the target. So several writers do not
@@ -217,63 +100,6 @@ LAMINA_API_COLD void make_directories(const std::string& path);
 
 #if LAMINA_DEFINES
 
-std::string reason_of(int failure) { return std::generic_category().message(failure); }
-
-open_file::open_file(const std::string& path, int flags, ::mode_t mode) {
-  errno = EINVAL;  // the system would stop at the zero byte and open another file
-  if (path.find('\0') == path.npos)
-    number_ = detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
-}
-
-open_file::~open_file() { close(); }
-
-long long open_file::read(void* to, std::size_t n) const {
-  std::size_t had = 0;
-  while (had < n) {
-    const ::ssize_t got = detail::uninterrupted([&] {
-      return ::read(number_, static_cast<char*>(to) + had, n - had < most ? n - had : most);
-    });
-    if (got < 0) return -1;
-    if (got == 0) break;
-    had += static_cast<std::size_t>(got);
-  }
-  return static_cast<long long>(had);
-}
-
-bool open_file::read_all(std::string& to) const {
-  for (;;) {
-    const std::size_t had = to.size(), more = had < 65536 ? 65536 : had;
-    to.resize(had + more);
-    const long long got = read(&to[had], more);
-    to.resize(had + static_cast<std::size_t>(got < 0 ? 0 : got));
-    if (got < static_cast<long long>(more)) return got >= 0;
-  }
-}
-
-bool open_file::write(const void* from, std::size_t n) const {
-  std::size_t had = 0;
-  while (had < n) {
-    const ::ssize_t got = detail::uninterrupted([&] {
-      return ::write(number_, static_cast<const char*>(from) + had,
-                     n - had < most ? n - had : most);
-    });
-    if (got == 0) errno = ENOSPC;
-    if (got <= 0) return false;
-    had += static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-bool open_file::sync() const {
-  return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
-         errno == ENOTSUP || errno == ENOSYS;
-}
-
-bool open_file::close() {
-  const int number = std::exchange(number_, -1);
-  return number < 0 || ::close(number) == 0 || errno == EINTR;
-}
-
 std::string read_file(const std::string& path) {
   const open_file in(path);
   if (!in.is_open())
@@ -316,6 +142,8 @@ bool written_file::open() {
     beside_.clear();
     return false;
   }
+  bool can = false;
+  detail::lock_file(file_, can);
   if (is_there) take_over(found, mode);
   remove_left();
   return true;
@@ -359,8 +187,10 @@ bool written_file::follow_link() {
 
 std::string written_file::name_beside() const {
   static unsigned long long count = 0;
-  const std::string own = text() << "." << static_cast<long long>(::getpid()) << "-"
-                                 << __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) << ".writing";
+  const unsigned long long number =
+      detail::first_number_of_writer() + __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+  const std::string own = text() << "." << static_cast<long long>(::getpid()) << "-" << number
+                                 << ".writing";
   const std::string folder = folder_of(target_);
   std::string name = target_.substr(folder.size());
   const std::size_t before = folder.size() + own.size();

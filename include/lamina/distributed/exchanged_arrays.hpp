@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
@@ -21,6 +23,8 @@
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/release_pages.hpp>
 #include <lamina/distributed/rows_exchange.hpp>
+#include <lamina/distributed/texts_of_ranks.hpp>
+#include <lamina/optimizer/option_text.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -53,9 +57,9 @@ class exchanged_arrays final : public shared_arrays {
     const std::uint64_t bytes = group_.bucket_bytes();
     std::vector<std::uint64_t> of_bucket(all.size());
     group_.gather(&bytes, sizeof bytes, of_bucket.data());
+    require_options();
     for (std::size_t r = 1; r < all.size(); ++r) {
       require(r, "program", all[0].program, all[r].program);
-      require(r, "optimizer", all[0].optimizer, all[r].optimizer);
       require(r, "seed", all[0].seed, all[r].seed);
       require(r, "number of threads", all[0].threads, all[r].threads);
       require(r, "number of earlier steps", all[0].steps, all[r].steps);
@@ -110,14 +114,19 @@ class exchanged_arrays final : public shared_arrays {
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
     const std::size_t mine = bytes * static_cast<std::size_t>(local);
     std::byte* const first = static_cast<std::byte*>(all);
-    sent_.resize(mine + sizeof samples);
+    sent_.resize(mine + sizeof samples + sizeof update_);
     std::memcpy(sent_.data(), first + mine * static_cast<std::size_t>(rank_), mine);
     std::memcpy(sent_.data() + mine, &samples, sizeof samples);
+    std::memcpy(sent_.data() + mine + sizeof samples, &update_, sizeof update_);
     gathered_.resize(sent_.size() * static_cast<std::size_t>(ranks_));
     group_.gather(sent_.data(), sent_.size(), gathered_.data());
+    bool same_update = true;
     for (std::size_t r = 0; r < static_cast<std::size_t>(ranks_); ++r) {
       const std::byte* const from = gathered_.data() + r * sent_.size();
       std::memcpy(first + r * mine, from, mine);
+      same_update =
+          same_update && std::memcmp(from + mine + sizeof samples,
+                                     gathered_.data() + mine + sizeof samples, sizeof update_) == 0;
       int others = 0;
       std::memcpy(&others, from + mine, sizeof others);
       if (others != samples)
@@ -125,6 +134,7 @@ class exchanged_arrays final : public shared_arrays {
                            << samples << " samples in rank " << rank_ << " and " << others
                            << " in rank " << r);
     }
+    if (!same_update) fail_update();
   }
 
   LAMINA_COLD void average(const float* const* copies, float* const* to, const std::size_t* floats,
@@ -261,6 +271,31 @@ class exchanged_arrays final : public shared_arrays {
         messages.push_back({r, of[i], floats[i] * sizeof(float)});
     const std::vector<process_group::message> none;
     group_.exchange(rank_ == 0 ? messages : none, rank_ == 0 ? none : messages);
+  }
+  /// Throws lamina::error that names the options in which a rank differs from rank 0.
+  LAMINA_COLD void require_options() {
+    if (ranks_ == 1) return;
+    const std::string mine = options();
+    checksum sum;
+    sum.add(mine.data(), mine.size());
+    const std::uint64_t own = sum.value();
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks_));
+    group_.gather(&own, sizeof own, all.data());
+    for (const std::uint64_t one : all)
+      if (one != all[0]) fail_options(mine);
+  }
+  /// The same after options have changed. All must call it.
+  [[noreturn]] LAMINA_COLD void fail_update() { fail_options(options()); }
+  std::string options() const {
+    return options_.text != nullptr ? options_.text(options_.trainer) : std::string();
+  }
+  [[noreturn]] LAMINA_COLD void fail_options(const std::string& mine) {
+    const std::vector<std::string> all = texts_of_ranks(group_, mine);
+    std::size_t r = 1;
+    while (r + 1 < all.size() && all[r] == all[0]) ++r;
+    throw error(text() << "lamina: train: expected the same optimizer in each process, found "
+                       << optimizer::lines_of_one(all[0], all[r]) << " in rank 0 and "
+                       << optimizer::lines_of_one(all[r], all[0]) << " in rank " << r);
   }
   template <class T>
   static void require(std::size_t rank, std::string_view what, T first, T found) {

@@ -23,6 +23,14 @@ class gathered_pieces {
   /// What a piece takes more than its bytes.
   static constexpr std::size_t head = sizeof(std::uint64_t);
 
+  /// The bytes of a piece. Throws lamina::error for more than MPI counts.
+  static int length(std::size_t bytes) {
+    if ((bytes + head) >> 31 != 0)
+      throw error(text() << "lamina: distributed: expected to gather less than 2 GiB of each rank, "
+                            "found "
+                         << bytes << " bytes");
+    return static_cast<int>(bytes + head);
+  }
   /// Begins a gather of `bytes` bytes of each rank.
   void begin(const void* mine, std::size_t bytes, int ranks) {
     bytes_ = bytes;

@@ -6,6 +6,9 @@
 
 #include <cstdlib>
 
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The number of processes that a launcher has started together, as the environment says: that of
@@ -18,6 +21,14 @@ LAMINA_COLD inline int launched_processes() {
     if (const char* const found = std::getenv(name); found != nullptr)
       if (const int n = std::atoi(found); n > 1) return n;
   return 1;
+}
+
+/// Throws lamina::error, in a process that MPI says is alone, if a launcher has started several.
+LAMINA_COLD inline void require_launched_alone() {
+  if (const int n = launched_processes(); n > 1)
+    throw error(text() << "lamina: distributed: expected " << n
+                       << " processes, as the launcher started, found one: the program has another "
+                          "MPI than the launcher, or srun needs --mpi (srun --mpi=list)");
 }
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <string>
 #include <string_view>
@@ -51,25 +52,39 @@ class mpi_farewell {
     if (status.MPI_TAG == tag_leave) ++left_;
     return true;
   }
-  /// Tells all other ranks that this one leaves without a failure. Returns whether all have told
-  /// so. Until then one of them may still fail; then call all_leave().
-  LAMINA_COLD bool have_all_left(MPI_Comm comm) {
-    leave(comm);
+  /// Tells all other ranks that this one leaves without a failure, after `calls` gathers. Returns
+  /// whether all have told so. Until then one of them may still fail; then call all_leave().
+  LAMINA_COLD bool have_all_left(MPI_Comm comm, std::int64_t calls) {
+    leave(comm, calls);
+    hear_leaves(comm);
+    return left_ == others_ && have_arrived();
+  }
+  /// A rank that has left, and how often it had gathered.
+  struct left_rank {
+    int rank;
+    std::int64_t calls;
+    std::chrono::steady_clock::time_point since;
+  };
+  /// Takes the messages of ranks that leave. Returns those that have left so far.
+  LAMINA_COLD const std::vector<left_rank>& hear_leaves(MPI_Comm comm) {
     for (int found = 1; found != 0;) {
       MPI_Status status;
       MPI_Iprobe(MPI_ANY_SOURCE, tag_leave, comm, &found, &status);
       if (found == 0) break;
-      MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, tag_leave, comm, MPI_STATUS_IGNORE);
+      std::int64_t calls = 0;
+      MPI_Recv(&calls, sizeof calls, MPI_BYTE, status.MPI_SOURCE, tag_leave, comm,
+               MPI_STATUS_IGNORE);
       ++left_;
+      left_ranks_.push_back({status.MPI_SOURCE, calls, clock::now()});
     }
-    return left_ == others_ && have_arrived();
+    return left_ranks_;
   }
   /// Tells all other ranks that this one leaves. Returns whether within three seconds all ranks
   /// leave and all messages have arrived, also those that `more_have_arrived()` asks for: then
   /// MPI can end in order.
   template <class F>
   LAMINA_COLD bool all_leave(MPI_Comm comm, F&& more_have_arrived) {
-    leave(comm);
+    leave(comm, 0);
     // A rank sends nothing after its leave, so what it has sent is here when that is.
     for (const auto begin = clock::now(); seconds_since(begin) < longest_wait;) {
       if (drain(comm)) continue;
@@ -92,11 +107,12 @@ class mpi_farewell {
 
  private:
   /// Tells all other ranks, once, that this one leaves.
-  void leave(MPI_Comm comm) {
+  void leave(MPI_Comm comm, std::int64_t calls) {
     if (others_ >= 0) return;
     MPI_Comm_size(comm, &others_);
     --others_;
-    send_all(comm, tag_leave, {});
+    calls_ = calls;
+    send_all(comm, tag_leave, {reinterpret_cast<const char*>(&calls_), sizeof calls_});
   }
   /// Whether all other ranks have what this one has told them.
   bool have_arrived() {
@@ -104,7 +120,7 @@ class mpi_farewell {
     MPI_Testall(static_cast<int>(told_.size()), told_.data(), &done, MPI_STATUSES_IGNORE);
     return done != 0;
   }
-  void send_all(MPI_Comm comm, int tag, const std::string& what) {
+  void send_all(MPI_Comm comm, int tag, std::string_view what) {
     int rank = 0, size = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -115,11 +131,13 @@ class mpi_farewell {
     }
   }
 
-  std::string reason_;  // a member, because a rank may receive it long after tell()
+  std::string reason_;      // a member, because a rank may receive it long after tell()
+  std::int64_t calls_ = 0;  // so is this
   std::vector<MPI_Request> told_;
   MPI_Request pending_ = MPI_REQUEST_NULL;  // of drain()
   std::vector<std::byte> forgotten_;
-  int left_ = 0;     // ranks that have left
+  int left_ = 0;                       // ranks that have left
+  std::vector<left_rank> left_ranks_;  // those that left before a failure
   int others_ = -1;  // all ranks but this one; -1: it has not told them that it leaves
 };
 

@@ -8,34 +8,24 @@
 #include <cstdint>
 #include <vector>
 
+#include <lamina/core/error.hpp>
 #include <lamina/distributed/mpi_requests.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Numbers in the memory of rank 0, each in a window of its own. The functions return codes of MPI.
+/// Numbers in the memory of rank 0, each in a window of its own.
 class mpi_numbers {
  public:
   int size() const { return static_cast<int>(windows_.size()); }
-  /// Makes a number, which is 0. All processes must call it.
-  LAMINA_COLD int add(MPI_Comm comm) {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    std::int64_t* number = nullptr;
-    windows_.push_back(MPI_WIN_NULL);
-    const int code = MPI_Win_allocate(rank == 0 ? sizeof *number : 0, sizeof *number, MPI_INFO_NULL,
-                                      comm, &number, &windows_.back());
-    if (code != MPI_SUCCESS) {
-      windows_.pop_back();
-      return code;
-    }
-    MPI_Win_set_errhandler(windows_.back(), MPI_ERRORS_RETURN);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, windows_.back());
-    if (rank == 0) *number = 0;
-    MPI_Win_sync(windows_.back());
-    return MPI_Barrier(comm);
+  /// Makes a number, which is 0. All processes must call it. Throws lamina::error if MPI cannot.
+  LAMINA_COLD void add(MPI_Comm comm) {
+    if (make(comm) != MPI_SUCCESS)
+      throw error(
+          "lamina: distributed: expected an MPI with one-sided communication between these hosts, "
+          "found none; for Open MPI, the environment variable OMPI_MCA_osc=^ucx may help");
   }
   /// Begins to add `more` to a number; `before` receives what it was. Both must stay until the
-  /// request of `of` is done.
+  /// request of `of` is done. Returns a code of MPI.
   LAMINA_COLD int add_to(int index, const std::int64_t& more, std::int64_t& before,
                          mpi_requests& of) {
     of.begin();
@@ -52,6 +42,23 @@ class mpi_numbers {
   }
 
  private:
+  LAMINA_COLD int make(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    std::int64_t* number = nullptr;
+    windows_.push_back(MPI_WIN_NULL);
+    const int code = MPI_Win_allocate(rank == 0 ? sizeof *number : 0, sizeof *number, MPI_INFO_NULL,
+                                      comm, &number, &windows_.back());
+    if (code != MPI_SUCCESS) {
+      windows_.pop_back();
+      return code;
+    }
+    MPI_Win_set_errhandler(windows_.back(), MPI_ERRORS_RETURN);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, windows_.back());
+    if (rank == 0) *number = 0;
+    MPI_Win_sync(windows_.back());
+    return MPI_Barrier(comm);
+  }
   std::vector<MPI_Win> windows_;
 };
 

@@ -19,6 +19,8 @@
 #endif
 #include <mpi.h>
 
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
@@ -29,6 +31,13 @@ LAMINA_COLD inline std::string mpi_message(int code) {
   int length = 0;
   MPI_Error_string(code, what, &length);
   return what;
+}
+
+/// Throws lamina::error for a code of MPI that is an error.
+LAMINA_COLD inline void require_mpi(int code, int rank) {
+  if (code == MPI_SUCCESS) return;
+  throw error(text() << "lamina: distributed: MPI failed in rank " << rank << ": "
+                     << mpi_message(code) << " (do all processes make the same calls?)");
 }
 
 /// The requests of an exchange; those of receives come first.

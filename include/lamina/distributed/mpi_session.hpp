@@ -35,6 +35,7 @@
 #include <lamina/distributed/mpi_letters.hpp>
 #include <lamina/distributed/mpi_numbers.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
+#include <lamina/distributed/mpi_roll_call.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/divide_tables.hpp>
 #include <lamina/distributed/servers/share_arrays.hpp>
@@ -63,11 +64,7 @@ class mpi_session : public process_group {
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
       : mpi_session(mpi_begin(argc, argv, options.communication_thread), options) {
     // The other constructor is done, so the destructor ends MPI after these errors.
-    if (const int n = launched_processes(); size_ == 1 && n > 1)
-      throw error(
-          text() << "lamina: distributed: expected " << n
-                 << " processes, as the launcher started, found one: the program has another "
-                    "MPI than the launcher, or srun needs --mpi (srun --mpi=list)");
+    if (size_ == 1) require_launched_alone();
     roles_ = agreed_roles(*this, options_);
   }
   mpi_session(const mpi_session&) = delete;
@@ -82,9 +79,9 @@ class mpi_session : public process_group {
     if (ended != 0) return;
     if (std::uncaught_exceptions() > unwinding_) fail("an exception ended the process");
     if (!has_failed_) end_letters();
-    // end() does not return, so a handler in main cannot print the reason.
+    // mpi_abort() does not return, so a handler in main cannot print the reason.
     if (has_failed_ && !farewell_.all_leave(comm_, [this] { return letters_.have_arrived(); }))
-      end(reason_);
+      mpi_abort(reason_, exit_again);
     numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) mpi_finalize();
@@ -107,7 +104,8 @@ class mpi_session : public process_group {
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     require_running();
-    const int count = length(bytes + gathered_pieces::head);
+    const int count = gathered_pieces::length(bytes);
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::gather);
     // Memory of its own, because MPI may still write when a failure has ended the caller.
     gathered_.begin(mine, bytes, size_);
     now_.begin();
@@ -119,6 +117,7 @@ class mpi_session : public process_group {
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
     require_running();
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::exchange);
     require(now_.post(comm_, tag_data, sends, receives));
     finish_now();
   }
@@ -129,6 +128,7 @@ class mpi_session : public process_group {
   }
   LAMINA_COLD int receive(letter& to, std::span<const int> awaited, int patiences) override {
     require_running();
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::letter);
     awaited_ = awaited;
     patiences_ = patiences;
     int from = MPI_ANY_SOURCE;
@@ -158,15 +158,15 @@ class mpi_session : public process_group {
 
   LAMINA_COLD int share_number() override {
     require_running();
-    if (numbers_.add(comm_) != MPI_SUCCESS)
-      throw error(
-          "lamina: distributed: expected an MPI with one-sided communication between these hosts, "
-          "found none; for Open MPI, the environment variable OMPI_MCA_osc=^ucx may help");
+    // MPI makes the number in calls that hear no failure, so all meet before.
+    gather(nullptr, 0, nullptr);
+    numbers_.add(comm_);
     return numbers_.size() - 1;
   }
   LAMINA_COLD std::int64_t add_to_number(int index, std::int64_t more) override {
     require_running();
     static constexpr int first[] = {0};
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::number);
     awaited_ = first;  // rank 0 has the number
     // Members, because MPI may still write when a failure has ended the caller.
     added_[0] = more;
@@ -198,6 +198,7 @@ class mpi_session : public process_group {
     if (waits % 64 == 0) std::this_thread::yield();
     if (waits % 256 != 0) return;
     hear_failure();
+    if (waits % 1024 == 0) roll_call_.reply(comm_), hear_leaves();
     const auto now = clock::now();
     if (waits == 256) waits_since_ = now;
     if (std::chrono::duration<double>(now - waits_since_).count() > patiences_ * options_.patience)
@@ -212,7 +213,7 @@ class mpi_session : public process_group {
       if (reason_.empty()) reason_ = std::string(why);
       farewell_.tell(comm_, why);
     } catch (...) {
-      end(why);
+      mpi_abort(why, exit_again);
     }
   }
 
@@ -236,13 +237,6 @@ class mpi_session : public process_group {
     hosts_.gather(comm_, size_);
   }
 
-  static int length(std::size_t bytes) {
-    if (bytes >> 31 != 0)
-      throw error(text() << "lamina: distributed: expected to gather less than 2 GiB of each rank, "
-                            "found "
-                         << bytes << " bytes");
-    return static_cast<int>(bytes);
-  }
   bool is_done(requests& of) {
     int done = 0;
     require(
@@ -250,20 +244,12 @@ class mpi_session : public process_group {
     if (done != 0) of.is_open = false;
     return done != 0;
   }
-  void require(int code) const {
-    if (code == MPI_SUCCESS) return;
-    throw error(text() << "lamina: distributed: MPI failed in rank " << rank_ << ": "
-                       << mpi_message(code) << " (do all processes make the same calls?)");
-  }
+  void require(int code) const { require_mpi(code, rank_); }
   void require_running() const {
     if (has_failed_)
       throw error(
           "lamina: distributed: expected processes that all run, found one that has failed "
           "before");
-  }
-
-  [[noreturn]] LAMINA_COLD static void end(std::string_view why) noexcept {
-    mpi_abort(why, exit_again);
   }
 
   /// Waits until the exchange that its caller waits for is done. Throws if another rank fails or
@@ -329,30 +315,44 @@ class mpi_session : public process_group {
     try {
       if (reason_.empty() && std::current_exception()) throw;
     } catch (const std::exception& e) {
-      end(e.what());
+      mpi_abort(e.what(), exit_again);
     } catch (...) {
     }
-    end(reason_.empty() ? "lamina: distributed: expected that other ranks receive what this one "
-                          "sends before it gives up an exchange, found that they do not"
-                        : reason_);
+    mpi_abort(reason_.empty()
+                  ? "lamina: distributed: expected that other ranks receive what this one "
+                    "sends before it gives up an exchange, found that they do not"
+                  : reason_,
+              exit_again);
+  }
+  /// The ranks that this one waits for, none of them twice; none if it waits for all.
+  LAMINA_COLD std::vector<int> awaited_ranks() {
+    std::vector<int> all;
+    const auto add = [&](int peer) {
+      if (peer >= 0 && std::find(all.begin(), all.end(), peer) == all.end()) all.push_back(peer);
+    };
+    for (const int peer : awaited_) add(peer);
+    const std::lock_guard lock(started_mutex_);
+    each_open([&](MPI_Request&, int peer) { add(peer); });
+    return all;
+  }
+  /// Throws if a rank that this one waits for has ended its session.
+  LAMINA_COLD void hear_leaves() {
+    const std::vector<mpi_farewell::left_rank>& left = farewell_.hear_leaves(comm_);
+    if (left.empty()) return;
+    const std::string why = roll_call_.text_of_leave(left, awaited_ranks(), hosts_, rank_);
+    if (why.empty()) return;
+    hear_failure();  // it may have told this before it left
+    stop(why);
   }
   /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
   [[noreturn]] LAMINA_COLD void lose() {
-    std::string who;
-    const auto add = [&](int peer) {
-      if (peer < 0) return;
-      const std::string name = text() << "rank " << peer << " on " << host(peer);
-      if (who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
-    };
-    for (const int peer : awaited_) add(peer);
-    {
-      const std::lock_guard lock(started_mutex_);
-      each_open([&](MPI_Request&, int peer) { add(peer); });
-    }
-    reason_ = (text() << "lamina: distributed: expected a word from "
-                      << (who.empty() ? std::string("every rank") : who) << " within ")
-                  .print("%g", patiences_ * options_.patience)
-              << " s, found silence (seen by rank " << rank_ << " on " << host(rank_) << ")";
+    const double seconds = patiences_ * options_.patience;
+    stop(roll_call_.text_of_silence(
+        comm_, farewell_, [this] { hear_failure(); }, awaited_ranks(), hosts_, rank_, seconds));
+  }
+  /// Tells all ranks why the training ends, and throws it.
+  [[noreturn]] LAMINA_COLD void stop(const std::string& why) {
+    reason_ = why;
     fail(reason_);
     cancel();
     throw error(reason_);
@@ -362,10 +362,10 @@ class mpi_session : public process_group {
   /// because MPI_Finalize would not hear that one of them fails.
   LAMINA_COLD void end_letters() {
     try {
-      for (waits_ = 0; !letters_.have_arrived(); wait_awhile()) {
+      for (waits_ = 0; !letters_.have_arrived() || !roll_call_.have_arrived(); wait_awhile()) {
       }
       for (bool left = !is_owner_; !left;) {
-        left = farewell_.have_all_left(comm_);
+        left = farewell_.have_all_left(comm_, roll_call_.gathers());
         hear_failure();
         if (!left) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
@@ -394,6 +394,7 @@ class mpi_session : public process_group {
   std::span<const int> awaited_;  // whose letters receive() waits for, and how long
   int patiences_ = 1;
   mpi_farewell farewell_;
+  mpi_roll_call roll_call_;
   std::string reason_;  // why the training ends
 };
 

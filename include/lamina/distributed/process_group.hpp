@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,21 +46,23 @@ class process_group : public world {
           "lamina: distributed: expected add_up() of the processes that train, found a call on a "
           "parameter server: ask world.is_parameter_server()");
     std::vector<std::int64_t> all(static_cast<std::size_t>(trainers()));
-    if (parameter_servers() == 0) {
-      gather(&mine, sizeof mine, all.data());
-    } else {
-      all[static_cast<std::size_t>(rank_)] = mine;
-      std::vector<message> sends, receives;
-      for (int r = 0; r < trainers(); ++r) {
-        if (r == rank_) continue;
-        sends.push_back({r, &mine, sizeof mine});
-        receives.push_back({r, &all[static_cast<std::size_t>(r)], sizeof mine});
-      }
-      exchange(sends, receives);
-    }
+    gather_trainers(&mine, sizeof mine, all.data());
     std::int64_t sum = 0;
     for (const std::int64_t one : all) sum += one;
     return sum;
+  }
+  LAMINA_COLD void gather_trainers(const void* mine, std::size_t bytes, void* all) override {
+    if (parameter_servers() == 0) return gather(mine, bytes, all);
+    std::byte* const to = static_cast<std::byte*>(all);
+    const std::size_t me = static_cast<std::size_t>(rank_);
+    if (bytes > 0) std::memmove(to + me * bytes, mine, bytes);
+    std::vector<message> sends, receives;
+    for (int r = 0; r < trainers(); ++r) {
+      if (r == rank_) continue;
+      sends.push_back({r, to + me * bytes, bytes});
+      receives.push_back({r, to + static_cast<std::size_t>(r) * bytes, bytes});
+    }
+    if (!sends.empty()) exchange(sends, receives);
   }
   void reduce(const engine::reduction_call& call, void* array, const bool* takes_part) override {
     array_reduction<process_group>(*this, call).run(array, takes_part, reduced_);

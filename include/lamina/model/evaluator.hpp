@@ -24,6 +24,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sequence_view.hpp>
 #include <lamina/model/storage.hpp>
+#include <lamina/model/test_sums.hpp>
 #include <lamina/plan/feed_mask.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
@@ -203,8 +204,14 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// Computes a whole pass of a reader of mini-batches. Returns the mean cost over all samples and
   /// the metrics of the pass. The metrics accuracy, auc, chunk_eval and quotients of sums add up
   /// their counts. Throws lamina::error for a reader without samples and for data that do not fit.
-  template <class Reader>
-  test_result test(Reader&& batches) {
+  /// In several processes, `all` is their distributed::session: each reads the whole data, or a
+  /// share of its own, which may be empty, and all get the result of all samples. All processes
+  /// that train must call it; an error in one of them ends all.
+  template <class Reader, class World = detail::no_world>
+  requires(__is_same(World, detail::no_world) || requires(World & w) {
+    w.gather_trainers(&w, 0, &w);
+    w.fail("");
+  }) test_result test(Reader&& batches, World&& all = World{}) {
     constexpr bool readable = reader::readable<Reader>;
     static_assert(check<readable, gets_type<Reader>>,
                   "lamina: reader: expected a reader: a copyable range, or a callable without "
@@ -223,7 +230,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
                   "lamina: reader: a field holds what its data layer takes: as many numbers, and "
                   "integers where it takes integers");
     if constexpr (readable && batched && fits && fed::ok)
-      return tested(batches);
+      return tested(batches, all);
     else
       return {};
   }
@@ -245,15 +252,20 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
+  template <class Reader, class World>
+  test_result tested(Reader& batches, World& all) {
+    detail::test_sums<program> sums;
+    detail::tell_of_failure(all, [&] { add_up(batches, sums); });
+    sums.join(machine_, all);
+    return sums.result();
+  }
+  /// Runs the mini-batches of a reader and adds up cost and metrics.
   template <class Reader>
-  test_result tested(Reader& batches) {
-    using metrics = metric_rules<program>;
-    test_result r;
-    metric_sum sums[bound(metrics::count)] = {};
-    metrics::begin_pass(machine_);
+  void add_up(Reader& batches, detail::test_sums<program>& sums) {
+    metric_rules<program>::begin_pass(machine_);
     minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {
-      position.first_sample = r.samples;
+      position.first_sample = sums.samples();
       try {
         feeder_.fill(batch);
       } catch (const row_error& e) {
@@ -271,24 +283,10 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       });
       ++position.batch;
       given_ = ~0ull;
-      r.samples += n;
-      if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
-      for (int i = 0; i < metrics::count; ++i) {
-        metric_sum one;
-        metrics::add(one, machine_, i);
-        metrics::extend(sums[i], one, n, i);
-      }
+      double cost_now = 0;
+      if constexpr (P::desc.cost >= 0) cost_now = cost();
+      sums.add(machine_, n, cost_now);
     }
-    if (r.samples == 0)
-      throw error(
-          "lamina: test: expected at least one mini-batch, found none: the reader is empty, or "
-          "drop_last left nothing of it");
-    r.cost /= static_cast<double>(r.samples);
-    r.metrics = std::vector<test_result::metric_value>(metrics::count);
-    for (int i = 0; i < metrics::count; ++i)
-      r.metrics[static_cast<std::size_t>(i)] = {std::string(program_metrics<program>::all.name[i]),
-                                                metrics::value(sums[i], i)};
-    return r;
   }
 
   /// Throws lamina::error if variable V depends on data that the last run did not get.

@@ -30,7 +30,9 @@ constexpr bool is_metric(int name) {
 template <class P, int V, class Machine>
 auto number_in(Machine& machine) {
   using number = typename cpp_type_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
-  return *reinterpret_cast<const number*>(machine.template address<V>());
+  const void* const at = machine.template address<V>();
+  if (at == nullptr) __builtin_unreachable();  // it has memory, which g++ does not see
+  return *static_cast<const number*>(at);
 }
 
 }  // namespace detail
@@ -53,6 +55,7 @@ struct program_metrics {
   template <class Machine>
   static double value(Machine& machine, int i) {
     const float* const at = machine.address(all.variable[i]);
+    if (at == nullptr) __builtin_unreachable();  // a metric has memory, which g++ does not see
     return all.is_double[i] ? *reinterpret_cast<const double*>(at) : static_cast<double>(*at);
   }
   static constexpr list all = [] {

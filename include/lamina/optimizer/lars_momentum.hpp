@@ -37,6 +37,8 @@ struct lars_momentum final : rule<lars_momentum> {
   static constexpr std::array<const char*, 1> states{"velocity"};
   static constexpr std::array<const char*, 1> state_slots{"Velocity"};
   static constexpr std::array<const char*, 3> attributes{"mu", "lars_coeff", "lars_weight_decay"};
+  static constexpr std::array<const char*, 3> option_names{"momentum", "lars_coeff",
+                                                           "lars_weight_decay"};
 
   /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 4;

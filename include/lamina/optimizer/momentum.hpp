@@ -33,6 +33,7 @@ struct momentum final : rule<momentum> {
   static constexpr std::array<const char*, 1> states{"velocity"};
   static constexpr std::array<const char*, 1> state_slots{"Velocity"};
   static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};
+  static constexpr std::array<const char*, 2> option_names{"momentum", "use_nesterov"};
 
   /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 3;

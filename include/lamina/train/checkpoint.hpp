@@ -10,57 +10,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
+#include <lamina/train/training_position.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
-
-/// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
-/// run reads the earlier mini-batches of the pass again. They must have `samples` samples in total
-/// and this checksum. With shared_tasks, it reads the chunks that are not finished instead.
-struct training_position {
-  int pass = 0;
-  std::int64_t batch = 0;
-  std::int64_t samples = -1;   // -1: not counted
-  std::uint64_t checksum = 0;  // 0: not computed
-  std::string finished{};      // what shared_tasks::finished() returned; empty: no tasks
-  std::uint64_t tasks = 0;     // shared_tasks::checksum()
-};
-
-/// Counts the part of a pass that a run has read: mini-batches, samples, and a running checksum.
-/// The checksum covers all samples in their order and the ends of mini-batches.
-class samples_of_pass {
- public:
-  LAMINA_API LAMINA_COLD void add(int rows, checksum sum);
-  /// Adds a mini-batch without a checksum.
-  void add(int rows) {
-    ++batches_;
-    samples_ += rows;
-  }
-  std::int64_t batches() const { return batches_; }
-  /// The position in pass `pass` after the mini-batches that were read.
-  training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
-  /// Continues from a position without the samples before it.
-  LAMINA_API LAMINA_COLD void go_on(const training_position& at);
-  /// Throws lamina::error unless the stopped run had read the same samples.
-  LAMINA_API LAMINA_COLD void require(const training_position& stopped,
-                                      const std::string& place) const;
-
- private:
-  std::int64_t batches_ = 0, samples_ = 0;
-  std::uint64_t sum_ = 0;
-};
 
 namespace detail {
 
@@ -210,6 +175,16 @@ std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
     number("@tasks@", facts.at.tasks);
     entries.push_back(tensor_entry::letters("@finished@", facts.at.finished));
   }
+  if (facts.at.readers >= 0) number("@readers@", static_cast<std::uint64_t>(facts.at.readers));
+  if (!facts.at.shares.empty()) {
+    static_assert(sizeof(share_position) == 16);
+    const std::size_t bytes = facts.at.shares.size() * sizeof(share_position);
+    entries.push_back({"@shares@",
+                       dtype::int64,
+                       {facts.at.shares.size(), 2},
+                       raw_bytes(std::string_view(
+                           reinterpret_cast<const char*>(facts.at.shares.data()), bytes))});
+  }
   if (facts.rate_factor != 1)
     number("@learning_rate_factor@", std::bit_cast<std::uint32_t>(facts.rate_factor));
   return entries;
@@ -274,6 +249,12 @@ void assign_checkpoint(const std::vector<tensor_entry>& entries, const std::stri
     if (e.name == "@checksum@") facts.at.checksum = e.as_number();
     if (e.name == "@tasks@") facts.at.tasks = e.as_number();
     if (e.name == "@finished@") facts.at.finished = e.bytes.view();
+    if (e.name == "@readers@") facts.at.readers = static_cast<int>(e.as_number());
+    if (e.name == "@shares@" && e.bytes.size() % sizeof(share_position) == 0) {
+      facts.at.shares.resize(e.bytes.size() / sizeof(share_position));
+      if (!facts.at.shares.empty())
+        std::memcpy(facts.at.shares.data(), e.bytes.data(), e.bytes.size());
+    }
     if (e.name == "@learning_rate_factor@")
       factor = std::bit_cast<float>(static_cast<std::uint32_t>(e.as_number()));
   }
@@ -331,42 +312,5 @@ inline const checkpoint_files& checkpoint_functions() {
                                         &detail::require_no_checkpoint};
   return all;
 }
-
-#if LAMINA_DEFINES
-
-void samples_of_pass::add(int rows, checksum sum) {
-  ++batches_;
-  samples_ += rows;
-  const std::uint64_t both[2] = {sum_, sum.value()};
-  checksum joined;
-  joined.add(both, sizeof both);
-  sum_ = joined.value();
-}
-
-void samples_of_pass::go_on(const training_position& at) {
-  batches_ = at.batch;
-  samples_ = at.samples;
-  sum_ = at.checksum;
-}
-
-void samples_of_pass::require(const training_position& stopped, const std::string& place) const {
-  const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
-    throw error(text() << "lamina: train: the checkpoint in " << place
-                       << " was made after mini-batch " << stopped.batch << " of pass "
-                       << stopped.pass << ": expected the same reader, which had read " << expected
-                       << " " << what << " by then, found " << read);
-  };
-  if (batches_ != stopped.batch) found("mini-batches", stopped.batch, batches_);
-  if (stopped.samples < 0) return;
-  if (samples_ != stopped.samples)
-    found("samples (is the batch size another one?)", stopped.samples, samples_);
-  if (stopped.checksum != 0 && sum_ != stopped.checksum)
-    throw error(text() << "lamina: train: the checkpoint in " << place
-                       << " was made after mini-batch " << stopped.batch << " of pass "
-                       << stopped.pass << ": expected the same " << samples_
-                       << " samples in the same order and mini-batches, found others");
-}
-
-#endif  // LAMINA_DEFINES
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -18,6 +18,8 @@
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/train/best_value.hpp>
+#include <lamina/train/joined_value.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -27,6 +29,10 @@ struct early_stopping_options {
   double min_delta = 0;         // a change of this or less is no improvement
   std::string_view metric{};    // the name of a metric; empty: the cost
   better is = better::smaller;  // use larger for an accuracy
+  // The processes that train the model together, each of which calls this object after its own
+  // test: all of them decide by the mean over their results, weighted by samples. Null: this
+  // process decides alone.
+  lamina::world* world = nullptr;
 };
 
 /// Compares the result of each test with the best one so far, and keeps the parameters of the best.
@@ -57,13 +63,11 @@ class early_stopping {
   /// Takes the result of a test; returns whether to stop. Throws lamina::error for a metric that
   /// the program does not have.
   bool operator()(const test_result& result) {
-    return (*this)(metric_.empty() ? result.cost : result.metric(metric_));
+    return take(metric_.empty() ? result.cost : result.metric(metric_),
+                static_cast<double>(result.samples));
   }
-  /// The same for any value; NaN is no improvement.
-  bool operator()(double value) {
-    if (best_.take(value)) keep();
-    return best_.waited() >= options_.patience;
-  }
+  /// The same for any value; NaN is no improvement. The values of several processes count alike.
+  bool operator()(double value) { return take(value, 1); }
 #ifdef LAMINA_NAMES_OPTIONS
   // clang-format off
   early_stopping(...) = delete;  // expected early_stopping early{model, {.patience = 5}}
@@ -102,6 +106,10 @@ class early_stopping {
   }
 
  private:
+  bool take(double value, double weight) {
+    if (best_.take(detail::joined_value(options_.world, value, weight))) keep();
+    return best_.waited() >= options_.patience;
+  }
   template <class F>
   void each_array(F&& f) {
     for (int i = 0; i < model_.parameter_arrays(); ++i)

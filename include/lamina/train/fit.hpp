@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include <lamina/optimizer/event.hpp>
 #include <lamina/train/early_stopping.hpp>
 #include <lamina/train/trainer.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -35,11 +38,38 @@ struct fit_result {
   bool stopped = false;        // stopped by an event handler
 };
 
+namespace detail {
+/// Throws lamina::error that names an option of fit in which processes differ. All that train must
+/// call it.
+LAMINA_COLD inline void require_same_options(world& all, const fit_options& mine) {
+  static constexpr const char* names[] = {"passes", "patience", "min_delta", "metric (a checksum)",
+                                          "is (0: smaller, 1: larger)"};
+  constexpr std::size_t count = std::size(names);
+  double letters = 0;
+  for (const char c : mine.metric) letters = letters * 31 + c;
+  const double numbers[count] = {static_cast<double>(mine.passes),
+                                 static_cast<double>(mine.patience), mine.min_delta, letters,
+                                 mine.is == better::larger ? 1.0 : 0.0};
+  std::vector<double> found(count * static_cast<std::size_t>(all.trainers()));
+  all.gather_trainers(numbers, sizeof numbers, found.data());
+  for (std::size_t k = count; k < found.size(); ++k)
+    if (found[k] != found[k % count])
+      throw error((text() << "lamina: fit: expected the same option " << names[k % count]
+                          << " in each process, found ")
+                      .print("%.9g in rank 0", found[k % count])
+                      .print(" and %.9g in rank ", found[k])
+                  << k / count);
+}
+}  // namespace detail
+
 /// Trains pass by pass and tests on validation data after each pass. At the end the model has the
 /// parameters of the best test, whatever ended the training. The handler of the trainer's options
 /// gets three more events: end_validation after each test, with its cost and metrics; new_best
-/// after a test that is the best so far; early_stop. Throws lamina::error for options outside of
-/// their range.
+/// after a test that is the best so far; early_stop. With several processes (.world), all must call
+/// it. Each tests on the whole validation data or on a share of its own; the results are joined, so
+/// all end with the parameters of the same pass, and stop if a handler stops in any; other options
+/// in one of them are an error. Throws
+/// lamina::error for options outside of their range.
 template <program_type P, class Opt, class Machine, class Reader, class Validation>
 fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& validation,
                const fit_options& options = {}) {
@@ -52,12 +82,16 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
                            .min_delta = options.min_delta,
                            .metric = options.metric,
                            .is = options.is});
+  world* all = t.options().world;
+  // A parameter server has trained nothing, and alone.
+  if (all != nullptr && (all->trainers() == 1 || all->rank() >= all->trainers())) all = nullptr;
+  if (all != nullptr) detail::require_same_options(*all, options);
   fit_result result;
   while (result.passes < options.passes && !result.stopped && !result.stopped_early) {
     const int pass = t.passes();
     result.stopped = t.pass(batches).stopped;
     ++result.passes;
-    test_result tested = tests.test(validation);
+    test_result tested = all != nullptr ? tests.test(validation, *all) : tests.test(validation);
     result.stopped_early = early(tested);
     std::vector<optimizer::metric_value> metrics;
     for (const auto& m : tested.metrics) metrics.push_back({m.name, m.value});
@@ -74,6 +108,7 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
       result.best = std::move(tested);
     }
     if (result.stopped_early) report(event_kind::early_stop);
+    if (all != nullptr) result.stopped = all->add_up(result.stopped ? 1 : 0) > 0;
   }
   early.restore();
   t.send();

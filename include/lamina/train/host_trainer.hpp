@@ -21,6 +21,7 @@
 #include <lamina/plan/external_buffers.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
+#include <lamina/train/compared_options.hpp>
 #include <lamina/train/gradients/gradient_parts.hpp>
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/served_updates.hpp>
@@ -317,6 +318,7 @@ class host_trainer : served_updates<P, Opt> {
     if (shared_->is_asynchronous()) detail::fail_apart_in_world();
     if (ahead && reads_shard_) detail::fail_shares_ahead();
     begin_shared();
+    shared_->use(checksum_of_update(*used_, traits::scalars(*used_, steps_)));
   }
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {

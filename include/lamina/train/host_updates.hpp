@@ -10,15 +10,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
-#include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/training_program.hpp>
+#include <lamina/train/compared_options.hpp>
 #include <lamina/train/gradients/gradient_parts.hpp>
 #include <lamina/train/parameter_updates.hpp>
 #include <lamina/train/program_checksum.hpp>
@@ -108,11 +109,8 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
   LAMINA_COLD void begin_shared() {
     if (torn_) detail::fail_torn();
     if (begun_) return;
-    const auto numbers = traits::scalars(*used_, 0);
-    checksum options;
-    options.add(numbers.data(), sizeof numbers);
-    shared_->begin({program_checksum<P>, options.value(), seed_, steps_, pool_.size(),
-                    joins_statistics_ ? 1 : 0},
+    shared_->describe({&options_of, this});
+    shared_->begin({program_checksum<P>, seed_, steps_, pool_.size(), joins_statistics_ ? 1 : 0},
                    accumulator_pointers_.get(), states);
     begun_ = true;
     is_part_ = false;
@@ -136,6 +134,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     begin_shared();
     release_others();
     scalar_ = traits::scalars(*used_, steps_);
+    shared_->use(checksum_of_update(*used_, scalar_));
     const bool asynchronous = shared_->is_asynchronous();
     real cost;
     try {
@@ -195,6 +194,11 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
       ++steps_;
     }
     torn_ = false;
+  }
+  /// The options that all processes must have alike.
+  LAMINA_COLD static std::string options_of(const void* self) {
+    const host_updates& t = *static_cast<const host_updates*>(self);
+    return compared_options<P>(*t.used_, t.steps_);
   }
   /// The seed of this process: where trainers make their own steps, each draws other numbers.
   std::uint64_t own_seed() const { return reads_shard_ ? seed_ + shared_->part().seed : seed_; }

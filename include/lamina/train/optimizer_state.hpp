@@ -75,13 +75,6 @@ class optimizer_state {
       if (optimizer::needs_norm(clip_of(i))) return true;
     return false;
   }
-  /// A checksum of the options, which must be equal in the processes of a distributed training.
-  std::uint64_t checksum() const {
-    const scalar_list numbers = scalars(0);
-    lamina::checksum sum;
-    sum.add(numbers.data(), sizeof numbers);
-    return sum.value();
-  }
   scalar_list scalars(std::int64_t step) const { return traits::scalars(*used_, step); }
   /// The scalar arguments of the update of parameter i, one per attribute of its operator. A
   /// gradient of selected rows has its own update operator. The scale of the gradient is 1.

@@ -10,6 +10,8 @@
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/train/best_value.hpp>
+#include <lamina/train/joined_value.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -21,6 +23,10 @@ struct plateau_options {
   int cooldown = 0;             // number of values after a reduction that do not count
   float smallest_factor = 0;    // lower bound for the product of all reductions
   better is = better::smaller;  // use larger for an accuracy
+  // The processes that train together, each of which calls this object with its own value: all of
+  // them decide by the mean. Null: this process decides alone, and its optimizer's rate must be
+  // changed in all processes.
+  lamina::world* world = nullptr;
 };
 
 /// Multiplies the learning rate of an optimizer by a factor when a value has not improved for
@@ -45,7 +51,7 @@ class reduce_on_plateau {
 
   /// Takes the next value; returns whether the rate was lowered. NaN is no improvement.
   bool operator()(double value, optimizer::learning_rate& rate) {
-    const bool improved = best_.take(value);
+    const bool improved = best_.take(detail::joined_value(options_.world, value, 1));
     if (cooldown_ > 0) {
       --cooldown_;
       best_.forgive();

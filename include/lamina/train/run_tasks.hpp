@@ -24,6 +24,7 @@ class run_tasks {
   /// Throws lamina::error for tasks without processes that read shares.
   LAMINA_API LAMINA_COLD explicit run_tasks(const train_options& options);
 
+  bool has_any() const { return tasks_ != nullptr; }
   /// Begins the pass of a position. Returns whether the pass goes on behind finished chunks, so
   /// that the run does not read its earlier mini-batches again; then `seen` continues from the
   /// position. Throws lamina::error if the position has finished chunks and the run no tasks, or

@@ -32,7 +32,10 @@ void require_same_options(world& all, const train_options& mine) {
                                           "reads_shard",
                                           "check_nan or check_infinity",
                                           "tasks (0: none, 1: a queue)",
+                                          "passes",
+                                          "place (0: the CPU)",
                                           "checkpoint.directory (0: none, 1: one)",
+                                          "checkpoint.resume",
                                           "checkpoint.every_passes",
                                           "checkpoint.every_batches"};
   constexpr std::size_t count = std::size(names);
@@ -40,7 +43,10 @@ void require_same_options(world& all, const train_options& mine) {
                                        mine.reads_shard,
                                        mine.check_nan || mine.check_infinity,
                                        mine.tasks != nullptr,
+                                       mine.passes,
+                                       static_cast<std::int64_t>(mine.place.kind),
                                        saves,
+                                       saves && saving.resume,
                                        saves ? saving.every_passes : 0,
                                        saves ? saving.every_batches : 0};
   std::vector<std::int64_t> found(count * static_cast<std::size_t>(all.size()));

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
@@ -16,8 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The facts that must be equal in all processes of a training. They compare them before the first
 /// step.
 struct shared_facts {
-  std::uint64_t program = 0;    // checksum of the program
-  std::uint64_t optimizer = 0;  // checksum of the optimizer's options
+  std::uint64_t program = 0;  // checksum of the program
   std::uint64_t seed = 0;
   std::int64_t steps = 0;
   std::int64_t threads = 0;
@@ -82,9 +82,20 @@ class shared_arrays {
   };
   const own_part& part() const { return part_; }
 
-  /// Compares the facts of all processes, and gives all of them the parameters and accumulators of
-  /// rank 0; where divides_states(), each gets the accumulators of its own shard. Throws
-  /// lamina::error that names the first rank that differs, and in what.
+  /// The options of this process's trainer, one per line, as `text(trainer)` says them.
+  struct options_text {
+    std::string (*text)(const void* trainer) = nullptr;
+    const void* trainer = nullptr;
+  };
+  /// Says which options begin() compares besides the facts. Call it before begin().
+  void describe(const options_text& options) { options_ = options; }
+  /// Says what the next update uses, as a checksum; gather_facts() compares it, so that a process
+  /// which has changed its options alone is noticed in that step.
+  void use(std::uint64_t update) { update_ = update; }
+
+  /// Compares facts and options of all processes, and gives all of them the parameters and
+  /// accumulators of rank 0; where divides_states(), each gets the accumulators of its own shard.
+  /// Throws lamina::error that names the first rank that differs, and in what.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
   /// Takes the checksums of a mini-batch of all processes. Throws lamina::error unless they are
   /// equal, or, with `shares`, if they are: then each process must have samples of its own.
@@ -95,7 +106,7 @@ class shared_arrays {
   virtual void join_shares(std::int64_t* first, std::int64_t* count, int domains) = 0;
   /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
   /// of the processes. This process has filled in those of its own `local` parts. Throws
-  /// lamina::error if the mini-batches of the processes differ in size.
+  /// lamina::error if the mini-batches of the processes differ in size, or what use() has said.
   virtual void gather_facts(void* all, std::size_t bytes, int local, int samples) = 0;
   /// Sets to[i] to the weighted mean over all parts; copies[t * count + i] is that of local part t.
   /// A value that is equal in all parts is not changed by rounding.
@@ -160,6 +171,8 @@ class shared_arrays {
   int rank_, ranks_;
   bool is_server_ = false, is_asynchronous_ = false;
   own_part part_;
+  options_text options_;
+  std::uint64_t update_ = 0;
 };
 
 }  // namespace lamina::inline LAMINA_ABI

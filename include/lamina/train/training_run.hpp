@@ -65,9 +65,11 @@ class training_run {
     machine_.follow(opt);
     if constexpr (has_all_options) {
       threads_ = options.threads;
-      detail::prepare_machine(machine_, accumulates, options);
     }
-    tell_world([&] { find_position(); });
+    tell_world([&] {
+      if constexpr (has_all_options) detail::prepare_machine(machine_, accumulates, options);
+      find_position();
+    });
   }
   training_run(const training_run&) = delete;
   training_run& operator=(const training_run&) = delete;
@@ -91,11 +93,10 @@ class training_run {
   std::span<const optimizer::metric_value> metrics_of_pass() { return means_.whole(); }
   std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
 
-  /// position() is the position for a checkpoint written now; with tasks, all processes that train
-  /// must call it. set_position() sets it; `source` says in error messages where it came from.
-  training_position position() const {
-    return in_pass_ ? tasks_.with(seen_.position(at_.pass)) : at_;
-  }
+  /// position() is the position for a checkpoint written now; with tasks, and in a pass of which
+  /// each process reads its share, all processes that train must call it. set_position() sets it;
+  /// `source` says in error messages where it came from.
+  training_position position() { return in_pass_ ? with_others(seen_.position(at_.pass)) : at_; }
   void set_position(const training_position& at, const std::string& source) {
     at_ = at;
     source_ = source;
@@ -201,18 +202,22 @@ class training_run {
   bool reads_shard() const {
     if constexpr (requires { machine_.joins_shares(); })
       return machine_.joins_shares();
-    else if constexpr (has_all_options)
-      return options_.reads_shard && options_.world != nullptr;
     else
-      return false;
+      return wants_shares();
   }
+  bool wants_shares() const {
+    if constexpr (has_all_options) return options_.reads_shard && options_.world != nullptr;
+    return false;
+  }
+  /// reads_shard(), also if this process is the only one, whose share is all there is.
+  bool has_shares() const { return reads_shard() || (wants_shares() && all()->size() == 1); }
   /// Whether this process makes steps of its own on a share of its own, which may be empty.
-  bool reads_alone() const {
-    if constexpr (has_all_options)
-      return options_.reads_shard && !reads_shard() && options_.world != nullptr &&
-             options_.world->size() > 1;
-    else
-      return false;
+  bool reads_alone() const { return wants_shares() && !reads_shard() && all()->size() > 1; }
+  /// A position with what all processes have read, of shares or of tasks.
+  training_position with_others(training_position at) {
+    if (at.batch > 0 && !tasks_.has_any() && !reads_alone())
+      seen_.add_shares(at, has_shares() ? all() : nullptr);
+    return tasks_.with(std::move(at));
   }
   template <class Reader>
   LAMINA_COLD void run_pass(Reader& batches) {
@@ -242,8 +247,7 @@ class training_run {
         note(feeder_, summed);
         here.first_sample += feeder_.rows();
       }
-      // The checksum is that of the share of rank 0.
-      if (!reads_shard() || all()->rank() == 0) seen_.require(at_, source_);
+      seen_.require(at_, source_, has_shares() ? all() : nullptr, reads_alone());
     }
     minibatch_group group;
     bool is_due = false;  // a checkpoint must be written at the next update
@@ -356,14 +360,10 @@ class training_run {
     detail::report_event(
         detail::reported_run{options_.on_event, stopping_, known_batches_, &opt_, &require_options},
         e);
-    bool same = options_.seed == seed_;
-    if constexpr (has_all_options) same = same && options_.threads == threads_;
-    if (!same) fail_changed_options();
-  }
-  [[noreturn]] LAMINA_COLD void fail_changed_options() const {
     int threads = 1;
     if constexpr (has_all_options) threads = options_.threads;
-    detail::fail_changed_options(threads_, seed_, threads, options_.seed);
+    if (options_.seed != seed_ || threads != threads_)
+      detail::fail_changed_options(threads_, seed_, threads, options_.seed);
   }
   /// Counts a mini-batch, so that a resumed run can compare it.
   void note(const feeder<P>& batch, bool summed) {
@@ -375,7 +375,7 @@ class training_run {
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
     if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
-    reached = tasks_.with(std::move(reached));
+    reached = with_others(std::move(reached));
     bool all_write = false;  // processes divide tables
     if constexpr (has_distributed_tables<P> && accumulates)
       all_write = machine_.trained().divided() != nullptr;

@@ -65,6 +65,9 @@ class world {
                                                                         std::uint64_t seed);
   /// Collects `bytes` bytes of each rank, in the order of the ranks. All must call it.
   LAMINA_API LAMINA_COLD virtual void gather(const void*, std::size_t, void*);
+  /// The same of the processes that train; all of them must call it, and the others must not.
+  LAMINA_API LAMINA_COLD virtual void gather_trainers(const void* mine, std::size_t bytes,
+                                                      void* all);
   /// Replaces an array by its reduction over those processes whose `takes_part` is true; zeros if
   /// there is none. All must call it, with the same call. Its memory is aligned to 64 bytes and has
   /// room for 32 * size() elements more.
@@ -99,6 +102,10 @@ std::shared_ptr<divided_tables> world::divide(std::vector<divided_table>, std::u
 }
 
 void world::gather(const void*, std::size_t, void*) { fail_to_run(); }
+
+void world::gather_trainers(const void* mine, std::size_t bytes, void* all) {
+  gather(mine, bytes, all);
+}
 
 void world::reduce(const engine::reduction_call&, void* /*array*/, const bool* /*takes_part*/) {
   fail_to_run();

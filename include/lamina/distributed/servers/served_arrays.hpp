@@ -61,6 +61,8 @@ class served_arrays : public shared_arrays {
       throw error(
           "lamina: train: expected one trainer at a time with parameter servers, found one that "
           "begins while another exists");
+    all_->describe(options_);
+    facts_.describe(options_);
     all_->begin(mine, accumulators, states);
     all_.reset();
     begun_ = group_.is_served = true;

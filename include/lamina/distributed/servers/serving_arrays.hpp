@@ -32,6 +32,7 @@ class serving_arrays : public shared_arrays {
 
   LAMINA_COLD void begin(const shared_facts& mine, float* const* accumulators,
                          int states) override {
+    all_->describe(options_);
     all_->begin(mine, accumulators, states);
     all_.reset();
     states_ = static_cast<std::size_t>(states);

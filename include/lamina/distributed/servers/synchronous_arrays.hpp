@@ -31,6 +31,7 @@ class synchronous_arrays final : public served_arrays {
     facts_.join_shares(first, count, domains);
   }
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
+    facts_.use(update_);
     facts_.gather_facts(all, bytes, local, samples);
   }
   LAMINA_COLD void average(const float* const* copies, float* const* to, const std::size_t* floats,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <lamina/core/error.hpp>
 #include <lamina/engine/cuda/schedule/machine.hpp>
@@ -18,6 +19,7 @@
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
+#include <lamina/train/compared_options.hpp>
 #include <lamina/train/device/deferred_updates.hpp>
 #include <lamina/train/device/device_trainer_base.hpp>
 #include <lamina/train/device/shared_device.hpp>
@@ -169,13 +171,20 @@ class device_trainer : public device_trainer_base<P, Opt> {
         steps_, [this](int i) { return machine_->gradient_rows(i); }, parameters_.pointers(),
         states_.pointers());
   }
+  /// The options that all processes must have alike.
+  LAMINA_COLD static std::string options_of(const void* self) {
+    const device_trainer& t = *static_cast<const device_trainer*>(self);
+    return compared_options<P>(t.state_.optimizer(), t.steps_);
+  }
   /// One step of all processes.
   LAMINA_COLD float shared_step(const batch_view<P>& batch) {
     if (!begun_) {
-      shared_->begin({program_checksum<P>, state_.checksum(), seed_, steps_, 1},
-                     parameters_.pointers(), states_.pointers(), states);
+      shared_->describe({&options_of, this});
+      shared_->begin({program_checksum<P>, seed_, steps_, 1}, parameters_.pointers(),
+                     states_.pointers(), states);
       begun_ = true;
     }
+    shared_->use(checksum_of_update(state_.optimizer(), state_.scalars(steps_)));
     const torn_step guard{this};
     const float cost = shared_->run(*machine_, batch, seed_, static_cast<std::uint64_t>(steps_));
     shared_->average_statistics(parameters_);

@@ -43,6 +43,9 @@ class shared_device {
 
   /// Throws lamina::error unless all processes read the same samples, or each its own.
   void require_samples(std::uint64_t checksum) { shared_->require_samples(checksum, reads_shard_); }
+  /// shared_arrays::describe() and use().
+  void describe(const shared_arrays::options_text& options) { shared_->describe(options); }
+  void use(std::uint64_t update) { shared_->use(update); }
   /// Before the first step: compares the facts of the processes, and gives all of them the arrays
   /// of rank 0, which have the sizes of parameters.
   LAMINA_COLD void begin(const shared_facts& mine, float* const* values, float* const* accumulators,
