@@ -6,12 +6,15 @@
 
 #include <cstdlib>
 
+#include <lamina/distributed/task_of_shell.hpp>
+
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The number of processes that a launcher has started together, as the environment says: that of
 /// Open MPI's or MPICH's mpirun, or of Slurm's srun. 1 without a launcher. A program that does not
 /// take part in the launcher's MPI can learn here that it is one of several.
 LAMINA_COLD inline int launched_processes() {
+  if (is_by_hand_in_task()) return 1;
   const char* const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
                                "SLURM_STEP_NUM_TASKS"};
   for (const char* const name : names)
