@@ -44,18 +44,17 @@ inline int exit_code_of_job(const std::vector<known_exit>& ranks) {
 /// heard of the failure of another one end with the code of that one.
 class mpi_exit {
  public:
-  /// Keeps MPI and a communicator whose messages have all arrived until this process exits. All
-  /// ranks must call it. Returns whether it does: where the system does not tell a code at exit
-  /// (other C libraries than glibc), the caller has to end MPI.
-  LAMINA_COLD static bool keep(MPI_Comm comm, bool knows) {
+  /// Keeps MPI until this process exits. All ranks of MPI_COMM_WORLD must call it. Returns whether
+  /// it does: where the system does not tell a code at exit (other C libraries than glibc), the
+  /// caller has to end MPI.
+  LAMINA_COLD static bool keep(bool knows) {
 #ifdef __GLIBC__
     kept& k = its();
-    k.comm = comm;
     k.knows = knows;
     k.is_pending = ::on_exit(at_exit, nullptr) == 0;
     return k.is_pending;
 #else
-    static_cast<void>(comm), static_cast<void>(knows);
+    static_cast<void>(knows);
     return false;
 #endif
   }
@@ -64,11 +63,11 @@ class mpi_exit {
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr int tag = 0;
+  // Not in the communicator of the session, where a rank that is later forgets what arrives.
+  static constexpr int tag = 32001;
   static constexpr double longest_wait = 10;  // seconds
 
   struct kept {
-    MPI_Comm comm = MPI_COMM_NULL;
     bool knows = false, is_pending = false;
   };
   static kept& its() {
@@ -84,8 +83,8 @@ class mpi_exit {
     if (is_main == 0) return;  // MPI may allow calls of that thread alone
     std::fflush(nullptr);      // the launcher ends the others when the first one has exited
     int rank = 0, size = 1;
-    MPI_Comm_rank(its().comm, &rank);
-    MPI_Comm_size(its().comm, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     const auto n = static_cast<std::size_t>(size), mine = static_cast<std::size_t>(rank);
     // Never freed: where a rank does not answer, MPI may still write.
     auto& codes = *new std::vector<std::array<int, 2>>(n);
@@ -94,9 +93,10 @@ class mpi_exit {
     for (int r = 0; r < size; ++r) {
       if (r == rank) continue;
       requests.resize(requests.size() + 2, MPI_REQUEST_NULL);
-      MPI_Irecv(codes[static_cast<std::size_t>(r)].data(), 2, MPI_INT, r, tag, its().comm,
+      MPI_Irecv(codes[static_cast<std::size_t>(r)].data(), 2, MPI_INT, r, tag, MPI_COMM_WORLD,
                 &requests.end()[-2]);
-      MPI_Isend(codes[mine].data(), 2, MPI_INT, r, tag, its().comm, &requests.end()[-1]);
+      MPI_Isend(codes[mine].data(), 2, MPI_INT, r, tag, MPI_COMM_WORLD,
+                &requests.end()[-1]);
     }
     int done = 0;
     for (const auto begin = clock::now();;) {

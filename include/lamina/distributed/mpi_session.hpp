@@ -89,7 +89,7 @@ class mpi_session : public process_group {
       end(reason_);
     numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
-    if (is_owner_ && has_failed_ && mpi_exit::keep(comm_, !has_heard_)) return;
+    if (is_owner_ && has_failed_ && mpi_exit::keep(!has_heard_)) return;
     if (is_owner_) mpi_finalize();
     farewell_.let_others_print();
     // MPI goes on, and may still write what a gather() was to receive that has failed.
