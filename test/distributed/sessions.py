@@ -13,6 +13,8 @@
  other_call     a rank gathers another number of bytes than the others
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
+ exit_code      one rank or two know why all end: the launcher returns the code of the one that knows
+ codes          the rule for it
  deaf           the receiver does not come: the rank ends all processes with its reason
 
 usage: sessions.py PROGRAM --mpirun MPIRUN
@@ -59,6 +61,16 @@ def check(launch):
             raise failure(f"{ranks} processes, {what}: found code {code}, '{out}' and\n{err}")
         if took > min(ENDS_WITHIN, 20):
             raise failure(f"{ranks} processes, {what}: ended after {took:.1f} s")
+    if launch.run(0, "codes")[0] != 0:
+        raise failure("codes: another rule")
+    # Each rank may be the one that knows; with the last two, another one ends with 1.
+    for knows, wanted in (("0", 65), ("1", 65), ("2", 65), ("1", 64), ("2", 75), ("0", 3),
+                          ("02", 65), ("20", 65)):
+        code, out, err = launch.run(3, "exit_code", knows, str(wanted))
+        heard = err.count("an exception ended the process (in rank")
+        if (code != wanted or err.count("this rank knows") != len(knows)
+                or (len(knows) == 1 and heard != 2)):
+            raise failure(f"rank {knows} knows {wanted}: found code {code} and\n{err}")
 
 
 if __name__ == "__main__":
