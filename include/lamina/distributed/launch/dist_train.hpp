@@ -118,7 +118,9 @@ LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
 
 /// The variables that mpirun on this machine is given, besides those of this process. By some of
 /// them Open MPI allows more processes than cores, and all cores to the threads of each, unless the
-/// user has said otherwise. Open MPI 4 and 5 have different names for them; MPICH needs none.
+/// user has said otherwise; Open MPI 4 and 5 have different names for them. MPICH is told to start
+/// the processes itself: within an allocation of Slurm it would ask srun, which waits for ever for
+/// the cores that the user's shell has.
 LAMINA_COLD inline std::vector<std::pair<std::string, std::string>> variables_of_mpirun(
     const job& j) {
   std::vector<std::pair<std::string, std::string>> told;
@@ -128,6 +130,10 @@ LAMINA_COLD inline std::vector<std::pair<std::string, std::string>> variables_of
         {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
         {"PRTE_MCA_hwloc_default_binding_policy", "none"}})
     if (std::getenv(name) == nullptr) told.emplace_back(name, value);
+  if (std::getenv("HYDRA_LAUNCHER") == nullptr && std::getenv("HYDRA_HOST_FILE") == nullptr) {
+    told.emplace_back("HYDRA_LAUNCHER", "fork");
+    if (std::getenv("HYDRA_RMK") == nullptr) told.emplace_back("HYDRA_RMK", "user");
+  }
   told.emplace_back("LAMINA_ROLE", "trainer");
   if (j.parameter_servers > 0)
     told.emplace_back("LAMINA_PARAMETER_SERVERS", std::string(text() << j.parameter_servers));
