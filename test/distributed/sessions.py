@@ -16,6 +16,8 @@
  wait           ranks wait for others that wait, sleep, have ended their sessions or fail, as
                 drawn at random: the error names those that are to blame and no other, and comes
                 at once unless a rank is silent
+ exit_code      one rank or two know why all end: the launcher returns the code of the one that knows
+ codes          the rule for it
  deaf           the receiver does not come: the rank ends all processes with its reason
 
 usage: sessions.py PROGRAM --mpirun MPIRUN [--seed N]
@@ -63,6 +65,16 @@ def check(launch):
             raise failure(f"{ranks} processes, {what}: found code {code}, '{out}' and\n{err}")
         if took > min(ENDS_WITHIN, 20):
             raise failure(f"{ranks} processes, {what}: ended after {took:.1f} s")
+    if launch.run(0, "codes")[0] != 0:
+        raise failure("codes: another rule")
+    # Each rank may be the one that knows; with the last two, another one ends with 1.
+    for knows, wanted in (("0", 65), ("1", 65), ("2", 65), ("1", 64), ("2", 75), ("0", 3),
+                          ("02", 65), ("20", 65)):
+        code, out, err = launch.run(3, "exit_code", knows, str(wanted))
+        heard = err.count("an exception ended the process (in rank")
+        if (code != wanted or err.count("this rank knows") != len(knows)
+                or (len(knows) == 1 and heard != 2)):
+            raise failure(f"rank {knows} knows {wanted}: found code {code} and\n{err}")
 
 
 def blamed(letters):

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -129,16 +130,56 @@ void other_thread(int& argc, char**& argv) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Options that do not fit: the session that begins MPI also ends it.
+/// Options that do not fit: the session that begins MPI also ends it, when the process exits.
 void no_trainers(int& argc, char**& argv) {
   try {
     session world{argc, argv, {.parameter_servers = 2}};
   } catch (const lamina::error&) {
-    int ended = 0;
-    MPI_Finalized(&ended);
-    require(ended != 0, "an MPI that has ended");
+    std::string found;
+    try {
+      session other{argc, argv};
+    } catch (const lamina::error& e) {
+      found = e.what();
+    }
+    require(found.find("expected an MPI that has not ended") != found.npos, "an MPI that ends");
+    std::atexit([] {
+      int ended = 0;
+      MPI_Finalized(&ended);
+      if (ended == 0) return;
+      std::fprintf(stderr, "lamina: test: expected an MPI that has not ended yet\n");
+      std::_Exit(3);
+    });
     throw;
   }
+}
+
+/// What main makes exit codes of.
+struct own_failure {
+  int code;
+};
+
+/// A rank knows why the training fails, and with which code main ends; the others hear of it.
+void exit_code(int& argc, char**& argv) {
+  const int code = std::atoi(argv[3]);
+  const std::string_view ranks = argv[2];
+  session world{argc, argv};
+  use(world, 2);
+  MPI_Barrier(MPI_COMM_WORLD);  // none hears of another one's failure before its own
+  if (ranks.find(static_cast<char>('0' + world.rank())) != ranks.npos) {
+    // A rank whose number is not the first of them does not know as much.
+    throw own_failure{ranks.front() - '0' == world.rank() ? code : 1};
+  }
+  world.add_up(0);
+}
+
+/// What all processes make of the codes of each.
+void codes() {
+  using lamina::distributed::exit_code_of_job;
+  require(exit_code_of_job({{1, false}, {65, true}}) == 65, "the code of the rank that knows");
+  require(exit_code_of_job({{65, false}, {1, true}}) == 1, "no code of a rank that has heard");
+  require(exit_code_of_job({{70, true}, {1, true}}) == 70, "the code of the lower rank");
+  require(exit_code_of_job({{70, true}, {64, true}}) == 64, "the code that says: not again");
+  require(exit_code_of_job({{0, true}, {1, false}}) == 0, "no code of a rank that ends well");
 }
 
 /// A communication thread needs more of the MPI of a program than a session without one.
@@ -221,8 +262,13 @@ int main(int argc, char** argv) {
     if (what == "at_end") at_end(argc, argv);
     if (what == "other_call") other_call(argc, argv);
     if (what == "wait") wait(argc, argv, argv[2], std::atof(argv[3]));
+    if (what == "exit_code") exit_code(argc, argv);
+    if (what == "codes") codes();
     if (what == "late" || what == "deaf") late(argc, argv, what == "deaf");
     return 0;
+  } catch (const own_failure& e) {
+    std::fprintf(stderr, "lamina: test: this rank knows\n");
+    return e.code;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -8,6 +8,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/distributed/task_of_shell.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -15,6 +16,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// Open MPI's or MPICH's mpirun, or of Slurm's srun. 1 without a launcher. A program that does not
 /// take part in the launcher's MPI can learn here that it is one of several.
 LAMINA_COLD inline int launched_processes() {
+  if (is_by_hand_in_task()) return 1;
   const char* const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
                                "SLURM_STEP_NUM_TASKS"};
   for (const char* const name : names)

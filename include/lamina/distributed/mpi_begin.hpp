@@ -5,7 +5,9 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/error.hpp>
+#include <lamina/distributed/mpi_exit.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
+#include <lamina/distributed/task_of_shell.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -18,12 +20,13 @@ LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv, bool several) {
   int begun = 0, ended = 0, level = MPI_THREAD_SINGLE, is_main = 1;
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
-  if (ended != 0)
+  if (ended != 0 || mpi_exit::is_pending())
     throw error(
         "lamina: distributed: expected an MPI that has not ended, found one after MPI_Finalize: "
         "make one session, or call MPI_Init_thread before the first session and MPI_Finalize after "
         "the last one");
   if (begun == 0) {
+    forget_task_of_shell();
     MPI_Init_thread(&argc, &argv, needed, &level);
     if (level >= needed) return true;
     MPI_Finalize();

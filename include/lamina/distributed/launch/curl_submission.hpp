@@ -44,6 +44,14 @@ LAMINA_COLD inline std::string collection_path(const manifest& object) {
          object["metadata"]["namespace"].get<std::string>() + "/" + names + "s";
 }
 
+/// A path for curl's --cert, where a password would follow a colon.
+LAMINA_COLD inline std::string curl_certificate(std::string_view path) {
+  std::string word;
+  for (const char c : path)
+    word += c == ':' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return word;
+}
+
 /// What an API server says of an object: the code of HTTP and the body.
 struct api_answer {
   int code = 0;
@@ -69,6 +77,7 @@ LAMINA_COLD inline void submit_by_curl(const job& j) {
   const private_folder folder;
   std::vector<std::string> words = {"curl",
                                     "--disable",
+                                    "--globoff",
                                     "--silent",
                                     "--show-error",
                                     "--proto",
@@ -87,7 +96,9 @@ LAMINA_COLD inline void submit_by_curl(const job& j) {
   // Without a folder of its own curl would trust the system's authorities too.
   if (!j.authority.empty())
     words.insert(words.end(), {"--cacert", j.authority, "--capath", folder.path()});
-  if (!j.certificate.empty()) words.insert(words.end(), {"--cert", j.certificate, "--key", j.key});
+  if (!j.certificate.empty())
+    words.insert(words.end(),
+                 {"--cert", detail::curl_certificate(j.certificate), "--key", j.key});
   if (!j.token_file.empty()) {
     std::ifstream file(j.token_file, std::ios::binary);
     std::string token;

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <concepts>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -32,16 +33,21 @@
 #include <lamina/distributed/launch/shared_libraries.hpp>
 #include <lamina/distributed/launch/shell_word.hpp>
 #include <lamina/distributed/launch/slurm_script.hpp>
+#include <lamina/distributed/launch/started_words.hpp>
+#include <lamina/distributed/task_of_shell.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
 namespace distributed {
 
 /// Whether a launcher has started this process as one of a job: LAMINA_ROLE, a variable of MPI's
-/// launchers or of Slurm's srun, or KUBERNETES_SERVICE_HOST, which each pod has.
+/// launchers or of Slurm's srun, or KUBERNETES_SERVICE_HOST, which each pod has. A program that a
+/// user starts by hand in a shell of `srun --pty` or salloc is none.
 LAMINA_COLD inline bool is_started_by_launcher() {
-  for (const char* const name : {"LAMINA_ROLE", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                 "SLURM_STEP_ID", "KUBERNETES_SERVICE_HOST"})
+  for (const char* const name : {"LAMINA_ROLE", "OMPI_COMM_WORLD_RANK", "KUBERNETES_SERVICE_HOST"})
+    if (std::getenv(name) != nullptr) return true;
+  if (is_by_hand_in_task()) return false;
+  for (const char* const name : {"PMI_RANK", "PMIX_RANK", "SLURM_STEP_ID"})
     if (std::getenv(name) != nullptr) return true;
   return false;
 }
@@ -110,35 +116,57 @@ LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
   return 0;
 }
 
-/// Sets variables by which Open MPI allows more processes than cores, and all cores to the threads
-/// of each. The user's own values stay. Open MPI 4 and 5 have different names for them; MPICH needs
-/// none.
-LAMINA_COLD inline void prepare_local_mpirun() {
-  constexpr const char* told[][2] = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                     {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
-                                     {"PRTE_MCA_hwloc_default_binding_policy", "none"}};
-  for (const auto& [name, value] : told) ::setenv(name, value, 0);
+/// The variables that mpirun on this machine is given, besides those of this process. By some of
+/// them Open MPI allows more processes than cores, and all cores to the threads of each, unless the
+/// user has said otherwise; Open MPI 4 and 5 have different names for them. MPICH is told to start
+/// the processes itself: within an allocation of Slurm it would ask srun, which waits for ever for
+/// the cores that the user's shell has.
+LAMINA_COLD inline std::vector<std::pair<std::string, std::string>> variables_of_mpirun(
+    const job& j) {
+  std::vector<std::pair<std::string, std::string>> told;
+  for (const auto& [name, value] :
+       {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+        {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+        {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+        {"PRTE_MCA_hwloc_default_binding_policy", "none"}})
+    if (std::getenv(name) == nullptr) told.emplace_back(name, value);
+  if (std::getenv("HYDRA_LAUNCHER") == nullptr && std::getenv("HYDRA_HOST_FILE") == nullptr) {
+    told.emplace_back("HYDRA_LAUNCHER", "fork");
+    if (std::getenv("HYDRA_RMK") == nullptr) told.emplace_back("HYDRA_RMK", "user");
+  }
+  told.emplace_back("LAMINA_ROLE", "trainer");
+  if (j.parameter_servers > 0)
+    told.emplace_back("LAMINA_PARAMETER_SERVERS", std::string(text() << j.parameter_servers));
+  return told;
+}
+
+/// Process 1 of a container hears a signal only if it asks for it. Where this process is that one
+/// and has not asked, SIGTERM ends it at once, as it ends any other process.
+LAMINA_COLD inline void hear_sigterm_as_process_1() {
+  if (::getpid() != 1) return;
+  struct sigaction before = {};
+  ::sigaction(SIGTERM, nullptr, &before);
+  if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL)
+    std::signal(SIGTERM, [](int) { ::_exit(128 + SIGTERM); });
 }
 
 /// Starts the job, or prints what would be submitted; returns the exit code.
 LAMINA_COLD inline int launch(const launch_flags& flags) {
   const job& j = flags.what;
   require_valid(j);
+  forget_task_of_shell();  // mpirun and sbatch would take this process for the task
   if (j.backend == "local") {
-    std::vector<std::string> words = {"mpirun", "-n", std::string(text() << j.processes()),
-                                      own_path()};
-    words.insert(words.end(), j.arguments.begin(), j.arguments.end());
+    std::vector<std::string> words = {"mpirun", "-n", std::string(text() << j.processes())};
+    for (std::string& w : started_words(own_path(), j.arguments)) words.push_back(std::move(w));
+    const auto variables = variables_of_mpirun(j);
     if (flags.dry_run) {
       text line;
+      for (const auto& [name, value] : variables) line << name << "=" << shell_word(value) << " ";
       for (const std::string& w : words) line << (&w == words.data() ? "" : " ") << shell_word(w);
       std::printf("%s\n", std::string(line).c_str());
       return 0;
     }
-    prepare_local_mpirun();
-    ::setenv("LAMINA_ROLE", "trainer", 1);
-    if (j.parameter_servers > 0)
-      ::setenv("LAMINA_PARAMETER_SERVERS", std::string(text() << j.parameter_servers).c_str(), 1);
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
     if (j.restart_on_failure) return run_with_restarts(words, j.retries);
     become(words);
     throw error("lamina: launch: expected the command mpirun (openmpi-bin or mpich), found none");
@@ -172,7 +200,10 @@ LAMINA_COLD inline int launch(const launch_flags& flags) {
 template <class Main>
 requires std::invocable<Main&, int, char**>
 int dist_train(int argc, char** argv, Main&& trainer_main, distributed::job what = {}) {
-  if (distributed::is_started_by_launcher()) return trainer_main(argc, argv);
+  if (distributed::is_started_by_launcher()) {
+    distributed::detail::hear_sigterm_as_process_1();
+    return trainer_main(argc, argv);
+  }
   try {
     return distributed::detail::launch(distributed::read_launch_flags(argc, argv, std::move(what)));
   } catch (const distributed::launch_error& e) {

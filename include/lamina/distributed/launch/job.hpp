@@ -157,6 +157,21 @@ LAMINA_COLD inline void require_label(std::string_view option, std::string_view 
         name);
 }
 
+/// The name of an object of Kubernetes (a subdomain of DNS, RFC 1123): labels with dots between.
+LAMINA_COLD inline void require_subdomain(std::string_view option, std::string_view name) {
+  bool is_one = name.size() <= 253;
+  for (std::string_view rest = name; is_one;) {
+    const std::size_t end = rest.find('.');
+    is_one = is_dns_label(rest.substr(0, end), 253);
+    if (end == rest.npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  if (!is_one)
+    bad_option(option,
+               "small letters, digits, and - and single dots between them, at most 253 in all",
+               name);
+}
+
 LAMINA_COLD inline void require_count(std::string_view option, int found, int least, int most) {
   if (found < least || found > most)
     bad_option(option, std::string(text() << "a number from " << least << " to " << most),
@@ -214,15 +229,15 @@ LAMINA_COLD inline void require_valid_for_kubernetes(const job& j) {
   require_printable("image", j.image);
   if (!j.program.starts_with('/')) bad_option("program", "a path from the root /", j.program);
   require_count("user", j.user, 1, 2000000000);
-  if (!j.checkpoint_claim.empty()) require_label("checkpoint_claim", j.checkpoint_claim, 63);
+  if (!j.checkpoint_claim.empty()) require_subdomain("checkpoint_claim", j.checkpoint_claim);
   if (!j.checkpoint_size.empty()) {
     if (j.checkpoint_claim.empty())
       bad_option("checkpoint_claim", "a name beside checkpoint_size", j.checkpoint_claim);
     require_quantity("checkpoint_size", j.checkpoint_size);
   }
-  for (const std::string& s : j.secrets) require_label("secrets", s, 63);
-  if (!j.pull_secret.empty()) require_label("pull_secret", j.pull_secret, 63);
-  require_label("runtime", j.runtime, 63);
+  for (const std::string& s : j.secrets) require_subdomain("secrets", s);
+  if (!j.pull_secret.empty()) require_subdomain("pull_secret", j.pull_secret);
+  require_subdomain("runtime", j.runtime);
   if (j.kind == "TrainJob" &&
       !(j.checkpoint_claim.empty() && j.secrets.empty() && j.pull_secret.empty()))
     bad_option("kind", "volumes and secrets in the runtime of a TrainJob, not in the job", j.kind);
@@ -258,8 +273,9 @@ LAMINA_COLD inline void require_valid(const job& j) {
   if (j.backend == "slurm")
     for (const std::string* const word : {&j.partition, &j.account}) {
       require_printable("partition and account", *word);
-      if (word->find_first_of(" '\"\\$`") != word->npos)
-        bad_option("partition and account", "letters without blanks and quotes", *word);
+      // sbatch takes # for the beginning of a comment.
+      if (word->find_first_of(" '\"\\$`#") != word->npos)
+        bad_option("partition and account", "letters without blanks, quotes and #", *word);
     }
   if (j.backend == "kubernetes") require_valid_for_kubernetes(j);
 }

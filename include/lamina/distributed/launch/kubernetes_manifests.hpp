@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@
 
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/launch/job.hpp>
+#include <lamina/distributed/launch/kubelet_word.hpp>
+#include <lamina/distributed/launch/started_words.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -29,21 +32,50 @@ inline constexpr int launch_port = 10000;
 /// What each pod of a Job or JobSet runs. MPICH's mpiexec would start a proxy on each host by ssh;
 /// here the pods start the proxies, which ask mpiexec in pod 0 what to run. A proxy whose mpiexec
 /// has ended waits for the next one: pod 0 alone says how the job ends. The words of the proxy's
-/// line are those that `mpiexec.hydra -launcher manual` of MPICH 4 prints.
+/// line are those that `mpiexec.hydra -launcher manual` of MPICH 4 prints. The script is process 1
+/// of its pod, which hears only the signals that it has asked for.
 inline constexpr const char* pod_script = R"(proxy() {
-  hydra_pmi_proxy --control-port "$LAMINA_LEADER:$LAMINA_PORT" --rmk user --launcher manual \
+  exec hydra_pmi_proxy --control-port "$LAMINA_LEADER:$LAMINA_PORT" --rmk user --launcher manual \
     --demux poll --pgid 0 --retries 10 --usize -2 --pmi-port 0 --gpus-per-proc -2 \
     --proxy-id "$JOB_COMPLETION_INDEX"
 }
+process=
+end() {
+  trap '' TERM INT
+  [ -z "$process" ] || kill "$process" 2> /dev/null
+  wait
+  exit 143
+}
+trap end TERM INT
 if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
-  while :; do proxy || :; sleep 1; done
+  while :; do
+    proxy &
+    process=$!
+    wait "$process" || :
+    sleep 1
+  done
 fi
 MPIEXEC_PORT_RANGE="$LAMINA_PORT:$LAMINA_PORT" mpiexec.hydra -launcher manual \
   -localhost "$LAMINA_LEADER" -hosts "$LAMINA_HOSTS" -n "$LAMINA_PROCESSES" \
   "$@" < /dev/null &
-leader=$!
-(while kill -0 "$leader" 2> /dev/null; do proxy && break; sleep 1; done) &
-wait "$leader"
+process=$!
+(while kill -0 "$process" 2> /dev/null; do (proxy) && break; sleep 1; done) &
+wait "$process"
+)";
+
+/// The folder below which the pods of an MPIJob have the files of its secrets.
+inline constexpr const char* secret_folder = "/run/lamina/secrets";
+
+/// What an MPIJob with secrets runs for each process. sshd starts the processes without the
+/// variables of their container, so these come from the files of the secrets, which keeps them
+/// away from the lines of commands and from the network of MPI.
+inline constexpr const char* secret_script = R"(for file in /run/lamina/secrets/*/*; do
+  name=${file##*/}
+  case $name in [0-9]* | *[!A-Za-z0-9_]* | LAMINA_*) continue ;; esac
+  value=$(cat "$file" && echo .) || exit 64
+  export "$name=${value%.}"
+done
+exec "$@"
 )";
 
 LAMINA_COLD inline manifest metadata_of(const job& j, const std::string& name) {
@@ -59,6 +91,19 @@ LAMINA_COLD inline manifest resources_of(const job& j) {
           {"limits", {{"cpu", cpus}, {"memory", j.memory}}}};
 }
 
+/// Words as the kubelet reads them back.
+LAMINA_COLD inline manifest kubelet_words(const manifest& words) {
+  manifest written = manifest::array();
+  for (const manifest& w : words) written.push_back(kubelet_word(w.get<std::string>()));
+  return written;
+}
+
+/// Variables as the kubelet reads them back.
+LAMINA_COLD inline manifest kubelet_variables(manifest variables) {
+  for (manifest& v : variables) v["value"] = kubelet_word(v["value"].get<std::string>());
+  return variables;
+}
+
 /// A container without root, capabilities and a file system to write to, except /tmp, /dev/shm
 /// and /checkpoints.
 LAMINA_COLD inline manifest container_of(const job& j, const std::string& name, manifest command,
@@ -69,8 +114,8 @@ LAMINA_COLD inline manifest container_of(const job& j, const std::string& name, 
     mounts.push_back({{"name", "checkpoints"}, {"mountPath", "/checkpoints"}});
   manifest c = {{"name", name},
                 {"image", j.image},
-                {"command", std::move(command)},
-                {"env", std::move(environment)},
+                {"command", kubelet_words(command)},
+                {"env", kubelet_variables(std::move(environment))},
                 {"resources", resources_of(j)},
                 {"volumeMounts", std::move(mounts)},
                 {"securityContext",
@@ -116,10 +161,37 @@ LAMINA_COLD inline manifest pod_of(const job& j, manifest container, const char*
   return {{"metadata", {{"labels", labels}}}, {"spec", std::move(spec)}};
 }
 
+/// The words of a launcher of MPI, followed by those of the program.
 LAMINA_COLD inline manifest words_of(const job& j, manifest before) {
-  before.push_back(j.program);
-  for (const std::string& a : j.arguments) before.push_back(a);
+  for (const std::string& w : started_words(j.program, j.arguments)) before.push_back(w);
   return before;
+}
+
+/// The beginning of a line of mpirun that starts the processes of a job by ssh. ssh passes no
+/// variables on, so mpirun has to.
+LAMINA_COLD inline manifest mpirun_of(const manifest& variables) {
+  manifest words = manifest::array({"mpirun"});
+  for (const manifest& v : variables) {
+    words.push_back("-x");
+    words.push_back(v["name"]);
+  }
+  return words;
+}
+
+/// Mounts the secrets of a job as files in the pods of an MPIJob. Later secrets win, as they do
+/// among variables, so their places are in order.
+LAMINA_COLD inline void mount_secrets(const job& j, manifest& pod) {
+  for (std::size_t i = 0; i < j.secrets.size(); ++i) {
+    text number;
+    number.print("%04zu", i);
+    const std::string place = number, volume = "secret-" + place;
+    pod["spec"]["volumes"].push_back(
+        {{"name", volume}, {"secret", {{"secretName", j.secrets[i]}, {"defaultMode", 0440}}}});
+    for (manifest& container : pod["spec"]["containers"])
+      container["volumeMounts"].push_back({{"name", volume},
+                                           {"mountPath", secret_folder + ("/" + place)},
+                                           {"readOnly", true}});
+  }
 }
 
 /// The variables by which a process knows that it is one of the job, and a session the roles.
@@ -136,6 +208,12 @@ LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
   std::string hosts;
   for (int i = 0; i < j.processes(); ++i)
     hosts += std::string(text() << (i > 0 ? "," : "") << host << "-" << i << "." << j.name << ":1");
+  // Linux allows 128 KiB in one word or variable.
+  if (constexpr std::size_t longest = 128 * 1024 - 16; hosts.size() > longest)
+    bad_option("trainers and name",
+               std::string(text() << "processes whose names have " << longest
+                                  << " letters together, for the kind " << j.kind),
+               std::string(text() << j.processes() << " processes with " << hosts.size()));
   manifest environment = {
       {{"name", "LAMINA_LEADER"}, {"value", std::string(text() << host << "-0." << j.name)}},
       {{"name", "LAMINA_PORT"}, {"value", std::string(text() << launch_port)}},
@@ -169,13 +247,11 @@ LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
 
 LAMINA_COLD inline manifest mpi_job_of(const job& j) {
   const manifest environment = role_of(j);
-  manifest words = manifest::array({"mpirun"});
-  for (const manifest& variable : environment) {
-    words.push_back("-x");
-    words.push_back(variable["name"]);
-  }
+  manifest words = mpirun_of(environment);
   words.push_back("-n");
   words.push_back(std::string(text() << j.processes()));
+  if (!j.secrets.empty())
+    for (const char* const w : {"/bin/sh", "-c", secret_script, "sh"}) words.push_back(w);
   manifest launcher = container_of(j, "launcher", words_of(j, std::move(words)), environment);
   manifest worker = container_of(
       j, "worker", {"/usr/sbin/sshd", "-De", "-f", "/home/mpiuser/.sshd_config"}, environment);
@@ -184,6 +260,9 @@ LAMINA_COLD inline manifest mpi_job_of(const job& j) {
                            {"limits", {{"cpu", "1"}, {"memory", "512Mi"}}}};
   manifest policy = {{"cleanPodPolicy", "Running"}, {"backoffLimit", j.retries}};
   if (j.deadline > 0) policy["activeDeadlineSeconds"] = j.deadline;
+  manifest launcher_pod = pod_of(j, std::move(launcher), "OnFailure", false),
+           worker_pod = pod_of(j, std::move(worker), "OnFailure", false);
+  for (manifest* const pod : {&launcher_pod, &worker_pod}) mount_secrets(j, *pod);
   return {{"slotsPerWorker", 1},
           {"sshAuthMountPath", "/home/mpiuser/.ssh"},
           {"mpiImplementation", "OpenMPI"},
@@ -193,11 +272,11 @@ LAMINA_COLD inline manifest mpi_job_of(const job& j) {
            {{"Launcher",
              {{"replicas", 1},
               {"restartPolicy", "OnFailure"},
-              {"template", pod_of(j, std::move(launcher), "OnFailure", false)}}},
+              {"template", std::move(launcher_pod)}}},
             {"Worker",
              {{"replicas", j.processes()},
               {"restartPolicy", "OnFailure"},
-              {"template", pod_of(j, std::move(worker), "OnFailure", false)}}}}}};
+              {"template", std::move(worker_pod)}}}}}};
 }
 
 LAMINA_COLD inline manifest object_of(const job& j, const char* version, const char* kind,
@@ -215,7 +294,7 @@ LAMINA_COLD inline manifest object_of(const job& j, const char* version, const c
 /// pods call each other, and the job, of `kind`. The text is JSON, which is YAML too:
 /// `kubectl apply -f -` takes it. Neither token nor certificate of the user is in it, and secrets
 /// are named only. Throws lamina::error as require_valid does, and for arguments that are not
-/// UTF-8.
+/// UTF-8. Words reach the program as they are, whatever the kubelet and mpirun read in them.
 LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
   using namespace detail;
   job j = given;
@@ -275,15 +354,16 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
                    {"trainer",
                     {{"image", j.image},
                      {"numNodes", j.processes()},
-                     {"command", words_of(j, manifest::array({"mpirun"}))},
-                     {"env", role_of(j)},
+                     {"command", kubelet_words(words_of(j, mpirun_of(role_of(j))))},
+                     {"env", kubelet_variables(role_of(j))},
                      {"resourcesPerNode", resources_of(j)}}}}));
   }
   try {
     return manifest{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}}.dump(2) +
            "\n";
   } catch (const manifest::type_error&) {
-    throw error("lamina: launch: arguments: expected UTF-8, found other bytes");
+    throw error(
+        "lamina: launch: arguments, program and image: expected UTF-8, found other bytes");
   }
 }
 

@@ -9,13 +9,17 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A word as a shell reads it back: quoted unless it consists of plain letters.
+/// A word as a shell reads it back: quoted unless it consists of plain letters. A carriage return
+/// is not written as it is, because sbatch refuses a script that has one before an end of line.
 LAMINA_COLD inline std::string shell_word(std::string_view word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./-";
   if (!word.empty() && word.find_first_not_of(plain) == word.npos) return std::string(word);
   std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  for (const char c : word)
+    quoted += c == '\''   ? std::string("'\\''")
+              : c == '\r' ? std::string("'\"$(printf '\\r')\"'")
+                          : std::string(1, c);
   return quoted + "'";
 }
 

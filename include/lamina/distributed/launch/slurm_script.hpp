@@ -12,15 +12,28 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/launch/job.hpp>
 #include <lamina/distributed/launch/shell_word.hpp>
+#include <lamina/distributed/launch/started_words.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
+
+namespace detail {
+
+/// What each task of Slurm runs. srun returns the highest exit code of its tasks, and 143 or 137
+/// for one that it has ended by a signal because another one has failed: without this shell, that
+/// would hide the exit code of the one that knows why.
+inline constexpr std::string_view task_script =
+    "trap : HUP INT TERM USR1 USR2; \"$@\"; code=$?; "
+    "case $code in 137 | 143) exit 1 ;; *) exit $code ;; esac";
+
+}  // namespace detail
 
 /// The script that `sbatch` takes: a task of `cpus` cores for each process runs `program`, whose
 /// path all machines see, with the arguments of the job. A task that fails ends the others; the job
 /// then queues itself again, at most `retries` times, except with the exit codes 64 and 65, which
 /// another try would have again. `mpi` is what the program is linked with, as mpi_of says it:
-/// processes of Open MPI find each other by PMIx, those of MPICH and its kind by PMI-2. Throws
-/// lamina::error as require_valid does.
+/// processes of Open MPI find each other by PMIx, those of MPICH and its kind by PMI-2. The tasks
+/// get the variables of the script also where the user's environment has SBATCH_EXPORT=NONE or
+/// SLURM_EXPORT_ENV. Throws lamina::error as require_valid does.
 LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view program,
                                             std::string_view mpi = "") {
   require_valid(j);
@@ -36,9 +49,14 @@ LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view progr
   if (!j.account.empty()) s << "#SBATCH --account=" << j.account << "\n";
   if (j.parameter_servers > 0)
     s << "export LAMINA_PARAMETER_SERVERS=" << j.parameter_servers << "\n";
-  s << "export LAMINA_ROLE=trainer\nsrun --mpi=" << (mpi == "Open MPI" ? "pmix" : "pmi2")
-    << " --kill-on-bad-exit=1 --cpus-per-task=" << j.cpus << " " << shell_word(program);
-  for (const std::string& a : j.arguments) s << " " << shell_word(a);
+  // Variables that an allocation in which sbatch is called has, and that srun takes together with
+  // those of this job for a contradiction.
+  s << "unset SLURM_MEM_PER_NODE SLURM_MEM_PER_GPU SLURM_NTASKS_PER_NODE\n"
+    << "export LAMINA_ROLE=trainer\nsrun --mpi=" << (mpi == "Open MPI" ? "pmix" : "pmi2")
+    << " --export=ALL --kill-on-bad-exit=1 --cpus-per-task=" << j.cpus << " /bin/sh -c "
+    << shell_word(detail::task_script) << " sh";
+  for (const std::string& w : started_words(std::string(program), j.arguments))
+    s << " " << shell_word(w);
   s << "\ncode=$?\ncase $code in 0|64|65) exit $code ;; esac\n"
        "if [ \"${SLURM_RESTART_COUNT:-0}\" -lt "
     << j.retries << " ]; then\n  scontrol requeue \"$SLURM_JOB_ID\"\nfi\nexit $code\n";

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/task_of_shell.hpp - a program that a user starts in a shell within Slurm.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// Whether a user has started this process by hand in a shell that is a task of Slurm, as
+/// `srun --pty` and salloc start one: it inherits the variables of that task, and is none itself.
+/// The task, which is another process, then has the user's terminal.
+LAMINA_COLD inline bool is_by_hand_in_task() {
+  for (const char* const name : {"LAMINA_ROLE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS"})
+    if (std::getenv(name) != nullptr) return false;
+  const char* const task = std::getenv("SLURM_TASK_PID");
+  if (task == nullptr || std::getenv("SLURM_PTY_PORT") == nullptr) return false;
+  const long number = std::atol(task);
+  if (number <= 0 || number == static_cast<long>(::getpid())) return false;
+  std::ifstream file("/proc/" + std::to_string(number) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // "pid (name) state parent group session terminal": the name may have any letters.
+  const std::size_t end = line.rfind(')');
+  if (end == line.npos) return false;
+  char state = 0;
+  long parent = 0, group = 0, session = 0, terminal = 0;
+  return std::sscanf(line.c_str() + end + 1, " %c %ld %ld %ld %ld", &state, &parent, &group,
+                     &session, &terminal) == 5 &&
+         terminal != 0;
+}
+
+/// Removes the variables by which a process that was started by hand in a task of Slurm would be
+/// taken for that task: by MPI, and by launchers that it starts.
+LAMINA_COLD inline void forget_task_of_shell() {
+  if (!is_by_hand_in_task()) return;
+  std::vector<std::string> names;
+  for (char** v = environ; v != nullptr && *v != nullptr; ++v) {
+    const std::string_view name = std::string_view(*v).substr(0, std::string_view(*v).find('='));
+    for (const std::string_view prefix :
+         {"PMI_", "PMI2_", "PMIX_", "SLURM_PMI", "SLURM_STEP", "SLURM_PROCID", "SLURM_LOCALID",
+          "SLURM_NODEID", "SLURM_TASK_PID", "SLURM_PTY_", "SLURM_GTIDS", "SLURM_SRUN_COMM",
+          "SLURM_LAUNCH_NODE", "SLURM_MPI_TYPE"})
+      if (name.starts_with(prefix)) {
+        names.emplace_back(name);
+        break;
+      }
+  }
+  for (const std::string& name : names) ::unsetenv(name.c_str());
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed
