@@ -25,6 +25,8 @@ lamina_source_test(compile_fail.self_test compile_fail/expect_error.py
                    --self-test ${_diagnosing_options})
 lamina_source_test(compile_fail.compiler_flags compile_fail/compiler_flags.py
                    ${_diagnosing_options})
+lamina_source_test(headers.warnings compile_fail/compiler_flags.py --warnings
+                   ${_diagnosing_options})
 set(_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail")
 lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_diagnosing_options}
                    --precompile "${_precompiled}" -- ${_compile_flags})

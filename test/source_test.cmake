@@ -45,8 +45,8 @@ function(lamina_source_test name script)
   set_tests_properties(${name} PROPERTIES LABELS source TIMEOUT 900)
   if(name MATCHES "headers.alone|compile_fail.precompile")
     set_tests_properties(${name} PROPERTIES COST 100)
-  elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time" OR
-         name MATCHES "docs.code_blocks$|contributing.recipe$|planted.faults$")
+  elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time|compile_fail" OR
+         name MATCHES "docs.code_blocks$|contributing.recipe$|planted|headers|structure.format$")
     set_tests_properties(${name} PROPERTIES COST 20)
   endif()
 endfunction()

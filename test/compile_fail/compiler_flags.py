@@ -6,12 +6,14 @@
   older standard than C++20, -fno-exceptions, -ffast-math and its parts (with it sigmoid(-1000) is
   NaN: Tencent/ncnn#1284, pytorch/glow#4402).
 - Accepted: -fsanitize=undefined and -fno-delete-null-pointer-checks, for which g++ takes fewer
-  addresses for constants.
-- WARNINGS have none to give, though lamina is no system header: about programs that use much of
-  lamina's templates, and with g++ about the lines of any header. (For clang
-  headers/compile_alone.py asks the latter.)
+  addresses for constants, together with WARNINGS, which have none to give of a small program,
+  though lamina is no system header.
 
-usage: compiler_flags.py [--compiler CXX]...
+With --warnings, checks only that WARNINGS have none to give about programs that use much of
+lamina's templates, and with g++ about the lines of any header. (For clang
+headers/compile_alone.py asks the latter.)
+
+usage: compiler_flags.py [--warnings] [--compiler CXX]...
 """
 import argparse
 import pathlib
@@ -81,28 +83,37 @@ def faults_of(compiler):
         yield from faults(["-std=c++20", *flags], config, FAST)
     for flags in (["-O3"], ["-O2", "-fno-math-errno", "-fno-trapping-math"]):
         yield from faults(["-std=c++20", *flags], config, None)
+    # -fsanitize=undefined sets -fno-delete-null-pointer-checks too.
+    yield from warnings_of(compiler, [*WARNINGS, "-fsanitize=undefined"], NET)
+
+
+def warnings_of(compiler, flags, what, text=None):
+    """What a compiler says of a file, or of a text that is called `what`."""
+    source = [what] if text is None else ["-x", "c++", "-"]
+    if found := said(compiler, "-std=c++20", *flags, *source, text=text):
+        yield f"{compiler} {' '.join(flags)} {what}: expected nothing, found\n{found[:3000]}"
+
+
+def all_warnings_of(compiler):
     if said(compiler, "-x", "c++", "-", text="#if defined(__clang__)\n#error\n#endif\n"):
-        accepted = [(WARNINGS, NET), (WARNINGS, TRANSLATION)]
-        text = None
-    else:
-        # -fsanitize=undefined sets -fno-delete-null-pointer-checks too. What the sanitizer could
-        # hide shows among all headers, where the programs are read once more.
-        programs = [NET, TRANSLATION]
-        if not said(compiler, "-std=c++20", "-x", "c++", "-", text=f"#include <{INFO_NEEDS}>\n"):
-            programs.append(INFO)
-        accepted = [([*WARNINGS, "-fsanitize=undefined"], NET), (WARNINGS, "all headers")]
-        text = all_headers(compiler) + "".join(map(in_namespace, programs))
-    for flags, what in accepted:
-        source = ["-x", "c++", "-"] if what == "all headers" else [what]
-        if found := said(compiler, "-std=c++20", *flags, *source, text=text):
-            yield f"{compiler} {' '.join(flags)} {what}: expected nothing, found\n{found[:3000]}"
+        for program in (NET, TRANSLATION):
+            yield from warnings_of(compiler, WARNINGS, program)
+        return
+    # What the sanitizer could hide shows among all headers, where the programs are read once more.
+    programs = [NET, TRANSLATION]
+    if not said(compiler, "-std=c++20", "-x", "c++", "-", text=f"#include <{INFO_NEEDS}>\n"):
+        programs.append(INFO)
+    yield from warnings_of(compiler, WARNINGS, "all headers",
+                           all_headers(compiler) + "".join(map(in_namespace, programs)))
 
 
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--compiler", action="append")
-    faults = [fault for compiler in options.parse_args().compiler or ["c++"]
-              for fault in faults_of(compiler)]
+    options.add_argument("--warnings", action="store_true")
+    given = options.parse_args()
+    check = all_warnings_of if given.warnings else faults_of
+    faults = [fault for compiler in given.compiler or ["c++"] for fault in check(compiler)]
     print("\n".join(faults) or "flags are refused by name, or accepted without a warning")
     return bool(faults)
 

@@ -90,14 +90,21 @@ bool fails_at(int n, F&& attempt) {
   until_failure = 0;
   return has_failed;  // what was caught inside counts too
 }
-/// Calls `round(fails)` with an attempt's allocations failing in turn until none is left;
-/// `fails(attempt)` tells whether one failed. Returns how many did.
+#ifdef LAMINA_TEST_EVERY_PLACE
+constexpr int apart = 1;
+#else
+constexpr int apart = 5;
+#endif
+/// Calls `round(fails)` with an attempt's allocations failing in turn until none is left: the first
+/// ones all, later ones `apart` places apart, which meets each kind of a loop's allocations in one
+/// of its iterations. `fails(attempt)` tells whether one failed. Returns how many did.
 template <class Round>
 int each_allocation(Round&& round) {
-  for (int n = 1;; ++n) {
+  int failures = 0;
+  for (int n = 1;; n += n < 24 ? 1 : apart, ++failures) {
     bool failed = false;
     round([&](auto&& attempt) { return failed = fails_at(n, attempt); });
-    if (!failed) return n - 1;
+    if (!failed) return failures;
     REQUIRE(n < 20000);
   }
 }
