@@ -63,3 +63,33 @@ TEST_CASE("exponential_moving_average is a weighted mean from the first step", "
     if (!ramp) CHECK(average.decays() == Approx(std::pow(0.9, 120)).epsilon(1e-4));
   }
 }
+
+// In float, the average of 0.1 would be 7e-3 off after a million steps of decay 0.99999.
+TEST_CASE("exponential_moving_average of a constant is the constant", "[optimizer]") {
+  for (const float decay : {0.f, 0.9f, 0.9999f, 0.99999f})
+    for (const float constant : {0.1f, -3e5f, 1e-30f, 1e38f}) {
+      CAPTURE(decay, constant);
+      optimizer::exponential_moving_average average(decay);
+      parameters p;
+      for (std::vector<float>& v : p.values) v.assign(v.size(), constant);
+      for (int step = 0; step < 30000; ++step) average.update(p);
+      auto applied = average.apply(p);
+      CHECK(p.values[1][1] == constant);
+    }
+}
+
+// A share of 1e-5 of a difference below 1e-4 is less than half a unit in the last place of 1.
+TEST_CASE("exponential_moving_average follows small changes", "[optimizer]") {
+  optimizer::exponential_moving_average average(0.99999f);
+  parameters p;
+  const double keep = 0.99999f;
+  double expected = 0;
+  for (int step = 0; step < 200000; ++step) {
+    p.values[0][0] = step < 100000 ? 1.f : 1.0001f;
+    average.update(p);
+    expected = keep * expected + (1 - keep) * static_cast<double>(p.values[0][0]);
+  }
+  auto applied = average.apply(p);
+  CHECK(p.values[0][0] == static_cast<float>(expected / (1 - average.decays())));
+  CHECK(p.values[0][0] > 1.00005f);
+}

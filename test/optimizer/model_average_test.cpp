@@ -96,3 +96,17 @@ TEST_CASE("a window that closes while sum_1 moves loses nothing", "[optimizer]")
   CHECK(average.sums(0)[1][0] == 0.f);
   CHECK(average.sums(1)[1][0] == 0.f);
 }
+
+// In float, a sum of 16384 values loses four digits of each.
+TEST_CASE("model_average of a constant is the constant", "[optimizer]") {
+  for (const float constant : {0.1f, -3e5f, 1e-30f, 1e34f}) {
+    CAPTURE(constant);
+    optimizer::model_average average(
+        {.rate = 1, .min_average_window = 20000, .max_average_window = 20000});
+    parameters p;
+    for (std::vector<float>& v : p.values) v.assign(v.size(), constant);
+    for (int step = 0; step < 50001; ++step) average.update(p);
+    auto applied = average.apply(p);
+    CHECK(p.values[1][1] == constant);
+  }
+}

@@ -19,7 +19,8 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// Averages parameters: average = decay * average + (1 - decay) * param after each update of the
 /// parameters. `apply` divides by 1 minus the product of all decays so far, so that the weights sum
 /// to 1 from the first step. Fluid: ExponentialMovingAverage. Fluid computes the product as the
-/// last decay to the power of the number of steps, which is the same for a constant decay.
+/// last decay to the power of the number of steps, which is the same for a constant decay. The sums
+/// are kept in double, so the average of a constant is this constant.
 class exponential_moving_average {
  public:
   /// Throws lamina::error unless 0 <= decay < 1.
@@ -53,9 +54,10 @@ class exponential_moving_average {
       throw error(
           "lamina: exponential_moving_average: expected an update before apply, found none");
     sums_.check_arrays(parameters, "exponential_moving_average");
-    const float weight = static_cast<float>(1 - decays_);
+    const double weight = 1 - decays_;
     return {parameters, [&](int i, std::span<float> to) {
-              for (std::size_t k = 0; k < to.size(); ++k) to[k] = sums_[i][k] / weight;
+              for (std::size_t k = 0; k < to.size(); ++k)
+                to[k] = static_cast<float>(sums_[i][k] / weight);
             }};
   }
 
@@ -75,13 +77,14 @@ class exponential_moving_average {
   template <class Parameters>
   void accumulate(Parameters& parameters, float decay) {
     sums_.match(parameters, "exponential_moving_average");
+    const double keep = static_cast<double>(decay);
     for (int i = 0; i < sums_.size(); ++i) {
       const std::span<const float> value = parameters.span(i);
-      const std::span<float> average = sums_[i];
+      const std::span<double> average = sums_[i];
       for (std::size_t k = 0; k < value.size(); ++k)
-        average[k] = decay * average[k] + (1 - decay) * value[k];
+        average[k] = keep * average[k] + (1 - keep) * static_cast<double>(value[k]);
     }
-    decays_ *= decay;
+    decays_ *= keep;
     ++updates_;
   }
 

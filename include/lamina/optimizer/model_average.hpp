@@ -23,8 +23,8 @@ struct average_window {
 ///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision);
 /// the window closes when it holds at least min_average_window values and at least
 /// min(max_average_window, updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart.
-/// The average is (sum_1 + sum_2 + sum_3) divided by the number of values in them. Fluid:
-/// ModelAverage, average_accumulates.
+/// The average is (sum_1 + sum_2 + sum_3) divided by the number of values in them, all in double.
+/// Fluid: ModelAverage, average_accumulates.
 ///
 ///   model_average average({.rate = 0.15f, .min_average_window = 100});
 ///   for (...) { ...; average.update(parameters); }
@@ -56,9 +56,9 @@ class model_average {
         counts_.accumulates >= window_.min_average_window && counts_.accumulates >= window_now();
     for (int i = 0; i < sums_[0].size(); ++i) {
       const std::span<const float> value = parameters.span(i);
-      const std::span<float> one = sums_[0][i], two = sums_[1][i], three = sums_[2][i];
+      const std::span<double> one = sums_[0][i], two = sums_[1][i], three = sums_[2][i];
       for (std::size_t k = 0; k < value.size(); ++k) {
-        one[k] += value[k];
+        one[k] += static_cast<double>(value[k]);
         if (moves) two[k] += one[k], one[k] = 0;
         if (closes) three[k] = one[k] + two[k], one[k] = two[k] = 0;
       }
@@ -77,9 +77,10 @@ class model_average {
       throw error("lamina: model_average: expected an update before apply, found none");
     sums_[0].check_arrays(parameters, "model_average");
     return {parameters, [&](int i, std::span<float> to) {
-              const float count = static_cast<float>(values);
+              const double count = static_cast<double>(values);
               for (std::size_t k = 0; k < to.size(); ++k)
-                to[k] = (sums_[0][i][k] + sums_[1][i][k] + sums_[2][i][k]) / count;
+                to[k] =
+                    static_cast<float>((sums_[0][i][k] + sums_[1][i][k] + sums_[2][i][k]) / count);
             }};
   }
 

@@ -62,8 +62,8 @@ class [[nodiscard]] replaced_parameters {
   std::vector<std::vector<float>> saved_;
 };
 
-/// One array of sums per parameter, of the same size. The first call makes the arrays, later calls
-/// compare the sizes.
+/// One array of sums per parameter, of the same size, in double: in float, the sum of many steps
+/// would lose the digits of each. The first call makes the arrays, later calls compare the sizes.
 class parameter_sums {
  public:
   /// Makes the sums, all 0, at the first call; later calls work like check_arrays.
@@ -71,7 +71,7 @@ class parameter_sums {
   void match(Parameters& parameters, const char* who) {
     if (!sums_.empty()) return check_arrays(parameters, who);
     sums_.resize(static_cast<std::size_t>(parameters.size()));
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].assign(size_of(parameters, i), 0.f);
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].assign(size_of(parameters, i), 0.0);
   }
   /// Throws lamina::error if the number or sizes of the parameters have changed since the first
   /// call.
@@ -88,13 +88,13 @@ class parameter_sums {
                     " elements as before, found " + std::to_string(size_of(parameters, i)));
   }
   /// The sums of one parameter; checkpoints use them too.
-  std::span<float> operator[](int i) { return sums_[static_cast<std::size_t>(i)]; }
-  std::span<const float> operator[](int i) const { return sums_[static_cast<std::size_t>(i)]; }
+  std::span<double> operator[](int i) { return sums_[static_cast<std::size_t>(i)]; }
+  std::span<const double> operator[](int i) const { return sums_[static_cast<std::size_t>(i)]; }
   /// The number of parameters; 0 before the first `match`.
   int size() const { return static_cast<int>(sums_.size()); }
   /// Sets all sums to 0.
   void clear() {
-    for (std::vector<float>& sum : sums_) std::fill(sum.begin(), sum.end(), 0.f);
+    for (std::vector<double>& sum : sums_) std::fill(sum.begin(), sum.end(), 0.0);
   }
 
  private:
@@ -103,7 +103,7 @@ class parameter_sums {
     return std::span<const float>(parameters.span(static_cast<int>(i))).size();
   }
 
-  std::vector<std::vector<float>> sums_;
+  std::vector<std::vector<double>> sums_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::optimizer

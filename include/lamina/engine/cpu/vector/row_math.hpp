@@ -70,19 +70,22 @@ LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) 
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
 
+/// The sum of x[j] - shift.
+template <class Real>
+LAMINA_NOINLINE inline Real sum_of_offsets(const Real* x, std::type_identity_t<Real> shift,
+                                           std::ptrdiff_t n) {
+  const vector_in<Real> s(shift);
+  return detail::sum_terms<Real>(
+      n,
+      [=](std::ptrdiff_t j) { return vector_in<Real>(vector_in<Real>::load_unaligned(x + j) - s); },
+      [=](std::ptrdiff_t j) { return x[j] - shift; });
+}
+
 /// The mean of n >= 1 numbers. The mean of equal numbers is exact: otherwise a normalisation would
 /// divide a rounding error by a standard deviation of 0.
 template <class Real>
-LAMINA_NOINLINE inline Real mean_of(const Real* x, std::ptrdiff_t n) {
-  const Real first = x[0];
-  const vector_in<Real> shift(first);
-  return first + detail::sum_terms<Real>(
-                     n,
-                     [=](std::ptrdiff_t j) {
-                       return vector_in<Real>(vector_in<Real>::load_unaligned(x + j) - shift);
-                     },
-                     [=](std::ptrdiff_t j) { return x[j] - first; }) /
-                     static_cast<Real>(n);
+inline Real mean_of(const Real* x, std::ptrdiff_t n) {
+  return x[0] + sum_of_offsets(x, x[0], n) / static_cast<Real>(n);
 }
 
 /// The sum of (x[j] - center)^2.

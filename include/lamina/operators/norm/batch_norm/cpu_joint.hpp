@@ -71,12 +71,14 @@ LAMINA_COLD double join_moments(const joint_sums& joint, const operand& x, const
   std::fill_n(sums, count, 0.0);
   if (r.rows > 0) {
     const double own = sums[0] = r.count<double>();
-    batch_moments(x, r, mean, variance);
-    for (int c = 0; c < r.channels; ++c) {
-      means[c] = static_cast<double>(mean[c]);
-      squares[c] = static_cast<double>(variance[c]) * own;
-      if (!is_finite(variance[c])) wide_channel<Real>(x, r, c, means[c], squares[c]);
-    }
+    // Rounded to Real, the means of two parts would differ by more than their elements do if these
+    // are far from 0.
+    each_moments<Real>(x, r, [&](int c, double centre, double distances) {
+      means[c] = centre;
+      squares[c] = distances;
+      if (!is_finite(static_cast<Real>(distances / own)))
+        wide_channel<Real>(x, r, c, means[c], squares[c]);
+    });
   }
   joint.join(count, &add_moments);
   for (int c = 0; c < r.channels && sums[0] > 0; ++c) {
