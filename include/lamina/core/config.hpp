@@ -45,15 +45,24 @@
 /// LAMINA_EXTERN is for those of templates that users instantiate with types of their own too:
 /// their bodies stay outside of LAMINA_DEFINES. A source of the library (cmake/compiled) has
 /// core/compiles.hpp before its own headers.
+///
+/// A compiler instantiates the templates that a function names even if nobody calls the function.
+/// So in headers alone a function with costly kernels, which only some programs need, is a template
+/// that is instantiated where it is called: LAMINA_LAZY stands before its declaration and
+/// LAMINA_LAZY_BODY before its body.
 #if !defined(LAMINA_COMPILED)
 #define LAMINA_DEFINES 1
 #define LAMINA_API inline
+#define LAMINA_LAZY template <class = void>
+#define LAMINA_LAZY_BODY template <class LaminaLazy>
 #define LAMINA_KERNEL inline
 #define LAMINA_INSTANCE(...)
 #define LAMINA_EXTERN(...)
 #else
 #define LAMINA_DEFINES 0
 #define LAMINA_API
+#define LAMINA_LAZY
+#define LAMINA_LAZY_BODY
 #define LAMINA_KERNEL
 #define LAMINA_EXTERN(...) extern template __VA_ARGS__;
 #endif

@@ -32,8 +32,8 @@ std::vector<float> filtered(int channels, int width, int filters, std::vector<in
   lamina::engine::aligned_buffer images = numbers(samples * large),
                                  filter = numbers(filters * taps);
   lamina::engine::aligned_buffer made = numbers(samples * small), back = numbers(samples * large);
-  const cpu::conv_forward forward(s, &cpu::all_conv_methods);
-  const cpu::conv_backward backward(s, &cpu::all_conv_methods);
+  const cpu::conv_forward forward(s, &cpu::all_conv_methods<>);
+  const cpu::conv_backward backward(s, &cpu::all_conv_methods<>);
   int first = 0;
   for (const int n : parts) {
     lamina::engine::aligned_buffer scratch(

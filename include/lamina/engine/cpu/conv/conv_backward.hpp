@@ -32,11 +32,12 @@ class conv_backward {
     if (methods != nullptr && !gathers_) method_ = find_conv_method(methods->backward, s);
   }
 
-  LAMINA_API std::ptrdiff_t scratch(int samples) const;
+  LAMINA_LAZY LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
-  LAMINA_API void run(int samples, const image_rows& smaller, const float* filter,
-                      std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                      float* scratch, const image_epilogue& done = {}) const;
+  LAMINA_LAZY LAMINA_API void run(int samples, const image_rows& smaller, const float* filter,
+                                  std::ptrdiff_t filter_stride, const float* bias,
+                                  const image_rows& large, float* scratch,
+                                  const image_epilogue& done = {}) const;
 
  private:
   conv_forward turned_product() const {
@@ -46,22 +47,24 @@ class conv_backward {
     return static_cast<std::ptrdiff_t>(shape_.groups) * shape_.large_channels *
            shape_.small_channels * shape_.taps();
   }
-  LAMINA_API void gather(int samples, const image_rows& smaller, const float* filter,
-                         std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                         float* scratch, const image_epilogue& done) const;
+  LAMINA_LAZY LAMINA_API void gather(int samples, const image_rows& smaller, const float* filter,
+                                     std::ptrdiff_t filter_stride, const float* bias,
+                                     const image_rows& large, float* scratch,
+                                     const image_epilogue& done) const;
 
   struct addresses {
     float *image, *filters, *slope;
     int *taps, *rows, *where, *steps;
   };
-  LAMINA_API addresses lay_out(scratch_parts& parts) const;
+  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts) const;
 
-  LAMINA_API void spread(int samples, const image_rows& smaller, const float* filter,
-                         std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                         float* scratch, const image_epilogue& done) const;
-  LAMINA_API void order_taps(int* positions) const;
-  LAMINA_API void add_lines(const addresses& p, const float* filters, const float* slope,
-                            int lines) const;
+  LAMINA_LAZY LAMINA_API void spread(int samples, const image_rows& smaller, const float* filter,
+                                     std::ptrdiff_t filter_stride, const float* bias,
+                                     const image_rows& large, float* scratch,
+                                     const image_epilogue& done) const;
+  LAMINA_LAZY LAMINA_API void order_taps(int* positions) const;
+  LAMINA_LAZY LAMINA_API void add_lines(const addresses& p, const float* filters,
+                                        const float* slope, int lines) const;
 
   conv_shape shape_;
   conv_forward forward_;
@@ -73,7 +76,7 @@ class conv_backward {
 
 #if LAMINA_DEFINES
 
-std::ptrdiff_t conv_backward::scratch(int samples) const {
+LAMINA_LAZY_BODY std::ptrdiff_t conv_backward::scratch(int samples) const {
   if (method_ != nullptr) return method_->scratch(shape_, samples);
   scratch_parts parts;
   if (gathers_)
@@ -83,9 +86,10 @@ std::ptrdiff_t conv_backward::scratch(int samples) const {
   return parts.used();
 }
 
-void conv_backward::run(int samples, const image_rows& smaller, const float* filter,
-                        std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                        float* scratch, const image_epilogue& done) const {
+LAMINA_LAZY_BODY void conv_backward::run(int samples, const image_rows& smaller,
+                                         const float* filter, std::ptrdiff_t filter_stride,
+                                         const float* bias, const image_rows& large, float* scratch,
+                                         const image_epilogue& done) const {
   if (method_ != nullptr)
     return method_->run(shape_, samples, smaller, filter, filter_stride, bias, large, scratch, done,
                         nullptr);
@@ -95,9 +99,10 @@ void conv_backward::run(int samples, const image_rows& smaller, const float* fil
     spread(samples, smaller, filter, filter_stride, bias, large, scratch, done);
 }
 
-void conv_backward::gather(int samples, const image_rows& smaller, const float* filter,
-                           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                           float* scratch, const image_epilogue& done) const {
+LAMINA_LAZY_BODY void conv_backward::gather(int samples, const image_rows& smaller,
+                                            const float* filter, std::ptrdiff_t filter_stride,
+                                            const float* bias, const image_rows& large,
+                                            float* scratch, const image_epilogue& done) const {
   scratch_parts parts(scratch);
   const int taps = shape_.taps();
   float* const turned = parts.floats(turned_filter_floats());
@@ -115,7 +120,7 @@ void conv_backward::gather(int samples, const image_rows& smaller, const float* 
               done);
 }
 
-conv_backward::addresses conv_backward::lay_out(scratch_parts& parts) const {
+LAMINA_LAZY_BODY conv_backward::addresses conv_backward::lay_out(scratch_parts& parts) const {
   const conv_shape& s = shape_;
   const int depth = s.large_channels * s.taps();
   addresses p;
@@ -129,9 +134,10 @@ conv_backward::addresses conv_backward::lay_out(scratch_parts& parts) const {
   return p;
 }
 
-void conv_backward::spread(int samples, const image_rows& smaller, const float* filter,
-                           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                           float* scratch, const image_epilogue& done) const {
+LAMINA_LAZY_BODY void conv_backward::spread(int samples, const image_rows& smaller,
+                                            const float* filter, std::ptrdiff_t filter_stride,
+                                            const float* bias, const image_rows& large,
+                                            float* scratch, const image_epilogue& done) const {
   scratch_parts parts(scratch);
   const addresses p = lay_out(parts);
   const conv_shape& s = shape_;
@@ -171,7 +177,7 @@ void conv_backward::spread(int samples, const image_rows& smaller, const float* 
   }
 }
 
-void conv_backward::order_taps(int* positions) const {
+LAMINA_LAZY_BODY void conv_backward::order_taps(int* positions) const {
   const conv_shape& s = shape_;
   for (int z = 0; z < s.side[0].filter; ++z)
     for (int y = 0; y < s.side[1].filter; ++y)
@@ -184,8 +190,8 @@ void conv_backward::order_taps(int* positions) const {
       }
 }
 
-void conv_backward::add_lines(const addresses& p, const float* filters, const float* slope,
-                              int lines) const {
+LAMINA_LAZY_BODY void conv_backward::add_lines(const addresses& p, const float* filters,
+                                               const float* slope, int lines) const {
   const even_parts tiles(lines, tile_rows);
   const int together = detail::vectors_of_tile(lines);
   const float* at[detail::lone_vectors];

@@ -105,11 +105,12 @@ class conv_filter_gradient {
         rows_(s, forward_),
         method_(methods == nullptr ? nullptr : find_conv_method(methods->filter_gradient, s)) {}
 
-  LAMINA_API std::ptrdiff_t scratch(int samples) const;
+  LAMINA_LAZY LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
   /// The caller must have cleared `filter`.
-  LAMINA_API void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
-                      std::ptrdiff_t filter_stride, float* scratch) const;
+  LAMINA_LAZY LAMINA_API void run(int samples, const image_rows& large, const image_rows& slope,
+                                  float* filter, std::ptrdiff_t filter_stride,
+                                  float* scratch) const;
 
  private:
   using table =
@@ -119,12 +120,12 @@ class conv_filter_gradient {
     float *image, *slope;
     int *taps, *rows, *at;
   };
-  LAMINA_API addresses lay_out(scratch_parts& parts, int samples) const;
+  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts, int samples) const;
   /// The number of samples that are summed together. More samples mean less overhead at the end of
   /// a sum, as long as the data that a tile reads stay in the first-level cache.
-  LAMINA_API int samples_together(int samples) const;
-  LAMINA_API void add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,
-                            float* filter) const;
+  LAMINA_LAZY LAMINA_API int samples_together(int samples) const;
+  LAMINA_LAZY LAMINA_API void add_tiles(detail::gradient_tile& t, const float* slope,
+                                        const int* taps, float* filter) const;
 
   conv_shape shape_;
   conv_forward forward_;
@@ -134,15 +135,17 @@ class conv_filter_gradient {
 
 #if LAMINA_DEFINES
 
-std::ptrdiff_t conv_filter_gradient::scratch(int samples) const {
+LAMINA_LAZY_BODY std::ptrdiff_t conv_filter_gradient::scratch(int samples) const {
   if (method_ != nullptr) return method_->scratch(shape_, samples);
   scratch_parts parts;
   (void)lay_out(parts, samples);
   return parts.used();
 }
 
-void conv_filter_gradient::run(int samples, const image_rows& large, const image_rows& slope,
-                               float* filter, std::ptrdiff_t filter_stride, float* scratch) const {
+LAMINA_LAZY_BODY void conv_filter_gradient::run(int samples, const image_rows& large,
+                                                const image_rows& slope, float* filter,
+                                                std::ptrdiff_t filter_stride,
+                                                float* scratch) const {
   if (method_ != nullptr)
     return method_->run(shape_, samples, large, slope, filter, filter_stride, scratch);
   scratch_parts parts(scratch);
@@ -183,8 +186,8 @@ void conv_filter_gradient::run(int samples, const image_rows& large, const image
   }
 }
 
-conv_filter_gradient::addresses conv_filter_gradient::lay_out(scratch_parts& parts,
-                                                              int samples) const {
+LAMINA_LAZY_BODY conv_filter_gradient::addresses conv_filter_gradient::lay_out(scratch_parts& parts,
+                                                                               int samples) const {
   const std::ptrdiff_t together = samples_together(samples);
   addresses p;
   p.image = parts.floats(together * forward_.seen().floats());
@@ -195,7 +198,7 @@ conv_filter_gradient::addresses conv_filter_gradient::lay_out(scratch_parts& par
   return p;
 }
 
-int conv_filter_gradient::samples_together(int samples) const {
+LAMINA_LAZY_BODY int conv_filter_gradient::samples_together(int samples) const {
   const std::ptrdiff_t read =
       static_cast<std::ptrdiff_t>(detail::gradient_rows) * rows_.vectors() * lanes +
       2 * forward_.seen().channel_size();
@@ -203,8 +206,8 @@ int conv_filter_gradient::samples_together(int samples) const {
   return n < 1 || samples < 1 ? 1 : n < samples ? static_cast<int>(n) : samples;
 }
 
-void conv_filter_gradient::add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,
-                                     float* filter) const {
+LAMINA_LAZY_BODY void conv_filter_gradient::add_tiles(detail::gradient_tile& t, const float* slope,
+                                                      const int* taps, float* filter) const {
   const even_parts rows(shape_.small_channels, detail::gradient_rows);
   const even_parts columns(shape_.large_channels * shape_.taps(), detail::gradient_taps);
   for (int r = 0; r < rows.count(); ++r)

@@ -20,19 +20,20 @@ class conv_forward {
   /// Without `methods` it uses the general algorithm.
   LAMINA_API explicit conv_forward(const conv_shape& s, const conv_methods* methods = nullptr);
 
-  LAMINA_API std::ptrdiff_t scratch(int samples) const;
+  LAMINA_LAZY LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
-  LAMINA_API void run(int samples, const image_rows& large, const float* filter,
-                      std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
-                      float* scratch, const image_epilogue& done = {},
-                      filter_memory* kept = nullptr) const;
+  LAMINA_LAZY LAMINA_API void run(int samples, const image_rows& large, const float* filter,
+                                  std::ptrdiff_t filter_stride, const float* bias,
+                                  const image_rows& smaller, float* scratch,
+                                  const image_epilogue& done = {},
+                                  filter_memory* kept = nullptr) const;
 
   /// The layout of the larger image as the filters read it; the gradient of the filters uses it
   /// too.
   const spread_image& seen() const { return seen_; }
-  LAMINA_API void fill_taps(int* taps) const;
+  LAMINA_LAZY LAMINA_API void fill_taps(int* taps) const;
   /// Stores the offset of each row of windows; returns the number of rows.
-  LAMINA_API int fill_rows(int* rows) const;
+  LAMINA_LAZY LAMINA_API int fill_rows(int* rows) const;
 
   /// The offset of the last row of windows.
   int last_row() const {
@@ -50,7 +51,7 @@ class conv_forward {
     float *image, *filters, *work;
     int *taps, *rows;
   };
-  LAMINA_API addresses lay_out(scratch_parts& parts) const;
+  LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts) const;
 
   conv_shape shape_;
   const image_method* method_;
@@ -70,16 +71,17 @@ conv_forward::conv_forward(const conv_shape& s, const conv_methods* methods)
   }
 }
 
-std::ptrdiff_t conv_forward::scratch(int samples) const {
+LAMINA_LAZY_BODY std::ptrdiff_t conv_forward::scratch(int samples) const {
   if (method_ != nullptr) return method_->scratch(shape_, samples);
   scratch_parts parts;
   (void)lay_out(parts);
   return parts.used();
 }
 
-void conv_forward::run(int samples, const image_rows& large, const float* filter,
-                       std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
-                       float* scratch, const image_epilogue& done, filter_memory* kept) const {
+LAMINA_LAZY_BODY void conv_forward::run(int samples, const image_rows& large, const float* filter,
+                                        std::ptrdiff_t filter_stride, const float* bias,
+                                        const image_rows& smaller, float* scratch,
+                                        const image_epilogue& done, filter_memory* kept) const {
   if (method_ != nullptr)
     return method_->run(shape_, samples, large, filter, filter_stride, bias, smaller, scratch, done,
                         kept);
@@ -122,7 +124,7 @@ void conv_forward::run(int samples, const image_rows& large, const float* filter
   }
 }
 
-void conv_forward::fill_taps(int* taps) const {
+LAMINA_LAZY_BODY void conv_forward::fill_taps(int* taps) const {
   for (int c = 0; c < shape_.large_channels; ++c)
     for (int z = 0; z < shape_.side[0].filter; ++z)
       for (int y = 0; y < shape_.side[1].filter; ++y)
@@ -133,7 +135,7 @@ void conv_forward::fill_taps(int* taps) const {
         }
 }
 
-int conv_forward::fill_rows(int* rows) const {
+LAMINA_LAZY_BODY int conv_forward::fill_rows(int* rows) const {
   int n = 0;
   for (int z = 0; z < shape_.side[0].smaller; ++z)
     for (int y = 0; y < shape_.side[1].smaller; ++y)
@@ -141,7 +143,7 @@ int conv_forward::fill_rows(int* rows) const {
   return n;
 }
 
-conv_forward::addresses conv_forward::lay_out(scratch_parts& parts) const {
+LAMINA_LAZY_BODY conv_forward::addresses conv_forward::lay_out(scratch_parts& parts) const {
   const int depth = shape_.large_channels * shape_.taps();
   addresses p;
   p.image = parts.floats(seen_.floats());

@@ -30,8 +30,8 @@ struct conv_head {
 };
 
 #if LAMINA_DEFINES
-LAMINA_NOINLINE LAMINA_API void run_conv(const call_context& c, const group_info& g, float* result,
-                                         const image_epilogue& done) {
+LAMINA_LAZY LAMINA_NOINLINE LAMINA_API void run_conv(const call_context& c, const group_info& g,
+                                                     float* result, const image_epilogue& done) {
   const conv_head h(c, g, result, false);
   conv_forward(h.shape, c.run().convolutions)
       .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
@@ -42,8 +42,8 @@ LAMINA_NOINLINE void run_conv(const call_context& c, const group_info& g, float*
                               const image_epilogue& done);
 #endif  // LAMINA_DEFINES
 #if LAMINA_DEFINES
-LAMINA_NOINLINE LAMINA_API void run_conv_dx(const call_context& c, const group_info& g,
-                                            float* result, const image_epilogue& done) {
+LAMINA_LAZY LAMINA_NOINLINE LAMINA_API void run_conv_dx(const call_context& c, const group_info& g,
+                                                        float* result, const image_epilogue& done) {
   const conv_head h(c, g, result, true);
   conv_backward(h.shape, c.run().convolutions)
       .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
@@ -53,12 +53,13 @@ LAMINA_NOINLINE LAMINA_API void run_conv_dx(const call_context& c, const group_i
 LAMINA_NOINLINE void run_conv_dx(const call_context& c, const group_info& g, float* result,
                                  const image_epilogue& done);
 #endif  // LAMINA_DEFINES
-LAMINA_API_COLD std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
-                                            const argument_info* info, const group_info& g,
-                                            const run_context& c);
-LAMINA_API_COLD std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
-                                               const argument_info* info, const group_info& g,
-                                               const run_context& c);
+LAMINA_LAZY LAMINA_API_COLD std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
+                                                        const argument_info* info,
+                                                        const group_info& g, const run_context& c);
+LAMINA_LAZY LAMINA_API_COLD std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
+                                                           const argument_info* info,
+                                                           const group_info& g,
+                                                           const run_context& c);
 
 /// The arguments of a group, for its statements.
 struct statement_arguments {
@@ -102,14 +103,16 @@ struct conv_group {
 
 #if LAMINA_DEFINES
 
-std::ptrdiff_t conv_scratch(const program_view& p, float* const* a, const argument_info* info,
-                            const group_info& g, const run_context& c) {
+LAMINA_LAZY_BODY std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
+                                             const argument_info* info, const group_info& g,
+                                             const run_context& c) {
   const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
   return conv_forward(h.shape, c.convolutions).scratch(h.from.rows);
 }
 
-std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a, const argument_info* info,
-                               const group_info& g, const run_context& c) {
+LAMINA_LAZY_BODY std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
+                                                const argument_info* info, const group_info& g,
+                                                const run_context& c) {
   const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
   return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
 }

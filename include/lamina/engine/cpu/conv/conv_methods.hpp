@@ -10,6 +10,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 #include <lamina/core/same_address.hpp>
 #include <lamina/engine/cpu/conv/depthwise.hpp>
@@ -49,7 +50,7 @@ constexpr conv_kind kind_of(const conv_shape& s) {
 
 namespace detail {
 
-template <int Filter>
+template <int Filter, class Lazy>
 struct winograd_calls {
   static std::ptrdiff_t forward_scratch(const conv_shape& s, int samples) {
     return winograd(s, samples).forward_scratch();
@@ -85,6 +86,7 @@ struct winograd_calls {
   }
 };
 
+template <class Lazy>
 struct depthwise_calls {
   static std::ptrdiff_t scratch(const conv_shape& s, int) { return depthwise(s).scratch(); }
   static void forward(const conv_shape& s, int samples, const image_rows& large,
@@ -109,6 +111,8 @@ struct depthwise_calls {
 }  // namespace detail
 
 /// The special algorithms, indexed by conv_kind; algorithms that a program does not use are null.
+/// Lazy is void; it makes the names of the algorithms depend on a parameter, so that a compiler
+/// instantiates them only for programs with convolutions.
 struct conv_methods {
   image_method forward[special_conv_kinds], backward[special_conv_kinds];
   filter_method filter_gradient[special_conv_kinds];
@@ -132,44 +136,50 @@ struct conv_methods {
     return s;
   }
 
+  template <class Lazy = void>
   constexpr void add_forward(conv_kind kind) {
     if (kind == conv_kind::winograd_3)
-      forward[0] = {&detail::winograd_calls<3>::forward_scratch,
-                    &detail::winograd_calls<3>::forward};
+      forward[0] = {&detail::winograd_calls<3, Lazy>::forward_scratch,
+                    &detail::winograd_calls<3, Lazy>::forward};
     if (kind == conv_kind::winograd_5)
-      forward[1] = {&detail::winograd_calls<5>::forward_scratch,
-                    &detail::winograd_calls<5>::forward};
+      forward[1] = {&detail::winograd_calls<5, Lazy>::forward_scratch,
+                    &detail::winograd_calls<5, Lazy>::forward};
     if (kind == conv_kind::depthwise)
-      forward[2] = {&detail::depthwise_calls::scratch, &detail::depthwise_calls::forward};
+      forward[2] = {&detail::depthwise_calls<Lazy>::scratch,
+                    &detail::depthwise_calls<Lazy>::forward};
   }
+  template <class Lazy = void>
   constexpr void add_backward(conv_kind kind) {
     if (kind == conv_kind::winograd_3)
-      backward[0] = {&detail::winograd_calls<3>::backward_scratch,
-                     &detail::winograd_calls<3>::backward};
+      backward[0] = {&detail::winograd_calls<3, Lazy>::backward_scratch,
+                     &detail::winograd_calls<3, Lazy>::backward};
     if (kind == conv_kind::winograd_5)
-      backward[1] = {&detail::winograd_calls<5>::backward_scratch,
-                     &detail::winograd_calls<5>::backward};
+      backward[1] = {&detail::winograd_calls<5, Lazy>::backward_scratch,
+                     &detail::winograd_calls<5, Lazy>::backward};
     if (kind == conv_kind::depthwise)
-      backward[2] = {&detail::depthwise_calls::scratch, &detail::depthwise_calls::backward};
+      backward[2] = {&detail::depthwise_calls<Lazy>::scratch,
+                     &detail::depthwise_calls<Lazy>::backward};
   }
+  template <class Lazy = void>
   constexpr void add_filter_gradient(conv_kind kind) {
     if (kind == conv_kind::winograd_3)
-      filter_gradient[0] = {&detail::winograd_calls<3>::filter_gradient_scratch,
-                            &detail::winograd_calls<3>::filter_gradient};
+      filter_gradient[0] = {&detail::winograd_calls<3, Lazy>::filter_gradient_scratch,
+                            &detail::winograd_calls<3, Lazy>::filter_gradient};
     if (kind == conv_kind::winograd_5)
-      filter_gradient[1] = {&detail::winograd_calls<5>::filter_gradient_scratch,
-                            &detail::winograd_calls<5>::filter_gradient};
+      filter_gradient[1] = {&detail::winograd_calls<5, Lazy>::filter_gradient_scratch,
+                            &detail::winograd_calls<5, Lazy>::filter_gradient};
     if (kind == conv_kind::depthwise)
-      filter_gradient[2] = {&detail::depthwise_calls::scratch,
-                            &detail::depthwise_calls::filter_gradient};
+      filter_gradient[2] = {&detail::depthwise_calls<Lazy>::scratch,
+                            &detail::depthwise_calls<Lazy>::filter_gradient};
   }
   /// Adds the algorithms that both gradients of a convolution need.
+  template <class Lazy = void>
   constexpr void add_gradients(const conv_shape& s) {
-    add_filter_gradient(kind_of(s));
+    add_filter_gradient<Lazy>(kind_of(s));
     if (gathers(s))
-      add_forward(kind_of(turned(s)));
+      add_forward<Lazy>(kind_of(turned(s)));
     else
-      add_backward(kind_of(s));
+      add_backward<Lazy>(kind_of(s));
   }
 };
 
@@ -184,12 +194,13 @@ const Method* find_conv_method(const Method (&methods)[special_conv_kinds], cons
 
 namespace detail {
 
+template <class Lazy>
 constexpr conv_methods make_all_conv_methods() {
   conv_methods all{};
   for (int k = 0; k < special_conv_kinds; ++k) {
-    all.add_forward(static_cast<conv_kind>(k));
-    all.add_backward(static_cast<conv_kind>(k));
-    all.add_filter_gradient(static_cast<conv_kind>(k));
+    all.template add_forward<Lazy>(static_cast<conv_kind>(k));
+    all.template add_backward<Lazy>(static_cast<conv_kind>(k));
+    all.template add_filter_gradient<Lazy>(static_cast<conv_kind>(k));
   }
   return all;
 }
@@ -227,18 +238,19 @@ constexpr conv_methods make_conv_methods() {
     else if (same_address(of, &schema_of<gradient_of<operators::conv2d>>()) ||
              same_address(of, &schema_of<gradient_of<operators::depthwise_conv2d>>()))
       needed.add_gradients(shape_of_conv2d(p, p.operators[k]));
-    else if (same_address(of, &schema_of<operators::conv3d>()) ||
-             same_address(of, &schema_of<gradient_of<operators::conv3d>>()) ||
-             same_address(of, &schema_of<operators::conv2d_transpose>()) ||
-             same_address(of, &schema_of<gradient_of<operators::conv2d_transpose>>()))
-      return make_all_conv_methods();
+    else if (same_address(of, &schema_of<conv3d>()) ||
+             same_address(of, &schema_of<gradient_of<conv3d>>()) ||
+             same_address(of, &schema_of<conv2d_transpose>()) ||
+             same_address(of, &schema_of<gradient_of<conv2d_transpose>>()))
+      return make_all_conv_methods<std::void_t<P>>();
   }
   return needed;
 }
 
 }  // namespace detail
 
-inline constexpr conv_methods all_conv_methods = detail::make_all_conv_methods();
+template <class Lazy = void>
+inline constexpr conv_methods all_conv_methods = detail::make_all_conv_methods<Lazy>();
 
 /// The algorithms that the convolutions of a program need.
 template <class P>

@@ -125,9 +125,10 @@ struct correlation_table<std::integer_sequence<int, V...>> {
 
 /// Computes the products of one filter: eight vectors of windows at a time, then four, two and one
 /// for the rest.
-LAMINA_API void correlate_lone_filter(int vectors, correlation_tile t);
+LAMINA_LAZY LAMINA_API void correlate_lone_filter(int vectors, correlation_tile t);
 
 /// Computes the products of a tile of `rows` filters by `vectors` vectors of windows.
+template <class = void>
 LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile& t) {
   if (rows == 1) return correlate_lone_filter(vectors, t);
   correlation_table<std::make_integer_sequence<int, tile_vectors>>::find(rows, vectors)(t);
@@ -135,7 +136,7 @@ LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile&
 
 #if LAMINA_DEFINES
 
-void correlate_lone_filter(int vectors, correlation_tile t) {
+LAMINA_LAZY_BODY void correlate_lone_filter(int vectors, correlation_tile t) {
   while (vectors > 0) {
     const int now = vectors >= 8 ? 8 : vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
     const correlation_kernel kernel = now == 8   ? &correlate_tile<1, 8>
@@ -184,8 +185,9 @@ class correlation {
   }
 
   /// Computes all products. `filters` are in the layout of pack_filters().
-  LAMINA_API LAMINA_NOINLINE void run(const float* filters, const float* image,
-                                      const float* initial, float* to, std::ptrdiff_t stride) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void run(const float* filters, const float* image,
+                                                  const float* initial, float* to,
+                                                  std::ptrdiff_t stride) const;
 
  private:
   LAMINA_API correlation(const window_grid& grid, int rows);
@@ -198,7 +200,7 @@ class correlation {
   /// Copies the windows of a panel, tap by tap. Consecutive windows in one row of the grid (a run)
   /// are contiguous in the image. Runs are copied in whole vectors; the next run overwrites the
   /// excess.
-  LAMINA_API void copy_windows(const float* image, int p, float* to) const;
+  LAMINA_LAZY LAMINA_API void copy_windows(const float* image, int p, float* to) const;
 
   /// The vectors of windows of a panel: where they begin, and where their products are stored.
   struct vectors_of_panel {
@@ -207,8 +209,10 @@ class correlation {
     const float* at[detail::lone_vectors];
     int positions[detail::lone_vectors];
   };
-  LAMINA_API void find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const;
+  LAMINA_LAZY LAMINA_API void find_vectors(const float* image, int p, int slot,
+                                           vectors_of_panel& v) const;
 
+  template <class = void>
   LAMINA_INLINE void run_tile(const float* filters, const float* initial, float* to,
                               std::ptrdiff_t stride, int t, const vectors_of_panel& v) const {
     const int row = tiles_.first(t), rows = tiles_.size(t);
@@ -252,8 +256,9 @@ correlation::correlation(const window_grid& grid, int rows, float* scratch)
   steps_ = steps;
 }
 
-void correlation::run(const float* filters, const float* image, const float* initial, float* to,
-                      std::ptrdiff_t stride) const {
+LAMINA_LAZY_BODY void correlation::run(const float* filters, const float* image,
+                                       const float* initial, float* to,
+                                       std::ptrdiff_t stride) const {
   const int panels =
       ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
   // Large filters are read only once, tile by tile; otherwise the image is read only once, panel
@@ -292,7 +297,7 @@ correlation::correlation(const window_grid& grid, int rows)
   together_ = fitting < 1 ? 1 : fitting < all ? fitting : all;
 }
 
-void correlation::copy_windows(const float* image, int p, float* to) const {
+LAMINA_LAZY_BODY void correlation::copy_windows(const float* image, int p, float* to) const {
   struct run_of_windows {
     int from, to, count;
   };
@@ -314,7 +319,8 @@ void correlation::copy_windows(const float* image, int p, float* to) const {
   }
 }
 
-void correlation::find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const {
+LAMINA_LAZY_BODY void correlation::find_vectors(const float* image, int p, int slot,
+                                                vectors_of_panel& v) const {
   const int together = width_ / lanes;
   if (in_place_) {
     const int first = p * together, rest = grid_.count * row_vectors_ - first;

@@ -26,6 +26,7 @@ inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
 
 /// to[i] = first + the sum over taps of filter[tap] * image[at[i] + position[tap]]. Each element is
 /// a vector of channels; `count` is a multiple of depthwise_windows.
+template <class = void>
 LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const float* image,
                                                int taps, const int* position, const float* filter,
                                                const float* first, float* to) {
@@ -53,6 +54,7 @@ LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const f
 
 /// image[at[i] + position[tap]] += filter[tap] * slope[i] for all i < count and all taps. Each
 /// element is a vector of channels.
+template <class = void>
 LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* slope, int taps,
                                              const int* position, const float* filter,
                                              float* image) {
@@ -68,6 +70,7 @@ LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const flo
 
 /// sums[tap] += the sum over windows of slope[i] * image[at[i] + position[tap]], for depthwise_taps
 /// taps.
+template <class = void>
 LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const float* image,
                                                const float* slope, const int* position,
                                                float* sums) {
@@ -104,25 +107,26 @@ class depthwise {
 
   LAMINA_API LAMINA_NOINLINE explicit depthwise(const conv_shape& s);
 
-  LAMINA_API LAMINA_COLD std::ptrdiff_t scratch() const;
+  LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t scratch() const;
 
   /// The convolution: small = bias + the products of the windows of large with the filters.
-  LAMINA_API void forward(int samples, const image_rows& large, const float* filter,
-                          std::ptrdiff_t filter_stride, const float* bias,
-                          const image_rows& smaller, float* scratch,
-                          const image_epilogue& done) const;
+  LAMINA_LAZY LAMINA_API void forward(int samples, const image_rows& large, const float* filter,
+                                      std::ptrdiff_t filter_stride, const float* bias,
+                                      const image_rows& smaller, float* scratch,
+                                      const image_epilogue& done) const;
 
   /// Sets large to the bias and adds each element of small times its filter to the window of large
   /// that belongs to the element.
-  LAMINA_API void backward(int samples, const image_rows& smaller, const float* filter,
-                           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                           float* scratch, const image_epilogue& done) const;
+  LAMINA_LAZY LAMINA_API void backward(int samples, const image_rows& smaller, const float* filter,
+                                       std::ptrdiff_t filter_stride, const float* bias,
+                                       const image_rows& large, float* scratch,
+                                       const image_epilogue& done) const;
 
   /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
   /// the smaller image times the element of the larger image under the tap.
-  LAMINA_API void filter_gradient(int samples, const image_rows& large, const image_rows& slope,
-                                  float* filter, std::ptrdiff_t filter_stride,
-                                  float* scratch) const;
+  LAMINA_LAZY LAMINA_API void filter_gradient(int samples, const image_rows& large,
+                                              const image_rows& slope, float* filter,
+                                              std::ptrdiff_t filter_stride, float* scratch) const;
 
  private:
   int rest(int c) const { return channels_ - c < lanes ? channels_ - c : lanes; }
@@ -149,7 +153,7 @@ class depthwise {
   /// Divides the scratch memory into: a padded copy of one vector of channels of the larger image,
   /// a copy without padding, the smaller image, the filters (each followed by its bias), and the
   /// positions of windows and taps.
-  LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const;
   std::ptrdiff_t filter_floats() const { return (rounded_taps() + 1) * lanes; }
   float* filters_of(const addresses& p, int c, int m) const {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
@@ -157,12 +161,14 @@ class depthwise {
 
   /// Fills the positions of windows and taps, and clears the padded copy. Extra windows and taps,
   /// which only round a count up, repeat the last real position.
-  LAMINA_API LAMINA_NOINLINE void fill(const addresses& p) const;
-  LAMINA_API LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride,
-                                       const float* bias, const addresses& p) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void fill(const addresses& p) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride,
+                                                   const float* bias, const addresses& p) const;
   /// Copies channels c to c + lanes - 1 of a larger image to the layout that windows read, and
   /// returns the copy.
-  LAMINA_API LAMINA_NOINLINE const float* see(const float* image, int c, const addresses& p) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE const float* see(const float* image, int c,
+                                                          const addresses& p) const;
+  template <class = void>
   LAMINA_NOINLINE void turn_slope(const float* image, int c, int m, const addresses& p) const {
     gather_lanes(image + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * windows(),
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
@@ -176,7 +182,7 @@ class depthwise {
 
 #if LAMINA_DEFINES
 
-std::ptrdiff_t depthwise::scratch() const {
+LAMINA_LAZY_BODY std::ptrdiff_t depthwise::scratch() const {
   scratch_parts parts;
   (void)lay_out(parts);
   return parts.used();
@@ -198,9 +204,10 @@ depthwise::depthwise(const conv_shape& s)
   }
 }
 
-void depthwise::forward(int samples, const image_rows& large, const float* filter,
-                        std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
-                        float* scratch, const image_epilogue& done) const {
+LAMINA_LAZY_BODY void depthwise::forward(int samples, const image_rows& large, const float* filter,
+                                         std::ptrdiff_t filter_stride, const float* bias,
+                                         const image_rows& smaller, float* scratch,
+                                         const image_epilogue& done) const {
   scratch_parts parts(scratch);
   const addresses p = lay_out(parts);
   fill(p);
@@ -222,9 +229,10 @@ void depthwise::forward(int samples, const image_rows& large, const float* filte
   }
 }
 
-void depthwise::backward(int samples, const image_rows& smaller, const float* filter,
-                         std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                         float* scratch, const image_epilogue& done) const {
+LAMINA_LAZY_BODY void depthwise::backward(int samples, const image_rows& smaller,
+                                          const float* filter, std::ptrdiff_t filter_stride,
+                                          const float* bias, const image_rows& large,
+                                          float* scratch, const image_epilogue& done) const {
   scratch_parts parts(scratch);
   const addresses p = lay_out(parts);
   fill(p);
@@ -255,8 +263,10 @@ void depthwise::backward(int samples, const image_rows& smaller, const float* fi
   }
 }
 
-void depthwise::filter_gradient(int samples, const image_rows& large, const image_rows& slope,
-                                float* filter, std::ptrdiff_t filter_stride, float* scratch) const {
+LAMINA_LAZY_BODY void depthwise::filter_gradient(int samples, const image_rows& large,
+                                                 const image_rows& slope, float* filter,
+                                                 std::ptrdiff_t filter_stride,
+                                                 float* scratch) const {
   scratch_parts parts(scratch);
   const addresses p = lay_out(parts);
   fill(p);
@@ -277,7 +287,7 @@ void depthwise::filter_gradient(int samples, const image_rows& large, const imag
     }
 }
 
-depthwise::addresses depthwise::lay_out(scratch_parts& parts) const {
+LAMINA_LAZY_BODY depthwise::addresses depthwise::lay_out(scratch_parts& parts) const {
   const int blocks = (channels_ + lanes - 1) / lanes;
   addresses p;
   p.image = parts.floats(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
@@ -289,7 +299,7 @@ depthwise::addresses depthwise::lay_out(scratch_parts& parts) const {
   return p;
 }
 
-void depthwise::fill(const addresses& p) const {
+LAMINA_LAZY_BODY void depthwise::fill(const addresses& p) const {
   std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
   int n = 0;
   for (int y = 0; y < side_[0].smaller; ++y)
@@ -303,8 +313,8 @@ void depthwise::fill(const addresses& p) const {
   for (; n < rounded_taps(); ++n) p.taps[n] = p.taps[n - 1];
 }
 
-void depthwise::pack(const float* filter, std::ptrdiff_t stride, const float* bias,
-                     const addresses& p) const {
+LAMINA_LAZY_BODY void depthwise::pack(const float* filter, std::ptrdiff_t stride, const float* bias,
+                                      const addresses& p) const {
   for (int c = 0; c < channels_; c += lanes)
     for (int m = 0; m < filters_; ++m) {
       float* const to = filters_of(p, c, m);
@@ -316,7 +326,7 @@ void depthwise::pack(const float* filter, std::ptrdiff_t stride, const float* bi
     }
 }
 
-const float* depthwise::see(const float* image, int c, const addresses& p) const {
+LAMINA_LAZY_BODY const float* depthwise::see(const float* image, int c, const addresses& p) const {
   const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
   const int height = side_[0].large, width = side_[1].large;
   if (!is_image() && width % lanes == 0) {

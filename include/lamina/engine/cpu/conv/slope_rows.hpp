@@ -33,12 +33,13 @@ class slope_rows {
 
   /// Stores the offset in the larger image of each row of windows (`rows`) and of each vector of
   /// windows (`where`).
-  LAMINA_API void fill(int* rows, int* where) const;
+  LAMINA_LAZY LAMINA_API void fill(int* rows, int* where) const;
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
   /// Copies an image. The caller must have cleared the gaps between its rows.
-  LAMINA_API LAMINA_NOINLINE void copy(const float* from, const int* rows, float* to) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void copy(const float* from, const int* rows,
+                                                   float* to) const;
 
  private:
   conv_forward forward_;
@@ -69,7 +70,7 @@ slope_rows::slope_rows(const conv_shape& s, const conv_forward& forward)
   vectors_ = flat_ ? flat : by_row;
 }
 
-void slope_rows::fill(int* rows, int* where) const {
+LAMINA_LAZY_BODY void slope_rows::fill(int* rows, int* where) const {
   (void)forward_.fill_rows(rows);
   for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {
     where[v] = flat_ ? v * lanes : rows[r] + x;
@@ -78,7 +79,7 @@ void slope_rows::fill(int* rows, int* where) const {
   }
 }
 
-void slope_rows::copy(const float* from, const int* rows, float* to) const {
+LAMINA_LAZY_BODY void slope_rows::copy(const float* from, const int* rows, float* to) const {
   const int step = (width_ + lanes - 1) / lanes * lanes;
   for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)
     for (int r = 0; r < count_; ++r, from += width_) {

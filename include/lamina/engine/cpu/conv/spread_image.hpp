@@ -51,22 +51,23 @@ struct spread_image {
   }
   /// The offset, in the copy of a channel, of the element at `position` (z, y, x) of the padded
   /// image.
-  LAMINA_API int offset(const int (&position)[3]) const;
+  LAMINA_LAZY LAMINA_API int offset(const int (&position)[3]) const;
 
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
   /// Copies the image. The caller must have cleared the padding around it.
-  LAMINA_API void copy(const float* from, float* to) const;
+  LAMINA_LAZY LAMINA_API void copy(const float* from, float* to) const;
   /// Converts the copy back to an image: image = copy + bias[channel]. Elements that the copy does
   /// not hold become the bias.
-  LAMINA_API void copy_back(const float* from, const float* bias, float* to) const;
+  LAMINA_LAZY LAMINA_API void copy_back(const float* from, const float* bias, float* to) const;
 
  private:
   /// copy_back() for a copy that holds the whole image, with the columns in two phases.
-  LAMINA_API void copy_pairs_back(const float* from, const float* bias, float* to) const;
+  LAMINA_LAZY LAMINA_API void copy_pairs_back(const float* from, const float* bias,
+                                              float* to) const;
   /// Whether the copy holds every element of the image.
-  LAMINA_API bool holds_image() const;
+  LAMINA_LAZY LAMINA_API bool holds_image() const;
   /// Calls f(channel, index in the image, stride in the image, index in the copy, count) for the
   /// part of each row of each phase that lies inside the image.
   template <class F>
@@ -103,7 +104,7 @@ struct spread_image {
 
 #if LAMINA_DEFINES
 
-int spread_image::offset(const int (&position)[3]) const {
+LAMINA_LAZY_BODY int spread_image::offset(const int (&position)[3]) const {
   int phase = 0, at = 0;
   for (int d = 0; d < 3; ++d) {
     phase = phase * side[d].phases + position[d] % side[d].phases;
@@ -112,7 +113,7 @@ int spread_image::offset(const int (&position)[3]) const {
   return phase * phase_size() + at;
 }
 
-void spread_image::copy(const float* from, float* to) const {
+LAMINA_LAZY_BODY void spread_image::copy(const float* from, float* to) const {
   for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
     const float* const source = from + image;
     float* const target = to + in_copy;
@@ -135,7 +136,8 @@ void spread_image::copy(const float* from, float* to) const {
   });
 }
 
-void spread_image::copy_back(const float* from, const float* bias, float* to) const {
+LAMINA_LAZY_BODY void spread_image::copy_back(const float* from, const float* bias,
+                                              float* to) const {
   const bool all = holds_image();
   if (all && side[2].phases == 2) return copy_pairs_back(from, bias, to);
   if (!all) {
@@ -164,7 +166,8 @@ void spread_image::copy_back(const float* from, const float* bias, float* to) co
   });
 }
 
-void spread_image::copy_pairs_back(const float* from, const float* bias, float* to) const {
+LAMINA_LAZY_BODY void spread_image::copy_pairs_back(const float* from, const float* bias,
+                                                    float* to) const {
   const spread_side &depth = side[0], &height = side[1], &width = side[2];
   // The phase to which column 0 of the image belongs.
   const int odd = width.before % 2;
@@ -196,7 +199,7 @@ void spread_image::copy_pairs_back(const float* from, const float* bias, float* 
   }
 }
 
-bool spread_image::holds_image() const {
+LAMINA_LAZY_BODY bool spread_image::holds_image() const {
   for (const spread_side& s : side)
     for (int f = 0; f < s.phases; ++f)
       if (!s.meets(f) || f - s.before + (s.span - 1) * s.phases < s.image - s.phases) return false;

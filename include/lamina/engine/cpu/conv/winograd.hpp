@@ -47,28 +47,30 @@ class winograd {
 
   LAMINA_API LAMINA_NOINLINE winograd(const conv_shape& s, int samples);
 
-  LAMINA_API LAMINA_COLD std::ptrdiff_t forward_scratch() const;
-  LAMINA_API LAMINA_COLD std::ptrdiff_t backward_scratch() const;
-  LAMINA_API LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const;
+  LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t forward_scratch() const;
+  LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t backward_scratch() const;
+  LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const;
 
   /// The convolution: small = bias + the products of the windows of large with the filters.
-  LAMINA_API void forward(const detail::forward_transforms& by, const image_rows& large,
-                          const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                          const image_rows& smaller, float* scratch, const image_epilogue& done,
-                          filter_memory* kept) const;
+  LAMINA_LAZY LAMINA_API void forward(const detail::forward_transforms& by, const image_rows& large,
+                                      const float* filter, std::ptrdiff_t filter_stride,
+                                      const float* bias, const image_rows& smaller, float* scratch,
+                                      const image_epilogue& done, filter_memory* kept) const;
 
   /// The gradient of the input: each element of small times its filter is added to the window of
   /// large that belongs to the element; then bias is added.
-  LAMINA_API void backward(const detail::backward_transforms& by, const image_rows& smaller,
-                           const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                           const image_rows& large, float* scratch,
-                           const image_epilogue& done) const;
+  LAMINA_LAZY LAMINA_API void backward(const detail::backward_transforms& by,
+                                       const image_rows& smaller, const float* filter,
+                                       std::ptrdiff_t filter_stride, const float* bias,
+                                       const image_rows& large, float* scratch,
+                                       const image_epilogue& done) const;
 
   /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
   /// the smaller image times the element of the larger image under the tap.
-  LAMINA_API void filter_gradient(const detail::filter_gradient_transforms& by,
-                                  const image_rows& large, const image_rows& slope, float* filter,
-                                  std::ptrdiff_t filter_stride, float* scratch) const;
+  LAMINA_LAZY LAMINA_API void filter_gradient(const detail::filter_gradient_transforms& by,
+                                              const image_rows& large, const image_rows& slope,
+                                              float* filter, std::ptrdiff_t filter_stride,
+                                              float* scratch) const;
 
  private:
   using panel_vector = detail::winograd_panel_vector;
@@ -89,12 +91,14 @@ class winograd {
   }
   /// Sets p.filters to the memory that keeps transformed filters between runs, if there is such
   /// memory. Returns whether it already holds the transform of these filters.
-  LAMINA_API LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
-                                                std::ptrdiff_t filter_stride, addresses& p) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE bool finds_filters(filter_memory* kept,
+                                                            const float* filter,
+                                                            std::ptrdiff_t filter_stride,
+                                                            addresses& p) const;
   /// Divides the scratch memory into: the transformed filters, the transformed tiles of a chunk,
   /// their products of `columns` columns, and image lines in which channels are adjacent.
-  LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats,
-                                               int columns) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats,
+                                                           int columns) const;
   /// Floats between the matrices of neighbouring points. The distance is not a multiple of the size
   /// of a cache way, so that the matrices do not evict each other.
   std::ptrdiff_t left_point_stride(int columns) const {
@@ -141,17 +145,19 @@ class winograd {
   }
   /// Copies `rows` image rows from row `top` on, for one vector of channels, to lines of `pitch`
   /// columns, where a row begins at column `left`. Rows outside of the image become zeros.
-  LAMINA_API LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels,
-                                             int top, int rows, int left, int pitch,
-                                             float* lines) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2],
+                                                         int channels, int top, int rows, int left,
+                                                         int pitch, float* lines) const;
 
   /// Writes `rows` image rows of `columns` elements from lines in which the channels of a vector
   /// are adjacent.
-  LAMINA_API static void write_lines(const float* lines, int pitch, int channels, int rows,
-                                     int columns, float* image, std::ptrdiff_t channel);
+  LAMINA_LAZY LAMINA_API static void write_lines(const float* lines, int pitch, int channels,
+                                                 int rows, int columns, float* image,
+                                                 std::ptrdiff_t channel);
 
-  LAMINA_API LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large,
-                                             int first, int rows, const addresses& p) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void see_images(detail::square_transform run,
+                                                         const image_rows& large, int first,
+                                                         int rows, const addresses& p) const;
 
   /// How the transformed gradients are stored: if `depth` is 0, in rows that are `tile` floats
   /// apart; otherwise in panels of `depth` rows.
@@ -159,20 +165,23 @@ class winograd {
     std::ptrdiff_t tile, point_stride;
     int depth;
   };
-  LAMINA_API LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run,
-                                                  const image_rows& smaller, int first, int rows,
-                                                  float* to, const addresses& p,
-                                                  slope_layout at) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run,
+                                                              const image_rows& smaller, int first,
+                                                              int rows, float* to,
+                                                              const addresses& p,
+                                                              slope_layout at) const;
 
-  LAMINA_API LAMINA_NOINLINE void make_images(detail::square_transform run, int first, int rows,
-                                              const addresses& p, const float* bias,
-                                              const image_rows& smaller,
-                                              const image_epilogue& done) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void make_images(detail::square_transform run, int first,
+                                                          int rows, const addresses& p,
+                                                          const float* bias,
+                                                          const image_rows& smaller,
+                                                          const image_epilogue& done) const;
 
-  LAMINA_API LAMINA_NOINLINE void spread_images(detail::square_addition add, int first, int rows,
-                                                const addresses& p, const float* bias, float* image,
-                                                const image_rows& large,
-                                                const image_epilogue& done) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void spread_images(detail::square_addition add, int first,
+                                                            int rows, const addresses& p,
+                                                            const float* bias, float* image,
+                                                            const image_rows& large,
+                                                            const image_epilogue& done) const;
 
   int channels_, filters_, filter_;
   int points_;  // interpolation points along a side
@@ -183,20 +192,20 @@ class winograd {
 
 #if LAMINA_DEFINES
 
-std::ptrdiff_t winograd::forward_scratch() const {
+LAMINA_LAZY_BODY std::ptrdiff_t winograd::forward_scratch() const {
   scratch_parts parts;
   (void)lay_out(parts, whole(filters_) * channels_, filters_);
   return parts.used();
 }
 
-std::ptrdiff_t winograd::backward_scratch() const {
+LAMINA_LAZY_BODY std::ptrdiff_t winograd::backward_scratch() const {
   scratch_parts parts;
   (void)lay_out(parts, whole(channels_) * filters_, channels_);
   parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
   return parts.used();
 }
 
-std::ptrdiff_t winograd::filter_gradient_scratch() const {
+LAMINA_LAZY_BODY std::ptrdiff_t winograd::filter_gradient_scratch() const {
   scratch_parts parts;
   (void)lay_out(parts, whole(filters_) * channels_, filters_);
   return parts.used();
@@ -230,10 +239,11 @@ winograd::winograd(const conv_shape& s, int samples)
   most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
 }
 
-void winograd::forward(const detail::forward_transforms& by, const image_rows& large,
-                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                       const image_rows& smaller, float* scratch, const image_epilogue& done,
-                       filter_memory* kept) const {
+LAMINA_LAZY_BODY void winograd::forward(const detail::forward_transforms& by,
+                                        const image_rows& large, const float* filter,
+                                        std::ptrdiff_t filter_stride, const float* bias,
+                                        const image_rows& smaller, float* scratch,
+                                        const image_epilogue& done, filter_memory* kept) const {
   scratch_parts parts(scratch);
   addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
   const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
@@ -252,9 +262,11 @@ void winograd::forward(const detail::forward_transforms& by, const image_rows& l
   }
 }
 
-void winograd::backward(const detail::backward_transforms& by, const image_rows& smaller,
-                        const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                        const image_rows& large, float* scratch, const image_epilogue& done) const {
+LAMINA_LAZY_BODY void winograd::backward(const detail::backward_transforms& by,
+                                         const image_rows& smaller, const float* filter,
+                                         std::ptrdiff_t filter_stride, const float* bias,
+                                         const image_rows& large, float* scratch,
+                                         const image_epilogue& done) const {
   scratch_parts parts(scratch);
   const addresses p = lay_out(parts, whole(channels_) * filters_, channels_);
   float* const image = parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
@@ -274,9 +286,10 @@ void winograd::backward(const detail::backward_transforms& by, const image_rows&
   }
 }
 
-void winograd::filter_gradient(const detail::filter_gradient_transforms& by,
-                               const image_rows& large, const image_rows& slope, float* filter,
-                               std::ptrdiff_t filter_stride, float* scratch) const {
+LAMINA_LAZY_BODY void winograd::filter_gradient(const detail::filter_gradient_transforms& by,
+                                                const image_rows& large, const image_rows& slope,
+                                                float* filter, std::ptrdiff_t filter_stride,
+                                                float* scratch) const {
   scratch_parts parts(scratch);
   const addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
   clear_lines(p);
@@ -295,8 +308,8 @@ void winograd::filter_gradient(const detail::filter_gradient_transforms& by,
   filters_of(p, filters_, channels_).unpack(by.filters, filter, filter_stride, taps);
 }
 
-bool winograd::finds_filters(filter_memory* kept, const float* filter, std::ptrdiff_t filter_stride,
-                             addresses& p) const {
+LAMINA_LAZY_BODY bool winograd::finds_filters(filter_memory* kept, const float* filter,
+                                              std::ptrdiff_t filter_stride, addresses& p) const {
   if (kept == nullptr) return false;
   const filter_memory::entry found =
       kept->find(filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
@@ -305,7 +318,8 @@ bool winograd::finds_filters(filter_memory* kept, const float* filter, std::ptrd
   return found.is_current;
 }
 
-winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats, int columns) const {
+LAMINA_LAZY_BODY winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats,
+                                                       int columns) const {
   addresses p;
   p.filters = parts.floats(square_points() *
                            (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
@@ -318,8 +332,9 @@ winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats, i
   return p;
 }
 
-void winograd::fill_lines(const float* image, const int (&size)[2], int channels, int top, int rows,
-                          int left, int pitch, float* lines) const {
+LAMINA_LAZY_BODY void winograd::fill_lines(const float* image, const int (&size)[2], int channels,
+                                           int top, int rows, int left, int pitch,
+                                           float* lines) const {
   const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
   // If the lines have no gaps, all rows are copied as one row.
   if (pitch == size[1] && top >= 0 && top + rows <= size[0])
@@ -335,16 +350,16 @@ void winograd::fill_lines(const float* image, const int (&size)[2], int channels
   }
 }
 
-void winograd::write_lines(const float* lines, int pitch, int channels, int rows, int columns,
-                           float* image, std::ptrdiff_t channel) {
+LAMINA_LAZY_BODY void winograd::write_lines(const float* lines, int pitch, int channels, int rows,
+                                            int columns, float* image, std::ptrdiff_t channel) {
   // If the lines have no gaps, all rows are written as one row.
   if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
   for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
     scatter_lanes(lines, channels, columns, image, channel);
 }
 
-void winograd::see_images(detail::square_transform run, const image_rows& large, int first,
-                          int rows, const addresses& p) const {
+LAMINA_LAZY_BODY void winograd::see_images(detail::square_transform run, const image_rows& large,
+                                           int first, int rows, const addresses& p) const {
   const int pitch = line();
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
   for_each_image(first, rows, [&](int n, int row, int count, int before) {
@@ -361,8 +376,10 @@ void winograd::see_images(detail::square_transform run, const image_rows& large,
   });
 }
 
-void winograd::evaluate_slopes(detail::square_transform run, const image_rows& smaller, int first,
-                               int rows, float* to, const addresses& p, slope_layout at) const {
+LAMINA_LAZY_BODY void winograd::evaluate_slopes(detail::square_transform run,
+                                                const image_rows& smaller, int first, int rows,
+                                                float* to, const addresses& p,
+                                                slope_layout at) const {
   const int pitch = tiles_ * step;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
   for_each_image(first, rows, [&](int n, int row, int count, int before) {
@@ -381,9 +398,10 @@ void winograd::evaluate_slopes(detail::square_transform run, const image_rows& s
   });
 }
 
-void winograd::make_images(detail::square_transform run, int first, int rows, const addresses& p,
-                           const float* bias, const image_rows& smaller,
-                           const image_epilogue& done) const {
+LAMINA_LAZY_BODY void winograd::make_images(detail::square_transform run, int first, int rows,
+                                            const addresses& p, const float* bias,
+                                            const image_rows& smaller,
+                                            const image_epilogue& done) const {
   const int pitch = tiles_ * step;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
   const std::ptrdiff_t point_stride = sums_point_stride(filters_);
@@ -409,9 +427,10 @@ void winograd::make_images(detail::square_transform run, int first, int rows, co
   });
 }
 
-void winograd::spread_images(detail::square_addition add, int first, int rows, const addresses& p,
-                             const float* bias, float* image, const image_rows& large,
-                             const image_epilogue& done) const {
+LAMINA_LAZY_BODY void winograd::spread_images(detail::square_addition add, int first, int rows,
+                                              const addresses& p, const float* bias, float* image,
+                                              const image_rows& large,
+                                              const image_epilogue& done) const {
   const int pitch = line();
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
   const std::ptrdiff_t point_stride = sums_point_stride(channels_);

@@ -50,10 +50,12 @@ static_assert(least_whole_rows <= least_tile_rows);
 /// sums = left * panels at each interpolation point; the matrices of neighbouring points are
 /// `*_point_stride` floats apart. The sums are stored in panels of `rows` rows. Left and sums have
 /// memory for at least `least_tile_rows` rows.
-LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, left_operand left,
-                                              std::ptrdiff_t left_point_stride, const float* panels,
-                                              std::ptrdiff_t panel_point_stride, float* sums,
-                                              std::ptrdiff_t sums_point_stride) {
+template <
+    class Real = float>  // a template, so that its kernels are instantiated where it is called
+LAMINA_NOINLINE void winograd_multiply(const winograd_product_size& s, left_operand left,
+                                       std::ptrdiff_t left_point_stride, const float* panels,
+                                       std::ptrdiff_t panel_point_stride, float* sums,
+                                       std::ptrdiff_t sums_point_stride) {
   using row_counts = std::make_integer_sequence<int, tile_rows>;
   const even_parts tiles(s.rows, tile_rows);
   const float* const first_row = left.data;
@@ -63,8 +65,8 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
       width = v.width;
       const int least = width == panel_width ? least_whole_rows : least_tile_rows;
       const micro_kernel* const kernels = width == panel_width
-                                              ? micro_kernels<tile_vectors, row_counts>::table
-                                              : micro_kernels<1, row_counts>::table;
+                                              ? micro_kernels<tile_vectors, row_counts, Real>::table
+                                              : micro_kernels<1, row_counts, Real>::table;
       float* const to = sums + static_cast<std::ptrdiff_t>(column) * s.rows;
       for (int t = 0; t < tiles.count(); ++t) {
         int rows = tiles.size(t), first = tiles.first(t);
@@ -94,13 +96,13 @@ struct winograd_filters {
   float* lines;
 
   /// Transforms filters with the given distances between columns and between rows.
-  LAMINA_API LAMINA_NOINLINE void pack(square_transform run, const float* filter,
-                                       std::ptrdiff_t column_stride,
-                                       std::ptrdiff_t row_stride) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void pack(square_transform run, const float* filter,
+                                                   std::ptrdiff_t column_stride,
+                                                   std::ptrdiff_t row_stride) const;
   /// Computes the gradients of filters from the gradients of the transformed filters.
-  LAMINA_API LAMINA_NOINLINE void unpack(square_transform run, float* filter,
-                                         std::ptrdiff_t column_stride,
-                                         std::ptrdiff_t row_stride) const;
+  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void unpack(square_transform run, float* filter,
+                                                     std::ptrdiff_t column_stride,
+                                                     std::ptrdiff_t row_stride) const;
 
  private:
   template <class F>
@@ -123,8 +125,9 @@ winograd_panel_vector::winograd_panel_vector(int columns, int depth, int column)
   offset = static_cast<std::ptrdiff_t>(first) * depth + (column - first);
 }
 
-void winograd_filters::pack(square_transform run, const float* filter, std::ptrdiff_t column_stride,
-                            std::ptrdiff_t row_stride) const {
+LAMINA_LAZY_BODY void winograd_filters::pack(square_transform run, const float* filter,
+                                             std::ptrdiff_t column_stride,
+                                             std::ptrdiff_t row_stride) const {
   const int points = winograd_points(size);
   for_each([&](int column, int channels, int row, float* to) {
     gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
@@ -134,8 +137,9 @@ void winograd_filters::pack(square_transform run, const float* filter, std::ptrd
   });
 }
 
-void winograd_filters::unpack(square_transform run, float* filter, std::ptrdiff_t column_stride,
-                              std::ptrdiff_t row_stride) const {
+LAMINA_LAZY_BODY void winograd_filters::unpack(square_transform run, float* filter,
+                                               std::ptrdiff_t column_stride,
+                                               std::ptrdiff_t row_stride) const {
   const int points = winograd_points(size);
   for_each([&](int column, int channels, int row, float* from) {
     run({1, 0, 0}, from, {points * point_stride, point_stride}, lines, {size * lanes, lanes},

@@ -70,6 +70,7 @@ struct call_kernel<operators::pool2d> {
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
+  template <class = void>
   static void squares(const pool_windows& w, const float* from, float* to) {
     const auto average = [](auto a, auto b) { return decltype(a)((a + b) * decltype(a)(0.5F)); };
     const auto most = [](auto a, auto b) { return math::maximum(a, b); };
@@ -158,6 +159,7 @@ struct call_kernel<gradient_of<operators::pool2d>> {
             to[static_cast<std::ptrdiff_t>(i) * w.width.in + j] += part;
       }
   }
+  template <class = void>
   static void give_to_first_of_squares(const pool_windows& w, const float* image, const float* most,
                                        const float* slope, float* to) {
     const int n = w.width.in, out = w.width.out;
