@@ -7,8 +7,8 @@
 #include <lamina/core/checked_index.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/core/nearest_word.hpp>
 #include <lamina/core/left_files.hpp>
+#include <lamina/core/nearest_word.hpp>
 #include <lamina/core/open_file.hpp>
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>

@@ -113,8 +113,8 @@
 #include <lamina/optimizer/event.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/option_check.hpp>
-#include <lamina/program/operator_place.hpp>
 #include <lamina/optimizer/option_text.hpp>
+#include <lamina/program/operator_place.hpp>
 
 #include <lamina/core/compiles.hpp>
 
@@ -136,6 +136,7 @@
 #include <lamina/train/gradients/joint_parts.hpp>
 #include <lamina/train/joined_value.hpp>
 #include <lamina/train/number_check.hpp>
+#include <lamina/train/parts_errors.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>
 #include <lamina/train/run_tasks.hpp>

@@ -166,8 +166,8 @@ class parts_law {
     const int made = number(b, b.variables[v].type);
     const int all[] = {0};
     const lamina::attribute_value dim = b.integer_list(all, 1);
-    b.add_operator(how == reduction::sum ? lamina::schema_of<lamina::reduce_sum>()
-                                         : lamina::schema_of<lamina::reduce_mean>(),
+    b.add_operator(how == reduction::sum ? lamina::schema_of<lamina::operators::reduce_sum>()
+                                         : lamina::schema_of<lamina::operators::reduce_mean>(),
                    {v}, {made}, b.attribute_list(dim, false, true));
     return made;
   }
@@ -198,16 +198,16 @@ class parts_law {
       if (real) {
         const int first[] = {0};
         const lamina::attribute_value dim = b.integer_list(first, 1);
-        b.add_operator(how == reduction::sum ? lamina::schema_of<lamina::reduce_sum>()
-                                             : lamina::schema_of<lamina::reduce_mean>(),
+        b.add_operator(how == reduction::sum ? lamina::schema_of<lamina::operators::reduce_sum>()
+                                             : lamina::schema_of<lamina::operators::reduce_mean>(),
                        {v}, {made}, b.attribute_list(dim, true, false));
       } else {
         const lamina::attribute_value shape = b.integer_list(dims.data(), d.rank);
         const int attributes = b.attribute_list(shape, static_cast<int>(d.type), 1.0, false);
         const int output = b.arguments.count;
         b.argument(made);
-        b.operators.push({&lamina::schema_of<lamina::fill_constant>(), output, output, output + 1,
-                          attributes, 0, lamina::op_role::forward});
+        b.operators.push({&lamina::schema_of<lamina::operators::fill_constant>(), output, output,
+                          output + 1, attributes, 0, lamina::op_role::forward});
       }
     }
     for (; k < old.size(); ++k) {

@@ -135,7 +135,7 @@ class all_reduce_writer {
   }
   constexpr int shifted(int x, double by, const char* suffix) {
     const int made = like(x, suffix);
-    b_.add_operator(schema_of<lamina::scale>(), {x}, {made}, b_.attribute_list(1.0, by, true));
+    b_.add_operator(schema_of<operators::scale>(), {x}, {made}, b_.attribute_list(1.0, by, true));
     return made;
   }
   /// The denominator of a quotient over all processes: its sum, and then what keeps it from 0.
@@ -165,7 +165,8 @@ class all_reduce_writer {
     if (ranks_ > 0) return;
     b_.role = op_role::forward;
     int part = cost;
-    if (scales_) part = computed(schema_of<elementwise_mul>(), cost, weight(), like(cost, "@PART"));
+    if (scales_)
+      part = computed(schema_of<operators::elementwise_mul>(), cost, weight(), like(cost, "@PART"));
     value_instead_[cost] = summed_once(part, scales_ ? 0 : added_);
   }
   constexpr int weight() const { return weight_[b_.current_block]; }

@@ -238,10 +238,10 @@ constexpr conv_methods make_conv_methods() {
     else if (same_address(of, &schema_of<gradient_of<operators::conv2d>>()) ||
              same_address(of, &schema_of<gradient_of<operators::depthwise_conv2d>>()))
       needed.add_gradients(shape_of_conv2d(p, p.operators[k]));
-    else if (same_address(of, &schema_of<conv3d>()) ||
-             same_address(of, &schema_of<gradient_of<conv3d>>()) ||
-             same_address(of, &schema_of<conv2d_transpose>()) ||
-             same_address(of, &schema_of<gradient_of<conv2d_transpose>>()))
+    else if (same_address(of, &schema_of<operators::conv3d>()) ||
+             same_address(of, &schema_of<gradient_of<operators::conv3d>>()) ||
+             same_address(of, &schema_of<operators::conv2d_transpose>()) ||
+             same_address(of, &schema_of<gradient_of<operators::conv2d_transpose>>()))
       return make_all_conv_methods<std::void_t<P>>();
   }
   return needed;
