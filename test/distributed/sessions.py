@@ -16,7 +16,8 @@
  wait           ranks wait for others that wait, sleep, have ended their sessions or fail, as
                 drawn at random: the error names those that are to blame and no other, and comes
                 at once unless a rank is silent
- exit_code      one rank or two know why all end: the launcher returns the code of the one that knows
+ exit_code      one rank or two know why all end: the launcher returns the code of the one that
+                knows
  codes          the rule for it
  deaf           the receiver does not come: the rank ends all processes with its reason
 
