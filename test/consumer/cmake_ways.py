@@ -5,7 +5,8 @@
 exported: a library adds lamina as a subdirectory, links it PUBLIC and installs an export set; a
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
-and the project asks for more warnings than lamina's own. without_zlib: LAMINA_WITH_ZLIB=OFF.
+and the project asks for more warnings than lamina's own. optimised: -Wnull-dereference with -O1
+and -O2. without_zlib: LAMINA_WITH_ZLIB=OFF.
 unity: a unity build. make: by make in place of ninja. pkg_config: without CMake. compiled: with
 lamina::compiled. imported: with a saved model as C++. mpi: with lamina_mpi, of an
 installed copy and of one that is added, under mpirun; left out where there is no MPI. vcpkg:
@@ -124,6 +125,15 @@ class ways:
                    "                       -Wno-unknown-warning-option -Weffc++ -Wpadded\n"
                    "                       -Werror)\n")
 
+    def optimised(self):
+        """Headers of the system, and warnings that need the optimiser: g++ inlines these headers
+        into the program, and then gives its warnings about them too."""
+        for level in ("-O1", "-O2"):
+            program = self.folder / f"optimised{level}"
+            run(self.compiler, "-std=c++20", level, "-Wnull-dereference", "-Werror", "-isystem",
+                ROOT / "include", HERE / "ways/metric.cpp", "-o", program, "-pthread", "-lz")
+            run(program)
+
     def without_zlib(self):
         """Without zlib no header uses it, also where the system has it."""
         self.build("without_zlib", "set(LAMINA_WITH_ZLIB OFF)\n" + ADDED.format("") +
@@ -200,23 +210,37 @@ class ways:
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1")
         program += "lamina_mpi(main)\n"
-        # A library whose public header has a session, with an option of its own.
+        # A library whose public header has a session, with an option of its own; one of headers
+        # alone; and one of a project that uses no keywords.
         library = (f'add_library(processes STATIC "{HERE / "ways/session_in_header.cpp"}")\n'
                    f'target_include_directories(processes PUBLIC "{HERE / "ways"}")\n'
                    "target_link_libraries(processes PUBLIC lamina::lamina)\n"
                    "target_compile_options(processes PUBLIC -march=native)\n"
                    "lamina_mpi(processes)\n"
                    f'add_executable(main "{HERE / "ways/prints_processes.cpp"}")\n'
-                   "target_link_libraries(main PRIVATE processes)\n")
+                   "target_link_libraries(main PRIVATE processes)\n"
+                   "add_library(of_headers INTERFACE)\n"
+                   "target_link_libraries(of_headers INTERFACE lamina::lamina)\n"
+                   "lamina_mpi(of_headers)\n"
+                   f'add_executable(second "{HERE / "ways/processes.cpp"}")\n'
+                   "target_compile_options(second PRIVATE -march=native)\n"
+                   "target_link_libraries(second PRIVATE of_headers)\n"
+                   f'add_library(plain STATIC "{HERE / "ways/session_in_header.cpp"}")\n'
+                   "target_link_libraries(plain lamina::lamina)\n"
+                   "target_compile_options(plain PUBLIC -march=native)\n"
+                   "lamina_mpi(plain)\n"
+                   "install(TARGETS plain EXPORT plain)\n"
+                   "install(EXPORT plain FILE plain-targets.cmake DESTINATION lib)\n")
         for name, way in (("installed_mpi", "find_package(lamina CONFIG REQUIRED)\n" + program),
                           ("added_mpi", ADDED.format("") + library)):
             build = self.configure(name, self.project(name, way),
                                    f"-DCMAKE_PREFIX_PATH={self.installed()}",
                                    f"-DCMAKE_CXX_COMPILER={self.quick}")
             run("cmake", "--build", build)
-            said = run(found, "-n", "2", build / "main", env=env)
-            if sorted(said.split()) != ["0/2", "1/2"]:
-                sys.exit(f"{name}: expected the ranks 0/2 and 1/2, found {said!r}")
+            for made in ["main"] + ["second"] * (build / "second").exists():
+                said = run(found, "-n", "2", build / made, env=env)
+                if sorted(said.split()) != ["0/2", "1/2"]:
+                    sys.exit(f"{name}: {made}: expected the ranks 0/2 and 1/2, found {said!r}")
             if (said := run(build / "main", env=env)) != "0/1\n":
                 sys.exit(f"{name}: expected one process without mpirun, found {said!r}")
 

@@ -57,12 +57,14 @@ class exchanged_arrays final : public shared_arrays {
     const std::uint64_t bytes = group_.bucket_bytes();
     std::vector<std::uint64_t> of_bucket(all.size());
     group_.gather(&bytes, sizeof bytes, of_bucket.data());
+    // The options have the rate of the step.
+    for (std::size_t r = 1; r < all.size(); ++r)
+      require(r, "number of earlier steps", all[0].steps, all[r].steps);
     require_options();
     for (std::size_t r = 1; r < all.size(); ++r) {
       require(r, "program", all[0].program, all[r].program);
       require(r, "seed", all[0].seed, all[r].seed);
       require(r, "number of threads", all[0].threads, all[r].threads);
-      require(r, "number of earlier steps", all[0].steps, all[r].steps);
       require(r, "sync_batch_norm", all[0].sync_batch_norm, all[r].sync_batch_norm);
       require(r, "bucket_bytes", of_bucket[0], of_bucket[r]);
     }
