@@ -13,7 +13,8 @@
  other_call     a rank gathers another number of bytes than the others
  late           a rank gives up an exchange whose receiver comes a second later: the message arrives
                 as it was when it was sent
- exit_code      one rank or two know why all end: the launcher returns the code of the one that knows
+ exit_code      one rank or two know why all end: the launcher returns the code of the one that
+                knows
  codes          the rule for it
  deaf           the receiver does not come: the rank ends all processes with its reason
 

@@ -40,8 +40,8 @@ inline int exit_code_of_job(const std::vector<known_exit>& ranks) {
 
 /// After a failure, MPI ends when the process exits, because no process knows before that with
 /// which code. Launchers make one code of those of all processes, each in its own way: mpirun of
-/// Open MPI takes the first, that of MPICH all bits of all, srun the highest. So processes that have
-/// heard of the failure of another one end with the code of that one.
+/// Open MPI takes the first, that of MPICH all bits of all, srun the highest. So processes that
+/// have heard of the failure of another one end with the code of that one.
 class mpi_exit {
  public:
   /// Keeps MPI until this process exits. All ranks of MPI_COMM_WORLD must call it. Returns whether
@@ -95,8 +95,7 @@ class mpi_exit {
       requests.resize(requests.size() + 2, MPI_REQUEST_NULL);
       MPI_Irecv(codes[static_cast<std::size_t>(r)].data(), 2, MPI_INT, r, tag, MPI_COMM_WORLD,
                 &requests.end()[-2]);
-      MPI_Isend(codes[mine].data(), 2, MPI_INT, r, tag, MPI_COMM_WORLD,
-                &requests.end()[-1]);
+      MPI_Isend(codes[mine].data(), 2, MPI_INT, r, tag, MPI_COMM_WORLD, &requests.end()[-1]);
     }
     int done = 0;
     for (const auto begin = clock::now();;) {

@@ -71,30 +71,20 @@ LAMINA_COLD inline api_answer read_api_answer(const std::string& said) {
 /// code; lamina::error if there is no curl.
 LAMINA_COLD inline void submit_by_curl(const job& j) {
   const private_folder folder;
-  std::vector<std::string> words = {"curl",
-                                    "--disable",
-                                    "--globoff",
-                                    "--silent",
-                                    "--show-error",
-                                    "--proto",
-                                    "=https",
-                                    "--tlsv1.2",
-                                    "--max-time",
-                                    "60",
-                                    "--request",
-                                    "POST",
-                                    "--header",
-                                    "Content-Type: application/json",
-                                    "--write-out",
-                                    "\n%{http_code}",
-                                    "--data-binary",
-                                    "@-"};
+  std::vector<std::string> words = {"curl",          "--disable",
+                                    "--globoff",     "--silent",
+                                    "--show-error",  "--proto",
+                                    "=https",        "--tlsv1.2",
+                                    "--max-time",    "60",
+                                    "--request",     "POST",
+                                    "--header",      "Content-Type: application/json",
+                                    "--write-out",   "\n%{http_code}",
+                                    "--data-binary", "@-"};
   // Without a folder of its own curl would trust the system's authorities too.
   if (!j.authority.empty())
     words.insert(words.end(), {"--cacert", j.authority, "--capath", folder.path()});
   if (!j.certificate.empty())
-    words.insert(words.end(),
-                 {"--cert", detail::curl_certificate(j.certificate), "--key", j.key});
+    words.insert(words.end(), {"--cert", detail::curl_certificate(j.certificate), "--key", j.key});
   if (!j.token_file.empty()) {
     std::ifstream file(j.token_file, std::ios::binary);
     std::string token;

@@ -124,11 +124,10 @@ LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
 LAMINA_COLD inline std::vector<std::pair<std::string, std::string>> variables_of_mpirun(
     const job& j) {
   std::vector<std::pair<std::string, std::string>> told;
-  for (const auto& [name, value] :
-       {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-        {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-        {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
-        {"PRTE_MCA_hwloc_default_binding_policy", "none"}})
+  for (const auto& [name, value] : {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                    {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                    {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+                                    {"PRTE_MCA_hwloc_default_binding_policy", "none"}})
     if (std::getenv(name) == nullptr) told.emplace_back(name, value);
   if (std::getenv("HYDRA_LAUNCHER") == nullptr && std::getenv("HYDRA_HOST_FILE") == nullptr) {
     told.emplace_back("HYDRA_LAUNCHER", "fork");

@@ -38,8 +38,10 @@ inline constexpr const char* pod_script = R"(proxy() {
 process=
 end() {
   trap '' TERM INT
-  [ -z "$process" ] || kill "$process" 2> /dev/null
-  wait
+  for _ in 1 2 3 4 5; do
+    kill "$process" 2> /dev/null || break
+    sleep 1
+  done
   exit 143
 }
 trap end TERM INT
@@ -184,9 +186,8 @@ LAMINA_COLD inline void mount_secrets(const job& j, manifest& pod) {
     pod["spec"]["volumes"].push_back(
         {{"name", volume}, {"secret", {{"secretName", j.secrets[i]}, {"defaultMode", 0440}}}});
     for (manifest& container : pod["spec"]["containers"])
-      container["volumeMounts"].push_back({{"name", volume},
-                                           {"mountPath", secret_folder + ("/" + place)},
-                                           {"readOnly", true}});
+      container["volumeMounts"].push_back(
+          {{"name", volume}, {"mountPath", secret_folder + ("/" + place)}, {"readOnly", true}});
   }
 }
 
@@ -259,20 +260,19 @@ LAMINA_COLD inline manifest mpi_job_of(const job& j) {
   manifest launcher_pod = pod_of(j, std::move(launcher), "OnFailure", false),
            worker_pod = pod_of(j, std::move(worker), "OnFailure", false);
   for (manifest* const pod : {&launcher_pod, &worker_pod}) mount_secrets(j, *pod);
-  return {{"slotsPerWorker", 1},
-          {"sshAuthMountPath", "/home/mpiuser/.ssh"},
-          {"mpiImplementation", "OpenMPI"},
-          {"launcherCreationPolicy", "WaitForWorkersReady"},
-          {"runPolicy", std::move(policy)},
-          {"mpiReplicaSpecs",
-           {{"Launcher",
-             {{"replicas", 1},
-              {"restartPolicy", "OnFailure"},
-              {"template", std::move(launcher_pod)}}},
-            {"Worker",
-             {{"replicas", j.processes()},
-              {"restartPolicy", "OnFailure"},
-              {"template", std::move(worker_pod)}}}}}};
+  return {
+      {"slotsPerWorker", 1},
+      {"sshAuthMountPath", "/home/mpiuser/.ssh"},
+      {"mpiImplementation", "OpenMPI"},
+      {"launcherCreationPolicy", "WaitForWorkersReady"},
+      {"runPolicy", std::move(policy)},
+      {"mpiReplicaSpecs",
+       {{"Launcher",
+         {{"replicas", 1}, {"restartPolicy", "OnFailure"}, {"template", std::move(launcher_pod)}}},
+        {"Worker",
+         {{"replicas", j.processes()},
+          {"restartPolicy", "OnFailure"},
+          {"template", std::move(worker_pod)}}}}}};
 }
 
 LAMINA_COLD inline manifest object_of(const job& j, const char* version, const char* kind,
@@ -358,8 +358,7 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
     return manifest{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}}.dump(2) +
            "\n";
   } catch (const manifest::type_error&) {
-    throw error(
-        "lamina: launch: arguments, program and image: expected UTF-8, found other bytes");
+    throw error("lamina: launch: arguments, program and image: expected UTF-8, found other bytes");
   }
 }
 
