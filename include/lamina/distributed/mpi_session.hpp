@@ -71,10 +71,9 @@ class mpi_session : public process_group {
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
 
-  /// Ends MPI if it has begun MPI, when all processes end their sessions. After an error in this
-  /// process or in another one, waits up to three seconds for them. If one does not end its
-  /// session, ends all processes with exit code 75. Otherwise MPI then ends when the processes
-  /// exit, all with the code of the one in which the error was (mpi_exit).
+  /// Ends MPI if it has begun MPI, when all processes end their sessions. After an error anywhere,
+  /// waits up to three seconds for them: if one does not end its session, ends all processes with
+  /// exit code 75; else MPI ends when they exit, with one code (mpi_exit).
   ~mpi_session() {
     int ended = 0;
     MPI_Finalized(&ended);
@@ -86,8 +85,7 @@ class mpi_session : public process_group {
       mpi_abort(reason_, exit_again);
     numbers_.free();  // all processes are here
     if (!has_failed_) MPI_Comm_free(&comm_);
-    if (is_owner_ && has_failed_ && mpi_exit::keep(!has_heard_)) return;
-    if (is_owner_) mpi_finalize();
+    if (is_owner_ && !(has_failed_ && mpi_exit::keep(!has_heard_))) mpi_finalize();
     farewell_.let_others_print();
     // MPI goes on, and may still write what a gather() was to receive that has failed.
     static std::vector<std::vector<std::byte>> kept;
@@ -273,8 +271,7 @@ class mpi_session : public process_group {
     MPI_Get_count(&status, MPI_BYTE, &n);
     std::string why(static_cast<std::size_t>(n), ' ');
     require(MPI_Recv(why.data(), n, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE));
-    has_failed_ = true;
-    has_heard_ = true;
+    has_failed_ = has_heard_ = true;
     reason_ = text() << why << " (in rank " << status.MPI_SOURCE << " on "
                      << host(status.MPI_SOURCE) << ")";
     cancel();
@@ -383,7 +380,7 @@ class mpi_session : public process_group {
   int unwinding_;  // std::uncaught_exceptions() when this session began
   bool is_owner_;  // it has begun MPI
   std::atomic<bool> has_failed_ = false;
-  bool has_heard_ = false;  // the failure is that of another rank
+  bool has_heard_ = false;  // of the failure of another rank
   MPI_Comm comm_ = MPI_COMM_NULL;
   mpi_hosts hosts_;
   requests now_;                          // the exchange that a caller waits for

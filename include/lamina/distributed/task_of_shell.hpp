@@ -4,8 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -29,14 +29,15 @@ LAMINA_COLD inline bool is_by_hand_in_task() {
   std::ifstream file("/proc/" + std::to_string(number) + "/stat");
   std::string line;
   std::getline(file, line);
-  // "pid (name) state parent group session terminal": the name may have any letters.
+  // "pid (name) state parent group session terminal ...": the name may have any letters.
   const std::size_t end = line.rfind(')');
   if (end == line.npos) return false;
-  char state = 0;
-  long parent = 0, group = 0, session = 0, terminal = 0;
-  return std::sscanf(line.c_str() + end + 1, " %c %ld %ld %ld %ld", &state, &parent, &group,
-                     &session, &terminal) == 5 &&
-         terminal != 0;
+  std::string_view rest = std::string_view(line).substr(end + 1);
+  for (int field = 0; field < 5; ++field) {
+    rest.remove_prefix((std::min)(rest.find_first_not_of(' '), rest.size()));
+    if (field < 4) rest.remove_prefix((std::min)(rest.find(' '), rest.size()));
+  }
+  return !rest.empty() && !rest.starts_with("0 ");
 }
 
 /// Removes the variables by which a process that was started by hand in a task of Slurm would be

@@ -25,6 +25,11 @@ TEST_CASE("each object is given to the collection of its kind") {
   CHECK(paths("TrainJob") == "/apis/trainer.kubeflow.org/v1alpha1/namespaces/n/trainjobs ");
 }
 
+TEST_CASE("a colon in the path of a certificate begins no password") {
+  CHECK(detail::curl_certificate("/home/user.pem") == "/home/user.pem");
+  CHECK(detail::curl_certificate("/a:b\\c") == "/a\\:b\\\\c");
+}
+
 TEST_CASE("the last line of curl's output is the code") {
   const detail::api_answer answer = detail::read_api_answer("{\"a\":\n1}\n409");
   CHECK(answer.code == 409);

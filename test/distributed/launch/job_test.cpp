@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <string>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -59,8 +60,32 @@ TEST_CASE("a job that a cluster would refuse is an error that names the option")
              Contains("arguments"));
   CHECK_THAT(fault({.backend = "slurm"}, [](job& j) { j.account = "a\n#SBATCH --uid=0"; }),
              Contains("account"));
-  CHECK_THAT(fault({.backend = "slurm"}, [](job& j) { j.partition = "a b"; }),
-             Contains("partition"));
+  for (const char* const partition : {"a b", "a#b"})
+    CHECK_THAT(fault({.backend = "slurm"}, [&](job& j) { j.partition = partition; }),
+               Contains("partition"));
+}
+
+TEST_CASE("names of objects that exist are subdomains of DNS") {
+  for (std::string job::*const name : {&job::pull_secret, &job::checkpoint_claim, &job::runtime})
+    for (const auto& [found, is_one] : {std::pair{std::string("registry.example.com"), true},
+                                        {std::string("a"), true},
+                                        {std::string(250, 'a') + ".b", true},
+                                        {std::string(252, 'a') + ".b", false},
+                                        {std::string(".a"), false},
+                                        {std::string("a."), false},
+                                        {std::string("a..b"), false},
+                                        {std::string("a.-b"), false},
+                                        {std::string("a.B"), false},
+                                        {std::string("a_b"), false}}) {
+      const std::string why = fault(in_cluster(), [&](job& j) { j.*name = found; });
+      CAPTURE(found, why);
+      CHECK(why.empty() == is_one);
+    }
+  CHECK(fault(in_cluster(), [](job& j) { j.secrets = {"a", "b.c"}; }).empty());
+  CHECK_THAT(fault(in_cluster(), [](job& j) { j.secrets = {"a", ""}; }), Contains("secrets"));
+  // Pods and services are labels.
+  CHECK_THAT(fault(in_cluster(), [](job& j) { j.name = "a.b"; }), Contains("name"));
+  CHECK_THAT(fault(in_cluster(), [](job& j) { j.name_space = "a.b"; }), Contains("name_space"));
 }
 
 TEST_CASE("a job for Kubernetes is asked for its image, its user and its secrets") {

@@ -76,10 +76,20 @@ TEST_CASE("parameter servers are pods of the job, and all are told how many ther
       nlohmann::json::parse(kubernetes_manifests(j))["items"][0]["spec"]["trainer"];
   CHECK(trainer["numNodes"] == 5);
   CHECK(tells(trainer["env"]));
+  // ssh passes no variables on.
+  CHECK(trainer["command"] == nlohmann::json{"mpirun", "-x", "LAMINA_ROLE", "-x",
+                                             "LAMINA_PARAMETER_SERVERS", "/usr/local/bin/trainer"});
 }
 
 TEST_CASE("arguments that are no UTF-8 are an error") {
   const job j{.image = "i", .arguments = {"\xff"}};
   CHECK_THROWS_WITH(kubernetes_manifests(j),
-                    "lamina: launch: arguments: expected UTF-8, found other bytes");
+                    "lamina: launch: arguments, program and image: expected UTF-8, found other "
+                    "bytes");
+}
+
+TEST_CASE("more hosts than a variable can have are an error") {
+  const job j{.image = "i", .trainers = 10000, .name = std::string(40, 'a')};
+  CHECK_THROWS_WITH(kubernetes_manifests(j),
+                    Catch::Matchers::StartsWith("lamina: launch: trainers and name: expected "));
 }

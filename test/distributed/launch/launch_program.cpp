@@ -2,18 +2,30 @@
 // A program that starts itself; launcher.py looks at what it prints and starts.
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <utility>
+
+#include <unistd.h>
 
 #include <lamina/distributed/launch/dist_train.hpp>
 
 namespace {
 
+// Copies what the system has given this process, byte by byte.
+void show(const std::string& folder, const std::string& rank) {
+  for (const char* const name : {"cmdline", "environ"}) {
+    std::ifstream from(std::string("/proc/self/") + name, std::ios::binary);
+    std::ofstream(folder + "/" + rank + "." + name, std::ios::binary) << from.rdbuf();
+  }
+}
+
 // What a process of the job was told, in one line; `code=N` asks rank 1 for an exit code,
-// `say=NAME` for a variable of the environment.
+// `say=NAME` for a variable of the environment, `show=FOLDER` for files with all words and
+// variables, `sleep=N` all but rank 1 for N seconds.
 int trainer_main(int argc, char** argv) {
   const char* rank = nullptr;
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (rank == nullptr) rank = std::getenv(name);
   std::string line = std::string("rank ") + (rank == nullptr ? "none" : rank);
   int code = 0;
@@ -21,6 +33,10 @@ int trainer_main(int argc, char** argv) {
     line += std::string(" [") + argv[i] + "]";
     const char* const value =
         std::getenv(argv[i] + (std::string(argv[i]).starts_with("say=") ? 4 : 0));
+    const std::string word = argv[i], number = rank == nullptr ? "none" : rank;
+    if (word.starts_with("show=")) show(word.substr(5), number);
+    if (word.starts_with("sleep=") && number != "1")
+      ::sleep(static_cast<unsigned>(std::atoi(argv[i] + 6)));
     if (value != nullptr) line += std::string(" ") + (argv[i] + 4) + "=" + value;
     if (std::string(argv[i]).starts_with("code=") && rank != nullptr && rank[0] == '1')
       code = std::atoi(argv[i] + 5);

@@ -9,8 +9,10 @@
  submit     kubectl, sbatch and what they are given; no token is in a line, a text or a log
  pods       the script of the pods starts MPICH's processes, again after a failure, with exit codes
  local      mpirun starts the program
+ words      words that something on the way might read, and variables, arrive as they were given: by
+            mpirun of both MPIs, by pods, and by mpirun over an agent that passes on what ssh does
 
-usage: launcher.py PROGRAM FOLDER {manifests,submit,pods,local}
+usage: launcher.py PROGRAM FOLDER {manifests,submit,pods,local,words}
 """
 import gzip
 import json
@@ -23,9 +25,11 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
-from launching import CLEAN, expect, failure, run
+from launching import (CLEAN, NASTY, expanded, expect, expect_shown, failure, generator_of_words,
+                       nasty_words, run, started)
 
 KINDS = ("Job", "JobSet", "MPIJob", "TrainJob")
 TOKEN = "token-that-nobody-may-see"
@@ -91,6 +95,28 @@ def check_safety(pod):
         expect({"/dev/shm", "/tmp", "/checkpoints"} <= mounts, f"mounts {mounts}")
         expect(set(container["resources"]) == {"requests", "limits"}, "no requests or no limits")
         expect(container["envFrom"] == [{"secretRef": {"name": "object-store"}}], "no secret")
+
+
+def check_scripts(command):
+    """shellcheck reads what a container's shell will."""
+    if command[:2] != ["/bin/sh", "-c"] and "/bin/sh" not in command:
+        return
+    if not shutil.which("shellcheck"):
+        print("test/distributed/launch: left out: found no shellcheck")
+        return
+    script = command[command.index("/bin/sh") + 2]
+    done = run(["shellcheck", "--shell=sh", "-"], input=script)
+    expect(done.returncode == 0, f"{script}\n{done.stdout}")
+
+
+def check_secrets(spec):
+    """sshd passes no variables on: the processes of an MPIJob read their secrets from files."""
+    mounts = spec["containers"][0]["volumeMounts"]
+    volume = next(v for v in spec["volumes"] if "secret" in v)
+    mount = next(m for m in mounts if m["name"] == volume["name"])
+    expect(volume["secret"] == {"secretName": "object-store", "defaultMode": 0o440}
+           and mount["mountPath"] == "/run/lamina/secrets/0000" and mount["readOnly"],
+           f"{volume} {mount}")
 
 
 def schema_of_crd(item):
@@ -169,7 +195,9 @@ def manifests(program, folder):
                 check_safety(pod)
                 is_core({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"},
                          "spec": pod["spec"]})
-                words.append(pod["spec"]["containers"][0]["command"])
+                for container in pod["spec"]["containers"]:
+                    words.append(started(container)[0])
+                    check_scripts(words[-1])
             if item["kind"] not in REQUIRED:
                 is_core(item)
                 continue
@@ -185,7 +213,10 @@ def manifests(program, folder):
                 is_core({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "inner"},
                          "spec": at(item, "spec/replicatedJobs/0/template/spec")})
             if kind == "TrainJob":
-                words.append(at(item, "spec/trainer/command"))
+                words.append(started(at(item, "spec/trainer"))[0])
+            if kind == "MPIJob":
+                for replica in ("Launcher", "Worker"):
+                    check_secrets(at(item, f"spec/mpiReplicaSpecs/{replica}/template/spec"))
         expect(any(line[-len(odd) + 1:] == odd[1:] for line in words), f"{kind}: {words}")
     expect(seen == {*KINDS, "Service", "NetworkPolicy", "PersistentVolumeClaim"}, f"kinds {seen}")
     job, service, policy = (next(item for item in manifests_of(program) if item["kind"] == kind)
@@ -248,6 +279,9 @@ def submit(program, folder):
         lines = record.read_text().splitlines()
         expect(lines[1] == "#!/bin/sh", f"sbatch was given {lines}")
         # The script as a shell runs it, with srun that prints its words.
+        if shutil.which("shellcheck"):
+            done = run(["shellcheck", "--shell=sh", "-"], input="\n".join(lines[1:]))
+            expect(done.returncode == 0, f"{done.stdout}")
         (here / "srun").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nexit "$CODE"\n')
         (here / "scontrol").write_text('#!/bin/sh\necho "scontrol $*"\n')
         for command in ("srun", "scontrol"):
@@ -279,12 +313,11 @@ def pods(program, folder):
     items = manifests_of(program, "-n", "2")
     job = next(item for item in items if item["kind"] == "Job")
     container = job["spec"]["template"]["spec"]["containers"][0]
-    command = container["command"]
+    command, given = started(container)
     expect(command[-1] == "/usr/local/bin/trainer", f"{command}")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    given = {variable["name"]: variable["value"] for variable in container["env"]}
     expect(given["LAMINA_HOSTS"] == "digits-0.digits:1,digits-1.digits:1"
            and given["LAMINA_LEADER"] == "digits-0.digits", f"{given}")
     given.update(LAMINA_LEADER="localhost", LAMINA_PORT=port)
@@ -311,6 +344,125 @@ def pods(program, folder):
     finally:
         os.killpg(worker.pid, signal.SIGKILL)
         worker.communicate()
+    # Process 1 hears SIGTERM, with which a pod ends, only if it asks for it.
+    alone = ["unshare", "--pid", "--fork", "--kill-child"]
+    if run([*alone, "true"]).returncode != 0:
+        print("test/distributed/launch: left out: SIGTERM of process 1: no right to unshare")
+        return
+    command[:0] = alone
+    for index in (1, 0):
+        leader = pod(index, "sleep=60")
+        time.sleep(1.5)
+        first = int(run(["pgrep", "-P", str(leader.pid)]).stdout)
+        begin = time.monotonic()
+        os.kill(first, signal.SIGTERM)
+        try:
+            leader.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            raise failure(f"pod {index} does not end by SIGTERM")
+        finally:
+            if leader.poll() is None:
+                os.killpg(leader.pid, signal.SIGKILL)
+        expect(leader.returncode == 143 and time.monotonic() - begin < 10,
+               f"pod {index}: SIGTERM made {leader.returncode}")
+
+
+AGENT = """#!/bin/sh
+# What ssh HOST COMMAND... does: the words are one text for a shell, which has variables of its own.
+while case $1 in -*) true ;; *) false ;; esac; do shift; done
+shift
+exec env -i HOME="$HOME" PATH="$PATH" /bin/sh -c "$*"
+"""
+
+
+def words(program, folder):
+    """Each way in turn, with random words; the program copies what it was given."""
+    generator = generator_of_words()
+    mpis = [name for name in ("mpirun.openmpi", "mpirun.mpich") if shutil.which(name)]
+    if not mpis:
+        print("test/distributed/launch: skipped: found neither mpirun.openmpi nor mpirun.mpich")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        here = pathlib.Path(name)
+        (here / "shown").mkdir()
+        for n in range(4):
+            own = [f"show={here / 'shown'}",
+                   *(NASTY if n == 0 else nasty_words(generator, 1 + generator.randrange(8)))]
+            for mpi in mpis:
+                by_mpirun(program, here, mpi, own)
+            if "mpirun.openmpi" in mpis:
+                by_agent(program, here, own)
+            if "mpirun.mpich" in mpis:
+                by_pods(program, here, own)
+
+
+def by_mpirun(program, here, mpi, own):
+    (here / mpi).mkdir(exist_ok=True)
+    (here / mpi / "mpirun").write_text(f'#!/bin/sh\nexec {shutil.which(mpi)} "$@"\n')
+    (here / mpi / "mpirun").chmod(stat.S_IRWXU)
+    env = {**CLEAN, **ROOT, "PATH": f"{here / mpi}:{CLEAN['PATH']}"}
+    arguments = ["-n", "2", "--parameter-servers", "1", "--", *own]
+    variables = {"LAMINA_ROLE": "trainer", "LAMINA_PARAMETER_SERVERS": "1"}
+    done = run([program, *arguments], env=env, errors="surrogateescape")
+    expect(done.returncode == 0, f"{mpi}: {done}")
+    expect_shown(here / "shown", 3, own, variables, mpi)
+    # What a dry run prints does the same.
+    line = run([program, "--dry-run", *arguments], env=env, errors="surrogateescape").stdout
+    done = run(["sh"], input=line, env=env, errors="surrogateescape")
+    expect(done.returncode == 0, f"{mpi}: {line} {done}")
+    expect_shown(here / "shown", 3, own, variables, f"{mpi}, as printed")
+
+
+def by_agent(program, here, own):
+    """An MPIJob and a TrainJob: mpirun of the launcher reaches its hosts by an agent."""
+    (here / "agent").write_text(AGENT)
+    (here / "agent").chmod(stat.S_IRWXU)
+    (here / "hosts").write_text("worker-0 slots=3\n")
+    secret = here / "secrets" / "0000"
+    secret.mkdir(parents=True, exist_ok=True)
+    value = "a 'secret' $HOME\n\nwith lines\n"
+    (secret / "STORE_KEY").write_text(value)
+    (secret / "not.a.name").write_text("x")
+    for kind in ("MPIJob", "TrainJob"):
+        items = manifests_of(program, "--kind", kind, "-n", "2", "--parameter-servers", "1", "--",
+                             *own)
+        job = items[-1]["spec"]
+        container = (at(job, "mpiReplicaSpecs/Launcher/template/spec/containers/0")
+                     if kind == "MPIJob" else job["trainer"])
+        command, variables = started(container)
+        command = ["mpirun.openmpi" if w == "mpirun" else
+                   w.replace("/usr/local/bin/trainer", str(program))
+                   .replace("/run/lamina/secrets", str(here / "secrets")) for w in command]
+        done = run(command, env={**CLEAN, **ROOT, **variables,
+                                 "OMPI_MCA_plm_rsh_agent": str(here / "agent"),
+                                 "OMPI_MCA_orte_default_hostfile": str(here / "hosts")},
+                   errors="surrogateescape", timeout=60)
+        expect(done.returncode == 0, f"{kind}: {done}")
+        wanted = {"LAMINA_ROLE": "trainer", "LAMINA_PARAMETER_SERVERS": "1"}
+        if kind == "MPIJob":
+            wanted["STORE_KEY"] = value
+        expect_shown(here / "shown", 3, own, wanted, kind)
+
+
+def by_pods(program, here, own):
+    job = manifests_of(program, "-n", "1", "--parameter-servers", "1", "--", *own)[-1]
+    command, given = started(at(job, "spec/template/spec/containers/0"))
+    command = [w.replace("/usr/local/bin/trainer", str(program)) for w in command]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        given.update(LAMINA_LEADER="localhost", LAMINA_PORT=str(free.getsockname()[1]))
+    pods = [subprocess.Popen(command, env={**CLEAN, **given, "JOB_COMPLETION_INDEX": str(index)},
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             start_new_session=True) for index in (1, 0)]
+    try:
+        out, _ = pods[1].communicate(timeout=60)
+        expect(pods[1].returncode == 0, f"pods: {pods[1].returncode} {out}")
+    finally:
+        for pod in pods:
+            if pod.poll() is None:
+                os.killpg(pod.pid, signal.SIGKILL)
+    expect_shown(here / "shown", 2, own, {"LAMINA_ROLE": "trainer",
+                                          "LAMINA_PARAMETER_SERVERS": "1"}, "pods")
 
 
 def local(program, folder):
@@ -351,7 +503,8 @@ def local(program, folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4 or sys.argv[3] not in ("manifests", "submit", "pods", "local"):
+    if len(sys.argv) != 4 or sys.argv[3] not in ("manifests", "submit", "pods", "local",
+                                                 "words"):
         sys.exit(__doc__)
     try:
         place = pathlib.Path(sys.argv[2])

@@ -4,6 +4,7 @@ import base64
 import datetime
 import os
 import pathlib
+import random
 import subprocess
 import threading
 
@@ -92,3 +93,72 @@ class watch:
         self.stop.set()
         self.thread.join()
         expect(self.count > 0 and not self.seen, f"a secret was seen: {self.seen}")
+
+
+def expanded(word, variables):
+    """A word of a command or a variable as the kubelet passes it on: by the rules of its package
+    third_party/forked/golang/expansion, to the byte."""
+    given, out, i = word.encode(), b"", 0
+    while i < len(given):
+        if given[i:i + 1] != b"$" or i + 1 == len(given):
+            out, i = out + given[i:i + 1], i + 1
+        elif given[i + 1:i + 2] == b"$":
+            out, i = out + b"$", i + 2
+        elif given[i + 1:i + 2] != b"(":
+            # It writes a byte as if it were a letter of Latin 1.
+            out, i = out + b"$" + chr(given[i + 1]).encode(), i + 2
+        else:
+            end = given.find(b")", i)
+            if end < 0:
+                out, i = out + b"$(", i + 2
+            else:
+                name = given[i + 2:end].decode()
+                out += variables[name].encode() if name in variables else given[i:end + 1]
+                i = end + 1
+    return out.decode(errors="surrogateescape")
+
+
+def started(container):
+    """The words and variables with which the kubelet starts a container."""
+    variables = {}
+    for v in container.get("env", []):
+        variables[v["name"]] = expanded(v["value"], variables)
+    return [expanded(w, variables) for w in container["command"]], variables
+
+
+# Words that something on the way might read: the kubelet, a shell, mpirun, srun, sbatch, ssh.
+NASTY = ["", " ", ":", "::", "--", "-", "-x", "-n", "-np", "--mca", "-mca", "-genv", "-wdir", "-h",
+         "--help", "--export=NONE", "@file", "#", "# a", "#SBATCH --uid=0", "\n#SBATCH --uid=0\n",
+         "%j", "%", "*", "?", "[a-z]*", "{a,b}", "~", "!", "$", "$$", "$$$", "$HOME", "${HOME}",
+         "$(LAMINA_ROLE)", "$$(LAMINA_ROLE)", "$$$(A)", "$(", "$)", "a$", "$ü", "`id`", "$(id)",
+         "'", '"', "'\\''", "\\", "\\n", "\\\n", "a\nb", "\n", "\r\n", "\r", "\t", "a=b", ";", "&",
+         "|", "<", ">", "(", ")", "é", "Grüße", "日本", "\x01", "\x7f", "a b", "A=1", "=", ","]
+
+
+def nasty_words(generator, count):
+    """Words of the list above, and others that are made of its letters."""
+    letters = sorted(set("".join(NASTY)))
+    return [generator.choice(NASTY) if generator.random() < 0.6 else
+            "".join(generator.choices(letters, k=generator.randrange(12))) for _ in range(count)]
+
+
+def generator_of_words():
+    seed = int(os.environ.get("LAMINA_TEST_SEED", random.randrange(1 << 30)))
+    print(f"LAMINA_TEST_SEED={seed}")
+    return random.Random(seed)
+
+
+def expect_shown(folder, ranks, words, variables, what):
+    """What the processes of a job have copied by `show=FOLDER`."""
+    found = sorted(path.stem for path in folder.glob("*.cmdline"))
+    expect(found == [str(rank) for rank in range(ranks)], f"{what}: processes {found}")
+    for rank in range(ranks):
+        given = (folder / f"{rank}.cmdline").read_bytes().split(b"\0")[1:-1]
+        wanted = [os.fsencode(w) for w in words]
+        expect(given == wanted, f"{what}: rank {rank} got {given}, expected {wanted}")
+        lines = (folder / f"{rank}.environ").read_bytes().split(b"\0")
+        for name, value in variables.items():
+            expect(os.fsencode(f"{name}={value}") in lines,
+                   f"{what}: rank {rank}: no {name}={value}")
+    for path in folder.iterdir():
+        path.unlink()

@@ -24,8 +24,8 @@ TEST_CASE("a script asks for tasks, cores, memory and minutes") {
        {"#!/bin/sh\n#SBATCH ", "#SBATCH --ntasks=8\n", "#SBATCH --cpus-per-task=3\n",
         "#SBATCH --mem-per-cpu=2731M\n", "#SBATCH --time=2\n", "#SBATCH --partition=cpu\n",
         "#SBATCH --account=group\n", "#SBATCH --requeue\n", "#SBATCH --job-name=trainer\n",
-        "srun --mpi=pmi2 --kill-on-bad-exit=1 --cpus-per-task=3 '/home/user/my trainer' 'a b'\n",
-        "-lt 3 ]"})
+        "srun --mpi=pmi2 --export=ALL --kill-on-bad-exit=1 --cpus-per-task=3 /bin/sh -c ",
+        " sh '/home/user/my trainer' 'a b'\n", "-lt 3 ]"})
     CHECK_THAT(script, Contains(line));
   CHECK_THAT(script, !Contains("LAMINA_PARAMETER_SERVERS"));
   j.parameter_servers = 2;
@@ -37,6 +37,9 @@ TEST_CASE("a script asks for tasks, cores, memory and minutes") {
     CHECK_THAT(slurm_script(j, "trainer"), !Contains(line));
   CHECK_THAT(slurm_script(j, "trainer", "MPICH"), Contains("srun --mpi=pmi2 "));
   CHECK_THAT(slurm_script(j, "trainer", "Open MPI"), Contains("srun --mpi=pmix "));
+  // sbatch refuses a script with the ends of lines of DOS; srun takes a lone colon for its own.
+  j.arguments = {"a\r\n", ":"};
+  CHECK_THAT(slurm_script(j, "trainer"), !Contains("\r") && Contains("/bin/sh -c 'exec trainer "));
   j.cpus = 0;
   CHECK_THROWS_AS(slurm_script(j, "trainer"), lamina::error);
 }

@@ -42,8 +42,10 @@ inline constexpr const char* pod_script = R"(proxy() {
 process=
 end() {
   trap '' TERM INT
-  [ -z "$process" ] || kill "$process" 2> /dev/null
-  wait
+  for _ in 1 2 3 4 5; do
+    kill "$process" 2> /dev/null || break
+    sleep 1
+  done
   exit 143
 }
 trap end TERM INT
