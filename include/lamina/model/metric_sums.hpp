@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <lamina/model/run_result.hpp>
-#include <lamina/plan/parts_form.hpp>
+#include <lamina/plan/quotient.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -64,7 +64,6 @@ struct metric_rules {
   struct rule {
     parts_rule parts;
     lamina::quotient quotient;
-    parts_form form;  // whether metrics of parts of a mini-batch make up that of the whole
     detail::auc_counts counts;
   };
   struct list {
@@ -75,21 +74,13 @@ struct metric_rules {
     list l{};
     for (int i = 0; i < count; ++i) {
       const int v = metrics::all.variable[i];
-      const parts_form form = metric_form_of(P::desc, v);
-      l.of[i] = {form.rule, form.quotient, form, detail::auc_counts_of(P::desc, v)};
-      if (l.of[i].counts.positive >= 0) l.of[i].form.fault = detail::number_fault::none;
+      l.of[i] = {parts_rule_of(P::desc, v), quotient_of(P::desc, v),
+                 detail::auc_counts_of(P::desc, v)};
       l.any_counts = l.any_counts || l.of[i].counts.positive >= 0;
       l.any_quotients = l.any_quotients || l.of[i].quotient;
     }
     return l;
   }();
-
-  /// The first metric that cannot be computed in parts; -1: none.
-  static constexpr int unfitting() {
-    for (int i = 0; i < count; ++i)
-      if (!all.of[i].form) return i;
-    return -1;
-  }
 
   /// Begins a pass: sets all counts to zero.
   template <class Machine>

@@ -29,29 +29,27 @@ struct parts_form {
   constexpr explicit operator bool() const { return fault == detail::number_fault::none; }
 };
 
-/// The form of variable v as a cost, whose gradients are added up with weights. The weights of a
-/// quotient are its denominators, which may depend on no trained parameter.
-constexpr parts_form cost_form_of(const program_desc& p, int v) {
+/// The form of a cost, whose gradients are added up with weights. The weights of a quotient are its
+/// denominators, which may depend on no trained parameter. `met` is what rows_met_at() finds: for a
+/// large program each of the three is a constant of its own, as compilers limit one evaluation.
+constexpr parts_form cost_form(const parts_rule& rule, const quotient& q, int met) {
   using detail::number_fault;
-  parts_form form{parts_rule_of(p, v), quotient_of(p, v), number_fault::none, -1};
-  const bool divides = form.quotient && form.quotient.denominator >= 0;
-  if (divides && !form.quotient.is_fixed)
-    form.fault = number_fault::learnt_weights, form.op = form.quotient.op;
-  else if (!divides && !form.rule.fits)
-    form.fault = form.rule.fault, form.op = form.rule.op;
-  else if (const int met = detail::rows_met_at(p, v); met >= 0)
-    form.fault = number_fault::rows_meet, form.op = met;
-  return form;
+  const bool divides = q && q.denominator >= 0;
+  if (divides && !q.is_fixed) return {rule, q, number_fault::learnt_weights, q.op};
+  if (!divides && !rule.fits) return {rule, q, rule.fault, rule.op};
+  if (met >= 0) return {rule, q, number_fault::rows_meet, met};
+  return {rule, q, number_fault::none, -1};
 }
-/// The form of variable v as a metric, which needs its value alone.
-constexpr parts_form metric_form_of(const program_desc& p, int v) {
+/// The form of a metric, which needs its value alone.
+constexpr parts_form metric_form(const parts_rule& rule, const quotient& q, int met) {
   using detail::number_fault;
-  parts_form form{parts_rule_of(p, v), quotient_of(p, v), number_fault::none, -1};
-  if (!form.quotient && !form.rule.fits)
-    form.fault = form.rule.fault, form.op = form.rule.op;
-  else if (const int met = detail::rows_met_at(p, v); met >= 0)
-    form.fault = number_fault::rows_meet, form.op = met;
-  return form;
+  if (!q && !rule.fits) return {rule, q, rule.fault, rule.op};
+  if (met >= 0) return {rule, q, number_fault::rows_meet, met};
+  return {rule, q, number_fault::none, -1};
+}
+/// The form of variable v of a small program as a cost.
+constexpr parts_form cost_form_of(const program_desc& p, int v) {
+  return cost_form(parts_rule_of(p, v), quotient_of(p, v), detail::rows_met_at(p, v));
 }
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -39,16 +39,18 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
 /// depends on no parameter.
 template <program_type P, class Training>
 struct cost_rows {
-  static constexpr parts_form form = cost_form_of(P::desc, P::desc.cost);
-  static constexpr parts_rule rule = form.rule;
+  static constexpr parts_rule rule = parts_rule_of(P::desc, P::desc.cost);
   static constexpr int domain = rule.domain;
   /// Whether the number of rows that determine the weights is known only during a run.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
   /// Whether costs and gradients of parts are added up instead of averaged.
-  static constexpr bool is_sum = rule.is_sum && !form.quotient;
+  static constexpr bool is_sum = rule.is_sum;
   /// Whether the weights of parts are the denominators of a quotient.
-  static constexpr lamina::quotient quotient = form.quotient;
+  static constexpr lamina::quotient quotient = quotient_of(P::desc, P::desc.cost);
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
+  /// The operator that lets rows of the cost meet, or -1.
+  static constexpr int met = detail::rows_met_at(P::desc, P::desc.cost);
+  static constexpr parts_form form = cost_form(rule, quotient, met);
   /// Whether gradients of parts of a mini-batch are known to add up to those of the whole.
   static constexpr bool fits = static_cast<bool>(form);
 

@@ -154,7 +154,8 @@ class host_trainer : served_updates<P, Opt> {
     using weights = typename parts_type::part_weight;
     if constexpr (!weights::fits)
       if (parts_->pending() > 0 || whole != nullptr)
-        detail::fail_several_minibatches(run_time_program<P>::view, detail::fault_of_cost<P>);
+        detail::fail_several_minibatches(run_time_program<P>::view,
+                                         detail::fault_of_cost<P, fused>);
     if constexpr (has_distributed_tables<P>) fetch_rows(batch);
     parts_->keep(pool_);
     const batch_view<P> mine = parts_->behind(batch);

@@ -44,7 +44,8 @@ constexpr parts_fault parts_fault_of(const parts_form& form) {
 #if LAMINA_DEFINES
 
 /// Says what hinders and what to write instead.
-LAMINA_COLD inline text& explain(text& to, const program_view& p, parts_fault what) {
+LAMINA_COLD inline text& explain(text& to, const program_view& p, parts_fault what,
+                                 bool is_metric = false) {
   to << ". The operator '" << what.type << "', which makes '" << variable_name(p, what.variable)
      << "', ";
   switch (what.fault) {
@@ -72,6 +73,7 @@ LAMINA_COLD inline text& explain(text& to, const program_view& p, parts_fault wh
       to << "divides by what depends on trained parameters: weigh by data, with stop_gradient";
       break;
   }
+  if (is_metric) return to << "; or give the layer no name, and it is no metric";
   return to << "; or train with one thread and one process, without accumulate";
 }
 
@@ -87,7 +89,7 @@ void fail_parts_of_metric(const program_view& p, parts_fault what, std::string_v
   text t(
       "lamina: train: expected 1 thread or process for a metric that cannot be computed in "
       "parts, found ");
-  throw error(explain(t << parts << " for '" << name << "'", p, what));
+  throw error(explain(t << parts << " for '" << name << "'", p, what, true));
 }
 
 void fail_accumulated_cost(const program_view& p, parts_fault what, int accumulate) {

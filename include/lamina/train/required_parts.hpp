@@ -5,6 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <utility>
+
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/parts_errors.hpp>
@@ -12,30 +14,48 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// What keeps the cost of P from being computed in parts.
-template <program_type P>
-inline constexpr parts_fault fault_of_cost = parts_fault_of<P>(cost_form_of(P::desc, P::desc.cost));
+template <program_type P, class Training>
+inline constexpr parts_fault fault_of_cost = parts_fault_of<P>(cost_rows<P, Training>::form);
+
+/// The operator that lets rows of metric I meet, or -1; each in an evaluation of its own.
+template <program_type P, int I>
+inline constexpr int rows_of_metric_met_at = rows_met_at(P::desc,
+                                                         program_metrics<P>::all.variable[I]);
+/// What keeps metric I from being computed in parts. Trainers add up the counts of `auc`.
+template <program_type P, int I>
+constexpr parts_fault fault_of_metric() {
+  constexpr auto rule = metric_rules<P>::all.of[I];
+  if constexpr (rule.counts.positive >= 0)
+    return {};
+  else
+    return parts_fault_of<P>(metric_form(rule.parts, rule.quotient, rows_of_metric_met_at<P, I>));
+}
+template <program_type P, int I>
+LAMINA_COLD void require_metric_parts(int parts) {
+  constexpr parts_fault fault = fault_of_metric<P, I>();
+  if constexpr (fault.fault != number_fault::none)
+    fail_parts_of_metric(run_time_program<P>::view, fault, program_metrics<P>::all.name[I], parts);
+}
 
 /// Throws lamina::error unless `parts` threads or processes can compute the cost and the metrics of
 /// P together.
 template <program_type P, class Training>
 void require_parts(int parts) {
-  using weights = cost_rows<P, Training>;
-  using metrics = metric_rules<P>;
   if (parts <= 1) return;
-  if constexpr (!weights::fits)
-    fail_parts_of_cost(run_time_program<P>::view, fault_of_cost<P>, parts);
-  if constexpr (constexpr int i = metrics::unfitting(); i >= 0) {
-    constexpr parts_fault fault = parts_fault_of<P>(metrics::all.of[i].form);
-    fail_parts_of_metric(run_time_program<P>::view, fault, program_metrics<P>::all.name[i], parts);
+  if constexpr (!cost_rows<P, Training>::fits)
+    fail_parts_of_cost(run_time_program<P>::view, fault_of_cost<P, Training>, parts);
+  [parts]<int... I>(std::integer_sequence<int, I...>) {
+    static_cast<void>(parts);
+    (require_metric_parts<P, I>(parts), ...);
   }
+  (std::make_integer_sequence<int, metric_rules<P>::count>{});
 }
 /// Throws lamina::error unless the gradients of `accumulate` mini-batches can be joined.
 template <program_type P, class Training>
 void require_accumulation(int accumulate) {
-  using weights = cost_rows<P, Training>;
-  if constexpr (!weights::fits)
+  if constexpr (!cost_rows<P, Training>::fits)
     if (accumulate > 1)
-      fail_accumulated_cost(run_time_program<P>::view, fault_of_cost<P>, accumulate);
+      fail_accumulated_cost(run_time_program<P>::view, fault_of_cost<P, Training>, accumulate);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::detail
