@@ -67,7 +67,7 @@ class test_sums {
     bool same = true;
     for (const sums& one : found) same = same && std::memcmp(&one, found.data(), sizeof one) == 0;
     if (same) return;
-    all_ = {};
+    all_ = sums{};
     for (const sums& one : found) {
       all_.samples += one.samples;
       all_.cost += one.cost;
