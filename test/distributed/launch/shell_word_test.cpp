@@ -13,5 +13,5 @@ TEST_CASE("words of a shell are quoted where a shell would change them") {
   CHECK(shell_word("it's") == "'it'\\''s'");
   CHECK(shell_word("~") == "'~'");
   CHECK(shell_word("a\nb") == "'a\nb'");
-  CHECK(shell_word("a\r") == R"('a'"$(printf '\r')"'') ");
+  CHECK(shell_word("a\r") == "'a'\"$(printf '\\r')\"''");
 }

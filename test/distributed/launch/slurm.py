@@ -202,9 +202,15 @@ def shells(slurm, program, sessions):
             again = f"{shlex.quote(name)} at_end && echo well"
             said = slurm.by_hand(f"{first}{{ {again}; {again}; }}", *how)
             expect(said.count("well") == 2, f"{how}: {name}: {said}")
-    # What srun itself starts is one of its tasks.
-    said = slurm.by_hand(shlex.join([program, "a"]) + " | cat", "srun", "-n", "2")
-    expect(said.count("[a]") == 2, f"srun: {said}")
+    # What srun itself starts is one of its tasks, also within such a shell.
+    inner = shlex.join([program, "a"])
+    for line, how in ((inner + " | cat", ("srun", "-n", "2")),
+                      (f"srun -n 2 {inner}", ("salloc", "-n", "2")),
+                      (f"srun -n 2 sh -c {shlex.quote(inner + '; true')}", ("salloc", "-n", "2")),
+                      (f"[ $SLURM_PROCID = 0 ] && srun --overlap -n 2 {inner}",
+                       ("srun", "--pty", "-n", "2"))):
+        said = slurm.by_hand(line, *how)
+        expect(said.count("[a]") == 2, f"{how}: {line}: {said}")
 
 
 if __name__ == "__main__":

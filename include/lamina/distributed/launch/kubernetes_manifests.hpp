@@ -184,9 +184,9 @@ LAMINA_COLD inline manifest mpirun_of(const manifest& variables) {
 /// among variables, so their places are in order.
 LAMINA_COLD inline void mount_secrets(const job& j, manifest& pod) {
   for (std::size_t i = 0; i < j.secrets.size(); ++i) {
-    text number;
-    number.print("%04zu", i);
-    const std::string place = number, volume = "secret-" + place;
+    const std::string number = text() << i;
+    const std::string place = std::string(number.size() < 4 ? 4 - number.size() : 0, '0') + number,
+                      volume = "secret-" + place;
     pod["spec"]["volumes"].push_back(
         {{"name", volume}, {"secret", {{"secretName", j.secrets[i]}, {"defaultMode", 0440}}}});
     for (manifest& container : pod["spec"]["containers"])
