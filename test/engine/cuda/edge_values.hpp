@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,108 @@ constexpr layout_table<Variables> layouts_of() {
   return table;
 }
 
+/// What edges_apart feeds and compares, of any program: what does not depend on a type is compiled
+/// once, not once for each of hundreds of programs.
+class edge_comparison {
+ public:
+  /// Of a derived program, such as one with gradients.
+  edge_comparison(const lamina::program_view& derived, const edge_options& options)
+      : p_(derived), options_(options) {}
+
+  /// The values of data i, row by row, as a machine reads them.
+  const std::byte* feed(int i, const std::vector<double>& given) {
+    std::vector<char>& to = bytes_.emplace_back();
+    lamina::engine::cpu::with_type(p_.variables[p_.data[i]].type, [&]<class T>(T) {
+      to.resize(given.size() * sizeof(T));
+      for (std::size_t k = 0; k < given.size(); ++k) {
+        const T x = static_cast<T>(given[k]);
+        std::memcpy(to.data() + k * sizeof(T), &x, sizeof(T));
+      }
+    });
+    return reinterpret_cast<const std::byte*>(to.data());
+  }
+  /// The offsets of the sequences of domain d, of which there are `parents`.
+  const std::vector<int>& sequences(int d, int parents) {
+    const std::size_t number = static_cast<std::size_t>(d - lamina::batch::domain - 1);
+    std::vector<int>& to = offsets_.emplace_back(1, 0);
+    for (int i = 0; i < parents; ++i)
+      to.push_back(to.back() + (number < options_.lengths.size()
+                                    ? options_.lengths[number][static_cast<std::size_t>(i)]
+                                    : 1));
+    return to;
+  }
+  /// Whether gradients of variable v are compared beside the outputs.
+  bool is_compared(int v) const {
+    const lamina::variable_desc& d = p_.variables[v];
+    return d.kind == lamina::variable_kind::gradient && d.number < 0 && d.block == 0 &&
+           p_.variables[d.of].kind == lamina::variable_kind::data;
+  }
+  /// Compares n rows of a variable on the CPU, x, and on a device, y.
+  void compare(int v, int n, const float* x, const lamina::variable_layout& a, const float* y,
+               const lamina::variable_layout& b) {
+    namespace cuda = lamina::engine::cuda;
+    for (int r = 0; r < n; ++r)
+      for (int j = 0; j < a.columns; ++j) {
+        const std::ptrdiff_t row = r;
+        compare_numbers(v, r, j, cuda::load_number(x, a.type, row * a.stride + j),
+                        cuda::load_number(y, b.type, row * b.stride + j));
+      }
+  }
+  /// Compares the gradients of a parameter, both as the CPU has them, weights in panels.
+  void compare(int v, const lamina::parameter_layout& layout, const float* x, const float* y) {
+    for (int r = 0; r < layout.rows; ++r)
+      for (int j = 0; j < layout.columns; ++j) {
+        const std::ptrdiff_t at =
+            layout.panel
+                ? lamina::engine::cpu::panel_index<float>(layout.rows, layout.columns, r, j)
+                : static_cast<std::ptrdiff_t>(r) * lamina::padded(layout.columns) + j;
+        compare_numbers(v, r, j, static_cast<double>(x[at]), static_cast<double>(y[at]));
+      }
+  }
+  /// The numbers that the gradient of a parameter has in memory, at most.
+  static std::size_t size_of(const lamina::parameter_layout& layout) {
+    return static_cast<std::size_t>(
+               lamina::engine::cpu::panels_floats(layout.rows, layout.columns)) +
+           static_cast<std::size_t>(layout.rows * lamina::padded(layout.columns));
+  }
+  const std::string& apart() const { return apart_; }
+
+  /// What an error says, without the layer that its place names, too.
+  static std::string said_by(const lamina::error& e) {
+    const std::string said = e.what();
+    return said.substr(0, said.find(" (for "));
+  }
+  /// What is different where one of the two machines, or none, has thrown an error; throws an error
+  /// of both that says the same.
+  static std::string errors_apart(const std::string& on_cpu, const std::string& on_device) {
+    if (on_device != on_cpu)
+      return "\"" + on_cpu + "\" on the CPU, \"" + on_device + "\" on a device\n";
+    if (!on_cpu.empty()) throw lamina::error(on_cpu);
+    return "";
+  }
+
+ private:
+  void compare_numbers(int v, int r, int j, double u, double w) {
+    const bool same =
+        std::isnan(u) ? std::isnan(w)
+        : std::isinf(u)
+            ? u == w
+            : std::abs(u - w) <= options_.margin + options_.tolerance * std::abs(u) +
+                                     options_.tolerance * std::numeric_limits<float>::min();
+    if (same) return;
+    char line[200];
+    std::snprintf(line, sizeof line, "%s in row %d, column %d: %g on the CPU, %g on a device\n",
+                  lamina::variable_name(p_, v).c_str(), r, j, u, w);
+    apart_ += line;
+  }
+
+  lamina::program_view p_;
+  const edge_options& options_;
+  std::list<std::vector<int>> offsets_;
+  std::list<std::vector<char>> bytes_;
+  std::string apart_;
+};
+
 /// Data i of P is `given[i]`, row by row, in a batch of `rows`. Returns what is different:
 /// infinities and NaN have to be equal, other numbers to their own digits but for the margin.
 /// Outputs are compared and, of a program that returns a cost, gradients of data and of parameters.
@@ -53,12 +157,12 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
   using on_cpu = lamina::engine::cpu::machine<derived>;
   using on_device = cuda::machine<derived, Backend>;
   // Tables of what is looked up at run time: the recorded programs themselves have 8 MB each.
-  static constexpr auto desc = lamina::freeze<derived::desc.count>(derived::desc);
-  static constexpr auto recorded = lamina::freeze<P::desc.count>(P::desc);
   using device_plan = typename on_device::plan_type;
-  static constexpr auto on_cpu_at = layouts_of<lamina::plan<derived>, desc.count.variables>();
-  static constexpr auto on_device_at = layouts_of<device_plan, desc.count.variables>();
-  laws::note_compared("cuda", derived::view(), true);
+  constexpr int variables = lamina::counts_of<derived>.variables;
+  static constexpr auto on_cpu_at = layouts_of<lamina::plan<derived>, variables>();
+  static constexpr auto on_device_at = layouts_of<device_plan, variables>();
+  const lamina::program_view p = derived::view();
+  laws::note_compared("cuda", p, true);
 
   lamina::model model{program, 3};
   for (std::size_t i = 0; i < options.parameters.size(); ++i) {
@@ -72,100 +176,49 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
   parameters.upload(model.memory());
   on_device found(backend, {parameters.pointers()});
 
+  edge_comparison comparison(p, options);
   lamina::batch_view<P> batch;
   batch.rows.count[lamina::batch::domain] = rows;
-  std::vector<std::vector<int>> offsets(static_cast<std::size_t>(desc.count.domains));
-  for (int d = lamina::batch::domain + 1; d < desc.count.domains; ++d) {
+  for (int d = lamina::batch::domain + 1; d < p.count.domains; ++d) {
     if (!lamina::plan<derived>::fed.of[d]) continue;
-    const std::size_t number = static_cast<std::size_t>(d - lamina::batch::domain - 1);
-    std::vector<int>& to = offsets[static_cast<std::size_t>(d)];
-    to.push_back(0);
-    for (int i = 0; i < batch.rows.count[desc.domains[d].parent]; ++i)
-      to.push_back(to.back() + (number < options.lengths.size()
-                                    ? options.lengths[number][static_cast<std::size_t>(i)]
-                                    : 1));
-    batch.rows.count[d] = to.back();
-    batch.rows.offsets[d] = to.data();
+    const std::vector<int>& offsets =
+        comparison.sequences(d, batch.rows.count[p.domains[d].parent]);
+    batch.rows.count[d] = offsets.back();
+    batch.rows.offsets[d] = offsets.data();
   }
-  std::vector<std::vector<char>> bytes;
-  for (int i = 0; i < desc.count.data; ++i) {
-    std::vector<char>& to = bytes.emplace_back();
-    const std::vector<double>& from = given[static_cast<std::size_t>(i)];
-    lamina::engine::cpu::with_type(desc.variables[desc.data[i]].type, [&]<class T>(T) {
-      to.resize(from.size() * sizeof(T));
-      for (std::size_t k = 0; k < from.size(); ++k) {
-        const T x = static_cast<T>(from[k]);
-        std::memcpy(to.data() + k * sizeof(T), &x, sizeof(T));
-      }
-    });
-    batch.data[i] = reinterpret_cast<const std::byte*>(to.data());
-  }
+  for (int i = 0; i < p.count.data; ++i)
+    batch.data[i] = comparison.feed(i, given[static_cast<std::size_t>(i)]);
   const auto error_of = [&](auto& machine) -> std::string {
     try {
       batch.feed_to(machine);
       machine.run(~0ull, 3, 5);
     } catch (const lamina::error& e) {
-      // A place names the layer, too.
-      const std::string said = e.what();
-      return said.substr(0, said.find(" (for "));
+      return edge_comparison::said_by(e);
     }
     return "";
   };
-  const std::string refused = error_of(expected), told = error_of(found);
-  if (told != refused) return "\"" + refused + "\" on the CPU, \"" + told + "\" on a device\n";
-  if (!refused.empty()) throw lamina::error(refused);
+  const std::string refused = error_of(expected);
+  const std::string told = edge_comparison::errors_apart(refused, error_of(found));
+  if (!told.empty()) return told;
 
-  std::string apart;
-  const auto compare_numbers = [&](int v, int r, int j, double u, double w) {
-    const bool same =
-        std::isnan(u) ? std::isnan(w)
-        : std::isinf(u)
-            ? u == w
-            : std::abs(u - w) <= options.margin + options.tolerance * std::abs(u) +
-                                     options.tolerance * std::numeric_limits<float>::min();
-    if (same) return;
-    char line[200];
-    std::snprintf(line, sizeof line, "%s in row %d, column %d: %g on the CPU, %g on a device\n",
-                  lamina::variable_name(derived::view(), v).c_str(), r, j, u, w);
-    apart += line;
-  };
   const auto compare = [&](int v) {
-    const lamina::variable_layout a = on_cpu_at.of[v], b = on_device_at.of[v];
+    const lamina::variable_layout &a = on_cpu_at.of[v], &b = on_device_at.of[v];
     const int n = a.rows < 0 ? expected.rows(-a.rows) : a.rows;
-    const float *const x = expected.address(a), *const y = found.address(b);
-    for (int r = 0; r < n; ++r)
-      for (int j = 0; j < a.columns; ++j) {
-        compare_numbers(
-            v, r, j, cuda::load_number(x, a.type, r * static_cast<std::ptrdiff_t>(a.stride) + j),
-            cuda::load_number(y, b.type, r * static_cast<std::ptrdiff_t>(b.stride) + j));
-      }
+    comparison.compare(v, n, expected.address(a), a, found.address(b), b);
   };
-  for (int o = 0; o < desc.count.outputs; ++o) compare(desc.outputs[o]);
-  for (int v = 0; v < desc.count.variables; ++v) {
-    const auto& d = desc.variables[v];
-    if (d.kind == lamina::variable_kind::gradient && d.number < 0 && d.block == 0 &&
-        desc.variables[d.of].kind == lamina::variable_kind::data)
-      compare(v);
-  }
+  for (int o = 0; o < p.count.outputs; ++o) compare(p.outputs[o]);
+  for (int v = 0; v < p.count.variables; ++v)
+    if (comparison.is_compared(v)) compare(v);
+  const lamina::program_view recorded = P::view();
   for (int i = 0; recorded.cost >= 0 && i < recorded.count.parameters; ++i) {
-    const lamina::parameter_layout& p = lamina::parameter_table<P>::table.of[i];
+    const lamina::parameter_layout& layout = lamina::parameter_table<P>::table.of[i];
     const float *const x = expected.gradient(i), *const from = found.gradient(i);
     if (x == nullptr || from == nullptr) continue;
-    // Both as the CPU has them, weights in panels.
-    std::vector<float> y(
-        static_cast<std::size_t>(lamina::engine::cpu::panels_floats(p.rows, p.columns)) +
-        static_cast<std::size_t>(p.rows * lamina::padded(p.columns)));
+    std::vector<float> y(edge_comparison::size_of(layout));
     parameters.download_one(i, from, y.data());
-    for (int r = 0; r < p.rows; ++r)
-      for (int j = 0; j < p.columns; ++j) {
-        const std::ptrdiff_t at =
-            p.panel ? lamina::engine::cpu::panel_index<float>(p.rows, p.columns, r, j)
-                    : static_cast<std::ptrdiff_t>(r) * lamina::padded(p.columns) + j;
-        compare_numbers(recorded.parameters[i].variable, r, j, static_cast<double>(x[at]),
-                        static_cast<double>(y[static_cast<std::size_t>(at)]));
-      }
+    comparison.compare(recorded.parameters[i].variable, layout, x, y.data());
   }
-  return apart;
+  return comparison.apart();
 }
 
 }  // namespace test

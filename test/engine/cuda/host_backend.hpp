@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,9 +63,8 @@ class host_backend {
   /// is recorded.
   void* staging_of_graph(std::size_t bytes) {
     if (list_ == nullptr) return nullptr;
-    const auto memory = std::make_shared<std::vector<char>>(bytes);
-    list_->push_back([memory] {});
-    return memory->data();
+    list_->push_back(step{[](const void*) {}, std::make_unique<char[]>(bytes), nullptr});
+    return list_->back().state.get();
   }
   void upload(void* to, const void* from, std::size_t bytes) {
     perform([=] {
@@ -85,27 +84,10 @@ class host_backend {
   void defer() { defers_ = true; }
   /// Records work the second time that a key comes, and repeats it from then on.
   template <class Work>
-  void replay(std::string_view key, Work&& work) {
+  void replay(std::string_view key, const Work& work) {
     if (!records_) return work();
-    const std::string name(key);
-    const auto known = recorded_.find(name);
-    if (known == recorded_.end()) {
-      work();
-      recorded_[name];
-      return;
-    }
-    if (known->second == nullptr) {
-      const auto list = list_ = std::make_shared<step_list>();
-      try {
-        work();
-      } catch (...) {
-        list_ = nullptr;
-        throw;
-      }
-      list_ = nullptr;
-      known->second = list;
-    }
-    perform([list = known->second] { run_list(*list); });
+    replay_recorded(
+        key, [](const void* w) { (*static_cast<const Work*>(w))(); }, &work);
   }
   /// Does work that is never repeated as it is.
   template <class Work>
@@ -149,19 +131,66 @@ class host_backend {
   }
 
  private:
-  using step_list = std::vector<std::function<void()>>;
+  struct step;
+  using step_list = std::vector<step>;
+  /// Work that waits, or that is repeated. A kind of work has one function: its state is bytes, as
+  /// the arguments of a kernel are.
+  struct step {
+    void (*run)(const void* state);
+    std::unique_ptr<char[]> state;
+    std::shared_ptr<const step_list> list;  // what is repeated, in place of `run`
+  };
   static void run_list(const step_list& steps) {
-    for (const auto& step : steps) step();
+    for (const step& s : steps)
+      if (s.list != nullptr)
+        run_list(*s.list);
+      else
+        s.run(s.state.get());
   }
-  /// Does some work, or notes it in what is being recorded.
-  template <class Work>
-  void perform(Work&& work) {
-    if (list_ != nullptr)
-      list_->push_back(work);
-    else if (defers_)
-      deferred_.push_back(work);
+  void replay_recorded(std::string_view key, void (*call)(const void*), const void* work) {
+    const std::string name(key);
+    const auto known = recorded_.find(name);
+    if (known == recorded_.end()) {
+      call(work);
+      recorded_[name];
+      return;
+    }
+    if (known->second == nullptr) {
+      const auto list = list_ = std::make_shared<step_list>();
+      try {
+        call(work);
+      } catch (...) {
+        list_ = nullptr;
+        throw;
+      }
+      list_ = nullptr;
+      known->second = list;
+    }
+    if (waits())
+      keep(step{nullptr, nullptr, known->second});
     else
-      work();
+      run_list(*known->second);
+  }
+  bool waits() const { return list_ != nullptr || defers_; }
+  /// Notes work in what is being recorded, or else in what is done later.
+  void keep(step s) {
+    if (list_ != nullptr)
+      list_->push_back(std::move(s));
+    else
+      deferred_.push_back(std::move(s));
+  }
+  void keep(void (*run)(const void*), const void* state, std::size_t bytes) {
+    step s{run, std::make_unique<char[]>(bytes), nullptr};
+    std::memcpy(s.state.get(), state, bytes);
+    keep(std::move(s));
+  }
+  /// Does some work, or notes it.
+  template <class Work>
+  void perform(const Work& work) {
+    static_assert(std::is_trivially_copyable_v<Work>);
+    static_assert(alignof(Work) <= alignof(std::max_align_t));
+    if (!waits()) return work();
+    keep([](const void* w) { (*static_cast<const Work*>(w))(); }, &work, sizeof work);
   }
   void do_deferred() { run_list(std::exchange(deferred_, {})); }
 
