@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve_http/request_head.hpp"
+#include "request_head.hpp"
 #include <poll.h>
 #include <sys/socket.h>
 

@@ -13,9 +13,9 @@
 #include <thread>
 #include <utility>
 
-#include "serve_http/connection.hpp"
-#include "serve_http/infer_protocol.hpp"
-#include "serve_http/request_head.hpp"
+#include "connection.hpp"
+#include "infer_protocol.hpp"
+#include "request_head.hpp"
 #include <httplib.h>
 #include <netdb.h>
 #include <sys/socket.h>
