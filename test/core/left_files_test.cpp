@@ -18,8 +18,6 @@
 #include <lamina/core/file.hpp>
 #include <lamina/core/left_files.hpp>
 
-// Sources: stellar/stellar-core#652, elizaOS/eliza#11222, prometheus/prometheus#8514,
-// cortexproject/cortex#2726, NousResearch/hermes-agent#115410.
 TEST_CASE("atomic writes: what killed writers left is removed, and nothing else") {
   const temporary_folder folder, other;
   const pid_t dead = ::fork();

@@ -77,7 +77,7 @@ TEST_CASE("names of objects that exist are subdomains of DNS") {
                                         {std::string("a.-b"), false},
                                         {std::string("a.B"), false},
                                         {std::string("a_b"), false}}) {
-      const std::string why = fault(in_cluster(), [&](job& j) { j.*name = found; });
+      const std::string why = fault(in_cluster(), [&, word = found](job& j) { j.*name = word; });
       CAPTURE(found, why);
       CHECK(why.empty() == is_one);
     }
