@@ -71,10 +71,10 @@ std::pair<std::string, std::string> messages(P program, int classes) {
 
 TEST_CASE("numbers that choose nothing are told on a device as on the CPU") {
   const auto [id, id_on_device] = messages(test::chosen_rows, 9);
-  CHECK_THAT(id, Catch::Contains("multiplex: id in row "));
+  CHECK_THAT(id, Catch::Contains("layer multiplex_0, feed 'which': id in row "));
   CHECK(id_on_device == id);
   const auto [tag, tag_on_device] = messages(test::measures, 9);
-  CHECK_THAT(tag, Catch::Contains("chunk_eval: tag in row "));
+  CHECK_THAT(tag, Catch::Contains("layer chunk_eval_0, feed 'tag': tag in row "));
   CHECK(tag_on_device == tag);
   const auto [hypothesis, hypothesis_on_device] = messages(test::normalised_distance, 5);
   CHECK_THAT(hypothesis, Catch::Contains("to divide by their lengths, found none in sequence "));
