@@ -182,7 +182,7 @@ def kill_on_host(launch, pair):
 
 
 def errors(launch, _):
-    in_step = r"\(mini-batch \d+ of pass 0, sample \d+\)"
+    in_step = r"\(mini-batch \d+ of pass 0, sample \d+(, position \d+)?\)"
     for ranks, arguments, expected in (
             (3, ["fail=1"], r"lamina: test: the disk is full.*\(in rank 1 on \S+\)"),
             (3, ["break=1", "bucket=512"], r"lamina: test: a group fails.*\(in rank 1 on \S+\)"),
@@ -198,7 +198,7 @@ def errors(launch, _):
                               r" rank 2"),
             (3, ["break=1", "sync=1", "threads=2", "conv/adam"],
              r"lamina: test: a group fails.*\(in rank 1 on \S+\)"),
-            (3, ["wrong/adam"], r"lookup_table.*id.*200.*" + in_step),
+            (3, ["wrong/adam"], r"layer embedding_0, feed 'words': id.*200.*" + in_step),
             (2, ["stop=1", "patience=2"], r"expected a word from .* within 2 s, found silence")):
         net = [] if "/" in arguments[-1] else ["dense/adam"]
         expect_failure(launch, ranks, [*arguments, *net], expected)

@@ -140,8 +140,9 @@ TEST_CASE("each sample alone is searched as in the batch") {
 }
 
 TEST_CASE("a beam without room is refused") {
-  CHECK_THROWS_WITH(returned_by(step<0>, feed_of({{1}}, {1}, {0}, {4, 5, 6}, {.9f, .5f, .5f})),
-                    Contains("'beam_search'") && Contains("beam_size of at least 1, found 0"));
+  CHECK_THROWS_WITH(
+      returned_by(step<0>, feed_of({{1}}, {1}, {0}, {4, 5, 6}, {.9f, .5f, .5f})),
+      Contains("layer beam_search_0") && Contains("beam_size of at least 1, found 0"));
 }
 
 namespace {

@@ -183,10 +183,9 @@ TEST_CASE("each sample alone has its cost and its path") {
 
 TEST_CASE("a label that is no tag is refused") {
   for (const std::int64_t wrong : {-1, 3})
-    CHECK_THROWS_WITH(
-        run(tagger, feed_of({{2}}, {{0, wrong}})),
-        Contains("'linear_chain_crf'") &&
-            Contains("from 0 to 2 in variable 'label', found " + std::to_string(wrong)));
+    CHECK_THROWS_WITH(run(tagger, feed_of({{2}}, {{0, wrong}})),
+                      Contains("layer cost") &&
+                          Contains("from 0 to 2 in feed 'label', found " + std::to_string(wrong)));
 }
 
 namespace {

@@ -211,13 +211,13 @@ TEST_CASE("each sample alone has its cost and its labels") {
 }
 
 TEST_CASE("labels without a path, the blank among them, and classes that do not exist") {
-  CHECK_THROWS_WITH(
-      returned_by(costs<0>, feed_of({4, 2}, {{1}, {1, 1}})),
-      Contains("'warpctc'") && Contains("at least 3 rows in sequence 1") && Contains("found 2"));
+  CHECK_THROWS_WITH(returned_by(costs<0>, feed_of({4, 2}, {{1}, {1, 1}})),
+                    Contains("layer warpctc_0") && Contains("at least 3 rows in sequence 1") &&
+                        Contains("found 2"));
   CHECK_THROWS_WITH(returned_by(costs<1>, feed_of({4}, {{0, 1}})),
                     Contains("other than the blank 1"));
   CHECK_THROWS_WITH(returned_by(costs<0>, feed_of({4}, {{3}})),
-                    Contains("from 0 to 2 in variable 'label'"));
+                    Contains("from 0 to 2 in feed 'label'"));
   CHECK_THROWS_WITH(returned_by(costs<3>, feed_of({4}, {{0}})),
                     Contains("blank from 0 to 2, found 3"));
 }

@@ -122,9 +122,9 @@ TEST_CASE("each sample alone has its edit distance") {
 }
 
 TEST_CASE("an empty label has no length to divide by") {
-  CHECK_THROWS_WITH(
-      returned_by(distances<true>, pairs({{1}, {2}}, {{1}, {}})),
-      Contains("'edit_distance'") && Contains("variable 'refs'") && Contains("none in sequence 1"));
+  CHECK_THROWS_WITH(returned_by(distances<true>, pairs({{1}, {2}}, {{1}, {}})),
+                    Contains("layer edit_distance_0") && Contains("variable 'refs'") &&
+                        Contains("none in sequence 1"));
 }
 
 // Tags of two types 0 and 1: IOB B0 I0 B1 I1 = 0 1 2 3, outside 4.
@@ -166,9 +166,9 @@ TEST_CASE("chunk_eval, plain: a run of one type is a chunk; types can be left ou
 TEST_CASE("a tag that the scheme does not have is refused") {
   CHECK_THROWS_WITH(
       chunks_of(chunks<chunk_scheme::plain>, {{3}}, {{0}}),
-      Contains("'chunk_eval'") && Contains("from 0 to 2 in variable 'found', found 3"));
+      Contains("layer chunk_eval_0") && Contains("from 0 to 2 in feed 'found', found 3"));
   CHECK_THROWS_WITH(chunks_of(chunks<chunk_scheme::iob>, {{0}}, {{-1}}),
-                    Contains("from 0 to 4 in variable 'label', found -1"));
+                    Contains("from 0 to 4 in feed 'label', found -1"));
 }
 
 namespace {

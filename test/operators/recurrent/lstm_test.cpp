@@ -187,7 +187,7 @@ TEST_CASE("lstm refuses a function and a state that do not fit") {
   const lamina::feed_map feed{{"x", recurrent::sequences({{2, 1}}, 8, 0)},
                               {"h", recurrent::matrix(2, 3, 0)}};
   CHECK_THROWS_WITH(recurrent::run(wrong<true>, feed, {0, 0}),
-                    Contains("lstm") && Contains("expected the shape [2, 2]") &&
+                    Contains("layer wrong_0") && Contains("expected the shape [2, 2]") &&
                         Contains("variable 'h'") && Contains("found [2, 3]"));
   CHECK_THROWS_WITH(recurrent::run(wrong<false>, feed, {0, 0}),
                     Contains("identity as cell_activation, found 'cosine'"));

@@ -239,13 +239,13 @@ TEST_CASE("filters and windows that do not fit are refused") {
   const lod_tensor x = some_pairs();
   CHECK(run(raw<3, 1, 6, 2>, x, {}).size() == 24);
   CHECK_THROWS_WITH(run(raw<3, 2, 6, 2>, x, {}),
-                    Contains("sequence_conv") && Contains("contextStride of 1, found 3 and 2"));
+                    Contains("layer raw_0") && Contains("contextStride of 1, found 3 and 2"));
   CHECK_THROWS_WITH(run(raw<0, 1, 6, 2>, x, {}), Contains("positive contextLength"));
   CHECK_THROWS_WITH(run(raw<3, 1, 4, 2>, x, {}), Contains("found [4, 3]"));
   CHECK_THROWS_WITH(run(raw<3, 1, 6, 3>, x, {}), Contains("PaddingData [2, 2], found [3, 2]"));
   CHECK(run(raw_row<2>, x, {}).size() == 16);
   CHECK_THROWS_WITH(run(raw_row<3>, x, {}),
-                    Contains("row_conv") && Contains("rows of 2 as in 'X', found [2, 3]"));
+                    Contains("layer raw_0") && Contains("rows of 2 as in 'X', found [2, 3]"));
 }
 
 template <int Filters, int Size, bool Trained>

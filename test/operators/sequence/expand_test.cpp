@@ -190,7 +190,7 @@ TEST_CASE("a ref_level that Y has not is refused") {
   });
   CHECK_THROWS_WITH(returned_by(wrong, {{"x", lamina::tensor({1, 1}, std::vector<float>{1})},
                                         {"y", lamina::sequences<float>({{1, 2}})}}),
-                    Contains("sequence_expand") && Contains("below the 1 levels of 'Y', found 1"));
+                    Contains("layer wrong_0") && Contains("below the 1 levels of 'Y', found 1"));
 }
 
 TEST_CASE("gradient: a bias and weights over sequences without any row are 0") {

@@ -118,7 +118,7 @@ TEST_CASE("each sample alone is enumerated, erased and scattered as in the batch
 TEST_CASE("a place outside of its row is refused") {
   for (const std::int64_t wrong : {-1, 4})
     CHECK_THROWS_WITH(returned_by(scattered, to_scatter({{0, wrong}})),
-                      Contains("'sequence_scatter'") && Contains("from 0 to 3 in variable 'at'"));
+                      Contains("layer sequence_scatter_0") && Contains("from 0 to 3 in feed 'at'"));
 }
 
 namespace {

@@ -169,13 +169,13 @@ TEST_CASE("each sample alone is padded to its row of the batch") {
 TEST_CASE("lengths that do not fit are refused") {
   CHECK_THROWS_WITH(
       returned_by(padded, {{"x", lamina::sequences<pair>({{{1, 2}, {1, 2}, {1, 2}, {1, 2}}})}}),
-      Contains("'sequence_pad'") && Contains("at most 3 rows in variable 'x', found 4"));
+      Contains("layer sequence_pad_0") && Contains("at most 3 rows in variable 'x', found 4"));
   const tensor x = tensor({1, 3}, std::vector<std::int64_t>{1, 2, 3});
   for (const std::int64_t wrong : {-1, 4})
     CHECK_THROWS_WITH(
         returned_by(unpadded,
                     {{"x", x}, {"length", tensor({1, 1}, std::vector<std::int64_t>{wrong})}}),
-        Contains("values from 0 to 3 in variable 'length', found " + std::to_string(wrong)));
+        Contains("values from 0 to 3 in feed 'length', found " + std::to_string(wrong)));
 }
 
 namespace {

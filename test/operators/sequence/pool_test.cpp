@@ -146,7 +146,7 @@ TEST_CASE("a pooltype that does not exist is refused") {
     return y;
   });
   CHECK_THROWS_WITH(returned_by(wrong, three_sequences()),
-                    Contains("sequence_pool") && Contains("found 'MEDIAN'"));
+                    Contains("layer wrong_0") && Contains("found 'MEDIAN'"));
 }
 
 namespace {

@@ -146,11 +146,11 @@ TEST_CASE("sequence_slice outside a sequence is refused") {
                                 {"length", column<std::int32_t>({3, 0, length})}});
   };
   CHECK(slice(0, 1)[0].recursive_sequence_lengths() == lengths{{3, 0, 1}});
-  CHECK_THROWS_WITH(slice(0, 2), Contains("sequence_slice") &&
-                                     Contains("from 0 to 1 in variable 'length', found 2"));
-  CHECK_THROWS_WITH(slice(2, 0), Contains("from 0 to 1 in variable 'offset', found 2"));
-  CHECK_THROWS_WITH(slice(-1, 1), Contains("in variable 'offset', found -1"));
-  CHECK_THROWS_WITH(slice(1, -1), Contains("in variable 'length', found -1"));
+  CHECK_THROWS_WITH(
+      slice(0, 2), Contains("sequence_slice") && Contains("from 0 to 1 in feed 'length', found 2"));
+  CHECK_THROWS_WITH(slice(2, 0), Contains("from 0 to 1 in feed 'offset', found 2"));
+  CHECK_THROWS_WITH(slice(-1, 1), Contains("in feed 'offset', found -1"));
+  CHECK_THROWS_WITH(slice(1, -1), Contains("in feed 'length', found -1"));
 }
 
 TEST_CASE("sequence_reshape keeps the elements of each sequence") {

@@ -86,7 +86,7 @@ TEST_CASE("multiplex and minus by hand") {
   CHECK(values_of(r[1]) == values{-9, -18, -27, -36, -45, -54});
   feed["ids"] = tensor({3, 1}, std::vector<std::int32_t>{1, 2, 1});
   CHECK_THROWS_WITH(returned_by(net, feed),
-                    Catch::Contains("'multiplex'") && Catch::Contains("found 2"));
+                    Catch::Contains("layer multiplex_0") && Catch::Contains("found 2"));
 }
 
 namespace {
