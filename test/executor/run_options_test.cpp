@@ -51,5 +51,5 @@ TEST_CASE("check_nan names the operator and the variable where numbers stop bein
   lamina::run_options options;
   options.check_nan = true;
   CHECK_THROWS_WITH(s.cost(feed, options),
-                    Contains("'elementwise_add'") && Contains("'out.tmp_1'") && Contains("inf"));
+                    Contains("layer out:") && Contains("'out.tmp_1'") && Contains("inf"));
 }

@@ -311,7 +311,7 @@ def self_test():
     bare = {definition: "namespace lamina {\n\n" + relu + "\n" + elu + "\n}\n"}
     assert list_of(definition, bare).endswith(
         elu + "\nusing act_simple_operators = operator_list<relu, elu>;\n\n}\n")
-    assert "f(act_simple_operators{});" in list_of("operators/operators.hpp", {})
+    assert "f(operators::act_simple_operators{});" in list_of("operators/operators.hpp", {})
     assert "add_act_kernels(table);" in list_of("executor/library_kernels.hpp", {})
     assert "add_more(to);\n  extend_act(to);" in list_of("io/onnx/library_conversions.hpp", {})
     print(f"{len(cases)} planted trees are judged right")

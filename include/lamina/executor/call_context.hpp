@@ -103,8 +103,8 @@ class call_context {
     if (value >= low && value < high) return;
     const auto all = integers(slot);
     const auto at = std::find(all.begin(), all.end(), value) - all.begin();
-    fail(out_of_range(program_, input_variable(slot, 0), value, low, high,
-                      at / static_cast<std::int64_t>(all.size() / all.shape()[0])));
+    fail(range_message(program_, input_variable(slot, 0), value, low, high,
+                       at / static_cast<std::int64_t>(all.size() / all.shape()[0])));
   }
   /// The row numbers of a selected_rows in an input slot; null for other inputs.
   const std::set<std::int64_t>* selected_rows(std::string_view slot, int i = 0) const {

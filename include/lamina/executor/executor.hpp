@@ -333,7 +333,8 @@ class basic_executor {
     else if (kernel::is_pointwise(*op.schema))
       kernel::pointwise(ctx);
     else
-      ctx.fail("expected an operator with a kernel or a pointwise definition, found none");
+      ctx.fail(text() << "expected an operator with a kernel or a pointwise definition, found none"
+                      << " for '" << op.schema->type << "'");
     ctx.finish();
     ++history.runs;
   }

@@ -31,8 +31,8 @@ LAMINA_API_COLD std::string source_of(const program_view& p, int variable);
 LAMINA_API_COLD std::string executed_place_of(const program_view& p, const operator_desc& op);
 
 /// "expected values from LOW to HIGH - 1 in feed 'words', found VALUE in row ROW".
-LAMINA_API_COLD std::string out_of_range(const program_view& p, int variable, std::int64_t value,
-                                         std::int64_t low, std::int64_t high, std::int64_t row);
+LAMINA_API_COLD std::string range_message(const program_view& p, int variable, std::int64_t value,
+                                          std::int64_t low, std::int64_t high, std::int64_t row);
 
 #if LAMINA_DEFINES
 
@@ -75,8 +75,8 @@ std::string executed_place_of(const program_view& p, const operator_desc& op) {
   return found.empty() ? "operator '" + std::string(op.schema->type) + "'" : found;
 }
 
-std::string out_of_range(const program_view& p, int variable, std::int64_t value, std::int64_t low,
-                         std::int64_t high, std::int64_t row) {
+std::string range_message(const program_view& p, int variable, std::int64_t value, std::int64_t low,
+                          std::int64_t high, std::int64_t row) {
   return text("expected values from ")
          << low << " to " << high - 1 << " in " << source_of(p, variable) << ", found " << value
          << " in row " << row;

@@ -110,8 +110,12 @@ class edge_comparison {
 
   /// What an error says, without the layer that its place names, too.
   static std::string said_by(const lamina::error& e) {
-    const std::string said = e.what();
-    return said.substr(0, said.find(" (for "));
+    std::string said = e.what();
+    said.erase(std::min(said.find(" (for "), said.size()));
+    // A kernel on a device does not always know the feed.
+    const std::size_t feed = said.find(", feed '");
+    if (feed != said.npos) said.erase(feed, said.find(':', feed) - feed);
+    return said;
   }
   /// What is different where one of the two machines, or none, has thrown an error; throws an error
   /// of both that says the same.

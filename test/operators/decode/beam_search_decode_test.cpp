@@ -169,5 +169,5 @@ TEST_CASE("a source that has ended early is decoded from its last step, with one
 
 TEST_CASE("steps that do not belong together are refused") {
   CHECK_THROWS_WITH(run(unequal, starts({{1}, {1}}, {1}), bigram()),
-                    Contains("'beam_search_decode'") && Contains("found 1 and 2"));
+                    Contains("layer beam_search_decode_0") && Contains("found 1 and 2"));
 }

@@ -265,7 +265,7 @@ TEST_CASE("the form of sequence_expand is told by levels on a device, too") {
 TEST_CASE("batches without rows on a device") {
   check_teams(choices, {{}, {}, {}}, 0);
   CHECK_THROWS_WITH(test::edges_apart<serial>(chosen, {{}, {}, {}}, 0),
-                    "lamina: arg_max: expected elements along dimension 0, found none");
+                    "lamina: layer arg_max_1: expected elements along dimension 0, found none");
   check_teams(probabilities, {{}, {}, {}}, 0);
   check_teams(logits, {{}, {}, {}, {}}, 0);
   check_teams(costs_of_pairs, {{}, {}, {}}, 0);
@@ -311,5 +311,5 @@ TEST_CASE("remainders on a device are exact, and whole numbers do not trap") {
   check(whole, {{-0x1p63, -7, 7, -7}, {-1, 2, -2, -2}}, 4);
   CHECK_THROWS_WITH(test::edges_apart<serial>(whole, {{1}, {1}}, 1) +
                         test::edges_apart<serial>(whole, {{1}, {0}}, 1),
-                    Catch::Contains("elementwise_mod: expected divisors"));
+                    Catch::Contains("layer elementwise_mod_0: expected divisors"));
 }
