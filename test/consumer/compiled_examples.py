@@ -23,7 +23,7 @@ LEFT_OUT = {
     "paddle_train": "needs CLI11", "import": "needs a saved model",
     "program_info": "needs a saved model",
 }  # yapf: disable
-# What takes time to write: "0.3 s left", "12 ms", "1.3e+05 samples/s".
+# Times differ from run to run: "0.3 s left", "12 ms", "963 ns a sample", "1.3e+05 samples/s".
 SECONDS = re.compile(r"[-+.\de]+ (?:s|ms|us|ns|seconds|samples/s|[\w ]+ per second)\b")
 
 
