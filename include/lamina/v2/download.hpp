@@ -35,8 +35,8 @@ LAMINA_COLD inline void require_file_name(std::string_view part, std::string_vie
 
 /// Runs curl, which writes what it finds at an address to a file; returns its exit code.
 LAMINA_COLD inline int run_curl(const std::string& url, const std::string& path) {
-  std::string words[] = {"curl",     "--fail", "--location", "--silent", "--show-error",
-                         "--output", path,     "--url",      url};
+  std::string words[] = {"curl",         "--globoff", "--fail", "--location", "--silent",
+                         "--show-error", "--output",  path,     "--url",      url};
   char* pointers[std::size(words) + 1] = {};
   for (std::size_t i = 0; i < std::size(words); ++i) pointers[i] = words[i].data();
   ::pid_t child = 0;
