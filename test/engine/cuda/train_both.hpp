@@ -18,6 +18,7 @@
 #include <lamina/optimizer/momentum.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/train/device/device_trainer.hpp>
+#include <lamina/train/host_trainer.hpp>
 
 namespace test {
 
