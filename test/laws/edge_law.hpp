@@ -193,9 +193,9 @@ inline void check_edge_values(engine_subject& run, const engine_law_options& o) 
 /// Feeds data variable i, in the order in which they were recorded, with `given[i]`, then compares
 /// outputs and gradients with the executor's in float, each to its own digits but for `margin`.
 /// Returns all of them as the engine has them.
-inline std::vector<std::vector<double>> check_edges(engine_subject& run,
-                                                    const std::vector<std::vector<double>>& given,
-                                                    int rows, double tolerance, double margin) {
+inline std::vector<std::vector<double>> compare_edges(engine_subject& run,
+                                                      const std::vector<std::vector<double>>& given,
+                                                      int rows, double tolerance, double margin) {
   const program_view& view = run.view;
   run.draw(rows);
   REQUIRE(static_cast<int>(given.size()) == view.count.data);
@@ -221,7 +221,7 @@ template <class P>
 std::vector<std::vector<double>> check_edges(P, const std::vector<std::vector<double>>& given,
                                              int rows, double tolerance = 1e-5, double margin = 0) {
   engine_run<std::remove_const_t<P>> run(engine_law_options{});
-  return check_edges(run, given, rows, tolerance, margin);
+  return compare_edges(run, given, rows, tolerance, margin);
 }
 
 }  // namespace lamina::law
