@@ -7,6 +7,7 @@ usage: stages.py [--discard-objects] [--times] [WHAT...] [-- CTEST_OPTIONS...]
 WHAT is described in test/run.
 """
 import collections
+import concurrent.futures
 import datetime
 import os
 import pathlib
@@ -288,11 +289,14 @@ def print_times(stages, report):
 def run_stages(stages, names, given):
     """Builds stages, or what the chosen tests need, and runs the tests; returns an exit status."""
     failed = []
+    # To configure takes one processor; the stages do it together.
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+        configured = dict(zip(stages, pool.map(Stage.configure, stages)))
     for stage in stages:
         begin = time.monotonic()
         label = ("quick " if stage.quick else "") + stage.name
         print(f"== {label}", flush=True)
-        good = stage.configure()
+        good = configured[stage]
         if good and names is not None:
             names[stage] = [n for n in names[stage] if n in stage.tests()]
             targets = stage.targets_of(names[stage])

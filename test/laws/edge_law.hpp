@@ -135,49 +135,11 @@ void change_feed(fed_values& feed, dtype type, const F& f) {
   feed.value.set_lod(sequences);
 }
 
-/// What the law of edge values asks of a program's run: one interface for all programs, so that the
-/// law is compiled once.
-class edge_subject {
- public:
-  program_view view;
-  std::vector<int> wanted;  // variables that are compared
-  bool in_double;
-
-  virtual void draw(int rows) = 0;
-  virtual fed_values& feed(int data) = 0;
-  virtual int rows_of(int variable) = 0;
-  virtual std::vector<lod_tensor> run_executor() = 0;
-  virtual void run_engine(int rows) = 0;
-  virtual std::vector<double> on_engine(int variable) = 0;
-
- protected:
-  edge_subject(const program_view& program, std::vector<int> compared, bool doubles)
-      : view(program), wanted(std::move(compared)), in_double(doubles) {}
-  ~edge_subject() = default;
-};
-
-template <class Run>
-class edge_subject_of final : public edge_subject {
- public:
-  explicit edge_subject_of(const engine_law_options& o)
-      : edge_subject(Run::program::view(), Run::looked_at(), Run::in_double), run_(o) {}
-  void draw(int rows) override { run_.draw(rows); }
-  fed_values& feed(int data) override { return run_.feed(data); }
-  int rows_of(int variable) override { return run_.rows_of(variable); }
-  std::vector<lod_tensor> run_executor() override {
-    return run_.template run_executor<typename Run::real>(wanted);
-  }
-  void run_engine(int rows) override { run_.run_engine(0, rows); }
-  std::vector<double> on_engine(int variable) override { return run_.on_engine(variable); }
-
- private:
-  Run run_;
-};
-
 /// Runs a program with edge values in its floating feeds, but for the runs that an operator of it
 /// is exempt from.
-inline void check_edge_values(edge_subject& run, const engine_law_options& o) {
+inline void check_edge_values(engine_subject& run, const engine_law_options& o) {
   const program_view& view = run.view;
+  const std::vector<int> wanted = engine_subject::looked_at_in(view);
   const int most = *std::max_element(o.batches.begin(), o.batches.end());
   const bool each = is_pointwise(view);
   // The first program of these operators has all runs. Each further one, as a rule of other sizes,
@@ -202,65 +164,64 @@ inline void check_edge_values(edge_subject& run, const engine_law_options& o) {
     std::vector<lod_tensor> expected;
     std::string refused;
     try {
-      expected = run.run_executor();
+      expected = run.run_executor(wanted);
     } catch (const error& e) {
       refused = e.what();
     }
     if (!refused.empty()) {
       INFO("the executor says: " << refused);
-      CHECK_THROWS_AS(run.run_engine(rows), error);
+      CHECK_THROWS_AS(run.run_engine(0, rows), error);
       continue;
     }
-    run.run_engine(rows);
-    for (std::size_t i = 0; i < run.wanted.size(); ++i) {
-      const std::vector<double> found = run.on_engine(run.wanted[i]);
+    run.run_engine(0, rows);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const std::vector<double> found = run.on_engine(wanted[i]);
       const double tolerance =
-          100 * tolerance_of(view, run.in_double, run.wanted[i], std::max(o.tolerance, 2e-5) / 100);
+          100 * tolerance_of(view, run.in_double, wanted[i], std::max(o.tolerance, 2e-5) / 100);
       const double size = each && found.size() > 1 ? std::numeric_limits<float>::min()
                                                    : std::max(1.0, largest_finite(expected[i]));
       const std::string difference =
           edge_difference(found, expected[i], tolerance, tolerance * size);
       if (difference.empty()) continue;
       INFO("program of " << operators_of(view));
-      FAIL_CHECK("variable " << variable_name(view, run.wanted[i]) << ": " << difference);
+      FAIL_CHECK("variable " << variable_name(view, wanted[i]) << ": " << difference);
     }
     laws::note_compared("edges " + std::to_string(edge), view, true);
   }
-}
-template <class Run>
-void check_edge_values(const engine_law_options& o) {
-  edge_subject_of<Run> run(o);
-  check_edge_values(run, o);
 }
 
 /// Feeds data variable i, in the order in which they were recorded, with `given[i]`, then compares
 /// outputs and gradients with the executor's in float, each to its own digits but for `margin`.
 /// Returns all of them as the engine has them.
-template <class P>
-std::vector<std::vector<double>> check_edges(P, const std::vector<std::vector<double>>& given,
-                                             int rows, double tolerance = 1e-5, double margin = 0) {
-  using run_type = engine_run<std::remove_const_t<P>>;
-  run_type run(engine_law_options{});
+inline std::vector<std::vector<double>> compare_edges(engine_subject& run,
+                                                      const std::vector<std::vector<double>>& given,
+                                                      int rows, double tolerance, double margin) {
+  const program_view& view = run.view;
   run.draw(rows);
-  REQUIRE(static_cast<int>(given.size()) == run_type::desc.count.data);
+  REQUIRE(static_cast<int>(given.size()) == view.count.data);
   for (std::size_t i = 0; i < given.size(); ++i)
-    change_feed(run.feed(static_cast<int>(i)),
-                run_type::desc.variables[run_type::desc.data[i]].type,
+    change_feed(run.feed(static_cast<int>(i)), view.variables[view.data[i]].type,
                 [&]<class T>(T* to, std::size_t count) {
                   REQUIRE(count == given[i].size());
                   for (std::size_t j = 0; j < count; ++j) to[j] = static_cast<T>(given[i][j]);
                 });
-  const std::vector<int> wanted = run_type::looked_at();
-  const std::vector<lod_tensor> expected = run.template run_executor<float>(wanted);
+  const std::vector<int> wanted = engine_subject::looked_at_in(view);
+  const std::vector<lod_tensor> expected = run.run_executor<float>(wanted);
   run.run_engine(0, rows);
   std::vector<std::vector<double>> all;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    INFO("variable " << variable_name(run_type::program::view(), wanted[i]));
+    INFO("variable " << variable_name(view, wanted[i]));
     all.push_back(run.on_engine(wanted[i]));
     CHECK(edge_difference(all[i], expected[i], tolerance,
                           margin + tolerance * std::numeric_limits<float>::min()) == "");
   }
   return all;
+}
+template <class P>
+std::vector<std::vector<double>> check_edges(P, const std::vector<std::vector<double>>& given,
+                                             int rows, double tolerance = 1e-5, double margin = 0) {
+  engine_run<std::remove_const_t<P>> run(engine_law_options{});
+  return compare_edges(run, given, rows, tolerance, margin);
 }
 
 }  // namespace lamina::law

@@ -29,58 +29,65 @@ inline void require_close(const std::vector<double>& found, const tensor& expect
   }
 }
 
+/// Checks the laws for a batch of this many rows.
+inline void check_engine(engine_subject& run, int rows, const engine_law_options& o) {
+  const program_view& view = run.view;
+  const std::vector<int> wanted = engine_subject::looked_at_in(view);
+  INFO(rows << " rows");
+  run.draw(rows);
+  const std::vector<lod_tensor> exact = run.run_executor<double>(wanted);
+  std::vector<lod_tensor> plain;
+  if (!run.in_double) plain = run.run_executor<float>(wanted);
+  run.run_engine(0, rows);
+  std::vector<std::vector<double>> whole;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    INFO("variable " << variable_name(view, wanted[i]));
+    const double tolerance = tolerance_of(view, run.in_double, wanted[i], o.tolerance);
+    const int rows_made =
+        run.makes_rows(wanted[i]) ? static_cast<int>(exact[i].shape()[0]) : run.rows_of(wanted[i]);
+    CHECK(exact[i].shape() == run.shape_of(wanted[i], rows_made));
+    whole.push_back(run.on_engine(wanted[i]));
+    require_close(whole[i], exact[i], tolerance);
+    if (!plain.empty()) require_close(whole[i], plain[i], 2 * tolerance);
+  }
+  if (!o.rows_are_alone || rows == 1) return;
+  // A batch of one equals a row of a batch.
+  for (int row : {0, rows - 1}) {
+    run.run_engine(row, 1);
+    for (int i = 0; i < view.count.outputs; ++i) {
+      const int v = wanted[static_cast<std::size_t>(i)];
+      if (view.variables[v].rows == 0) continue;
+      INFO("row " << row << " alone, variable " << variable_name(view, v));
+      const std::vector<double> alone = run.on_engine(v);
+      const std::vector<double>& all = whole[static_cast<std::size_t>(i)];
+      const int in_all = run.rows_of(v);
+      if (in_all == 0) continue;
+      const std::size_t width = all.size() / static_cast<std::size_t>(in_all);
+      const std::size_t first = width * static_cast<std::size_t>(run.first_row(v));
+      REQUIRE(first + alone.size() <= all.size());
+      if (view.variables[v].rows == batch::domain) REQUIRE(alone.size() == width);
+      const double exactness = run.in_double ? 1e-12 : 1e-6;
+      for (std::size_t j = 0; j < alone.size(); ++j)
+        if (alone[j] != Approx(all[first + j]).epsilon(10 * exactness).margin(exactness)) {
+          CHECK(alone[j] == all[first + j]);
+          break;
+        }
+    }
+  }
+}
 /// Checks the laws for a program, over several sizes of the batch.
 template <class P>
 void check_engine(P, const engine_law_options& o = {}) {
   using run_type = engine_run<std::remove_const_t<P>>;
-  const std::vector<int> wanted = run_type::looked_at();
   for (int rows : o.batches) {
-    INFO(rows << " rows");
     run_type run(o);
-    run.draw(rows);
-    const std::vector<lod_tensor> exact = run.template run_executor<double>(wanted);
-    std::vector<lod_tensor> plain;
-    if constexpr (!run_type::in_double) plain = run.template run_executor<float>(wanted);
-    run.run_engine(0, rows);
-    std::vector<std::vector<double>> whole;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      INFO("variable " << variable_name(run_type::program::view(), wanted[i]));
-      const double tolerance =
-          tolerance_of(run_type::program::view(), run_type::in_double, wanted[i], o.tolerance);
-      const int rows_made = run_type::makes_rows(wanted[i]) ? static_cast<int>(exact[i].shape()[0])
-                                                            : run.rows_of(wanted[i]);
-      CHECK(exact[i].shape() == run_type::shape_of(wanted[i], rows_made));
-      whole.push_back(run.on_engine(wanted[i]));
-      require_close(whole[i], exact[i], tolerance);
-      if (!plain.empty()) require_close(whole[i], plain[i], 2 * tolerance);
-    }
-    if (!o.rows_are_alone || rows == 1) continue;
-    // A batch of one equals a row of a batch.
-    for (int row : {0, rows - 1}) {
-      run.run_engine(row, 1);
-      for (int i = 0; i < run_type::desc.count.outputs; ++i) {
-        const int v = wanted[static_cast<std::size_t>(i)];
-        if (run_type::desc.variables[v].rows == 0) continue;
-        INFO("row " << row << " alone, variable " << variable_name(run_type::program::view(), v));
-        const std::vector<double> alone = run.on_engine(v);
-        const std::vector<double>& all = whole[static_cast<std::size_t>(i)];
-        const int in_all = run.rows_of(v);
-        if (in_all == 0) continue;
-        const std::size_t width = all.size() / static_cast<std::size_t>(in_all);
-        const std::size_t first = width * static_cast<std::size_t>(run.first_row(v));
-        REQUIRE(first + alone.size() <= all.size());
-        if (run_type::desc.variables[v].rows == batch::domain) REQUIRE(alone.size() == width);
-        const double exactness = run_type::in_double ? 1e-12 : 1e-6;
-        for (std::size_t j = 0; j < alone.size(); ++j)
-          if (alone[j] != Approx(all[first + j]).epsilon(10 * exactness).margin(exactness)) {
-            CHECK(alone[j] == all[first + j]);
-            break;
-          }
-      }
-    }
+    check_engine(run, rows, o);
   }
-  if (o.edges) check_edge_values<run_type>(o);
-  laws::note_compared("compiled", run_type::program::view(), true);
+  if (o.edges) {
+    run_type run(o);
+    check_edge_values(run, o);
+  }
+  laws::note_compared("compiled", run_type::desc, true);
 }
 
 }  // namespace lamina::law

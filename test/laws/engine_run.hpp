@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -39,105 +40,66 @@ struct fed_values {
   lod_tensor value;
 };
 
-/// A program with its gradients on the compiled engine, beside the same on the executor.
-template <class P>
-class engine_run {
+/// A program with its gradients on the compiled engine, beside the same on the executor. What does
+/// not depend on the program's type is here, where it is compiled once, not once for each of
+/// hundreds of programs.
+class engine_subject {
  public:
-  using program = with_backward<P, true>;
-  using machine = engine::cpu::machine<program>;
-  static constexpr auto desc = freeze<program::desc.count>(program::desc);
-  static constexpr int domains = desc.count.domains;
-  /// What the program computes in.
-  using real = real_of<program>;
-  static constexpr bool in_double = std::is_same_v<real, double>;
-  /// How every variable lies.
-  struct layout_table {
-    variable_layout of[at_least_one(desc.count.variables)];
-  };
-  static constexpr layout_table layouts = [] {
-    layout_table t{};
-    for (int v = 0; v < desc.count.variables; ++v)
-      t.of[v] = layout_of<plan<program>>(plan<program>::lowered.variables[v].root);
-    return t;
-  }();
+  program_view view;  // with gradients
+  bool in_double;     // what the program computes in
 
-  explicit engine_run(const engine_law_options& o) : options_(o), random_(7) {
-    for (int i = 0; i < desc.count.parameters; ++i) {
-      const int v = desc.parameters[i].variable;
-      const parameter_layout& d = parameter_table<program>::table.of[i];
-      std::vector<real> w(static_cast<std::size_t>(d.rows) * static_cast<std::size_t>(d.columns));
-      for (real& x : w) x = number();
-      memory_.emplace_back(static_cast<std::size_t>(d.rows) *
-                           static_cast<std::size_t>(padded(d.columns)) *
-                           (sizeof(real) / sizeof(float)));
-      parameters_.push_back(memory_.back().data());
-      real* to = reinterpret_cast<real*>(parameters_.back());
-      if (d.panel)
-        engine::cpu::pack(d.rows, d.columns, w.data(), to);
-      else
-        for (int r = 0; r < d.rows; ++r)
-          std::memcpy(to + r * padded(d.columns), w.data() + r * d.columns,
-                      static_cast<std::size_t>(d.columns) * sizeof(real));
-      scope_.var(variable_name(program::view(), v)) = tensor(shape_of(v, 0), w);
-    }
-    for (int i = 0; i < desc.count.variables; ++i) keep_counter(i);
-    machine_.emplace_back(external_buffers{parameters_.data(), nullptr, nullptr});
-  }
-
-  machine& engine() { return machine_.front(); }
-  scope& variables() { return scope_; }
+  engine_subject(const engine_subject&) = delete;
+  engine_subject& operator=(const engine_subject&) = delete;
 
   /// New feeds of this many rows.
   void draw(int rows) {
-    rows_ = engine::domain_rows<domains>(rows);
+    count_.assign(domains(), 0);
+    offsets_of_.assign(domains(), nullptr);
+    count_[batch::domain] = rows;
     given_ = rows == options_.given_rows;
-    for (int i = 0; i < desc.count.data; ++i)
-      if (const lod_tensor* const given = given_value(desc.data[i])) {
-        int d = desc.variables[desc.data[i]].rows;
+    for (int i = 0; i < view.count.data; ++i)
+      if (const lod_tensor* const given = given_value(view.data[i])) {
+        int d = view.variables[view.data[i]].rows;
         const lod& levels = given->lod();
-        for (std::size_t level = levels.levels(); level > 0; d = desc.domains[d].parent, --level)
-          offsets_[d].assign(levels.offsets(level - 1).begin(), levels.offsets(level - 1).end());
+        for (std::size_t level = levels.levels(); level > 0; d = view.domains[d].parent, --level)
+          offsets(d).assign(levels.offsets(level - 1).begin(), levels.offsets(level - 1).end());
       }
-    for (int d = batch::domain + 1; d < domains; ++d) {
-      if (!plan<program>::fed.of[d]) continue;
-      if (has_given_offsets(d)) {
-        rows_.count[d] = offsets_[d].back();
-        rows_.offsets[d] = offsets_[d].data();
-        continue;
+    for (int d = batch::domain + 1; d < view.count.domains; ++d) {
+      if (!tables_.fed[d]) continue;
+      if (!has_given_offsets(d)) {
+        // Lengths that differ, 0 among them.
+        static constexpr int lengths[] = {2, 0, 3, 1, 4};
+        offsets(d).assign(1, 0);
+        for (int i = 0; i < count(view.domains[d].parent); ++i)
+          offsets(d).push_back(offsets(d).back() + lengths[(i + d) % 5]);
       }
-      // Lengths that differ, 0 among them.
-      static constexpr int lengths[] = {2, 0, 3, 1, 4};
-      std::vector<int>& offsets = offsets_[d];
-      offsets.assign(1, 0);
-      for (int i = 0; i < rows_.count[desc.domains[d].parent]; ++i)
-        offsets.push_back(offsets.back() + lengths[(i + d) % 5]);
-      rows_.count[d] = offsets.back();
-      rows_.offsets[d] = offsets.data();
+      count_[static_cast<std::size_t>(d)] = offsets(d).back();
+      offsets_of_[static_cast<std::size_t>(d)] = offsets(d).data();
     }
     feeds_.clear();
-    for (int i = 0; i < desc.count.data; ++i) feeds_.push_back(drawn(desc.data[i]));
+    for (int i = 0; i < view.count.data; ++i) feeds_.push_back(drawn(view.data[i]));
   }
   fed_values& feed(int data) { return feeds_[static_cast<std::size_t>(data)]; }
+  scope& variables() { return scope_; }
 
   /// Runs the engine on rows [first, first + rows).
   void run_engine(int first, int rows, std::uint64_t seed = 3, std::uint64_t step = 5) {
-    batch_view<program> whole;
-    whole.rows = rows_;
-    for (int i = 0; i < desc.count.data; ++i)
-      whole.data[i] = reinterpret_cast<const std::byte*>(feed(i).bytes.data());
-    const batch_view<program> part = whole.part(first, first + rows);
-    now_ = part.rows;
-    engine().bind(part.rows);
-    for (int i = 0; i < desc.count.data; ++i) {
-      const int d = desc.variables[desc.data[i]].rows;
+    now_.assign(domains(), bound_rows{});
+    std::vector<const std::byte*> from(feeds_.size());
+    for (std::size_t i = 0; i < feeds_.size(); ++i)
+      from[i] = reinterpret_cast<const std::byte*>(feeds_[i].bytes.data());
+    bind(first, rows, from.data());
+    part_.resize(feeds_.size());
+    for (std::size_t i = 0; i < feeds_.size(); ++i) {
+      const int d = view.variables[view.data[i]].rows;
       const std::size_t row =
-          rows_.count[d] == 0 ? 0 : feed(i).bytes.size() / static_cast<std::size_t>(rows_.count[d]);
+          count(d) == 0 ? 0 : feeds_[i].bytes.size() / static_cast<std::size_t>(count(d));
       // A copy of exactly these rows: what lies beyond them must not be read.
-      const char* const from = reinterpret_cast<const char*>(part.data[i]);
-      part_[i] = std::vector<char>(from, from + row * static_cast<std::size_t>(part.rows.count[d]));
-      engine().feed(i, part_[i].data());
+      const char* const begin = reinterpret_cast<const char*>(from[i]);
+      part_[i].assign(begin, begin + row * static_cast<std::size_t>(now(d).count));
+      feed_engine(static_cast<int>(i), part_[i].data());
     }
-    engine().run(~0ull, seed, step);
+    run_bound(seed, step);
   }
 
   /// The values of variables on the executor.
@@ -145,100 +107,170 @@ class engine_run {
   std::vector<lod_tensor> run_executor(const std::vector<int>& wanted) {
     basic_executor<Real> executor;
     feed_map feeds;
-    for (int i = 0; i < desc.count.data; ++i)
-      feeds[variable_name(program::view(), desc.data[i])] = feed(i).value;
+    for (int i = 0; i < view.count.data; ++i)
+      feeds[variable_name(view, view.data[i])] = feed(i).value;
     std::vector<std::string> names;
-    for (int v : wanted) names.push_back(variable_name(program::view(), v));
+    for (int v : wanted) names.push_back(variable_name(view, v));
     run_options o;
     o.seed = 3;
     o.step = 5;
     scope local(scope_);
-    return executor.run(program::view(), local, feeds, names, o);
+    return executor.run(view, local, feeds, names, o);
   }
-
-  /// The outputs, and every gradient of a parameter or a feed.
-  static std::vector<int> looked_at() {
-    std::vector<int> v(desc.outputs, desc.outputs + desc.count.outputs);
-    for (int i = 0; i < desc.count.variables; ++i) {
-      const variable_desc& d = desc.variables[i];
-      const bool gradient =
-          d.kind == variable_kind::gradient || d.kind == variable_kind::selected_rows;
-      if (!gradient || d.number >= 0 || d.block != 0) continue;
-      const variable_kind of = desc.variables[d.of].kind;
-      if (of == variable_kind::parameter || of == variable_kind::data) v.push_back(i);
-    }
-    return v;
+  /// The same in what the program computes in.
+  std::vector<lod_tensor> run_executor(const std::vector<int>& wanted) {
+    return in_double ? run_executor<double>(wanted) : run_executor<float>(wanted);
   }
 
   /// The elements of a variable on the engine, row by row.
   std::vector<double> on_engine(int variable) {
-    const variable_desc& d = desc.variables[variable];
-    if (d.kind == variable_kind::selected_rows) return selected_on_engine(d);
-    variable_layout p = layouts.of[variable];
-    const float* data = engine().address(p);
+    const variable_desc& d = view.variables[variable];
+    if (d.kind == variable_kind::selected_rows) {
+      std::vector<double> all(size_of(shape_of(d.of, 0)));
+      add_selected(view.variables[d.of].index, all);
+      return all;
+    }
+    variable_layout p = tables_.layouts[variable];
+    const float* data = address(p);
     if (d.kind == variable_kind::gradient &&
-        desc.variables[d.of].kind == variable_kind::parameter) {
-      const int index = desc.variables[d.of].index;
-      data = engine().gradient(index);
-      p.panel = parameter_table<program>::table.of[index].panel;
+        view.variables[d.of].kind == variable_kind::parameter) {
+      const int index = view.variables[d.of].index;
+      data = gradient(index);
+      p.panel = tables_.parameters[index].panel;
       p.stride = padded(p.columns);
     }
     REQUIRE(data != nullptr);
-    const int rows = p.rows < 0 ? engine().rows(-p.rows) : p.rows;
+    const int rows = p.rows < 0 ? rows_on_engine(-p.rows) : p.rows;
     std::vector<double> all;
     for (int r = 0; r < rows; ++r)
       for (int j = 0; j < p.columns; ++j) {
-        const std::ptrdiff_t at = p.panel ? engine::cpu::panel_index<real>(p.rows, p.columns, r, j)
-                                          : r * static_cast<std::ptrdiff_t>(p.stride) + j;
+        const std::ptrdiff_t at = !p.panel ? r * static_cast<std::ptrdiff_t>(p.stride) + j
+                                  : in_double
+                                      ? engine::cpu::panel_index<double>(p.rows, p.columns, r, j)
+                                      : engine::cpu::panel_index<float>(p.rows, p.columns, r, j);
         all.push_back(engine::cpu::load_as<double>(data, p.type, at));
       }
     return all;
   }
 
   /// Whether an operator makes the rows of a variable, so that only a run tells how many they are.
-  static bool makes_rows(int variable) {
-    return !plan<program>::fed.of[desc.variables[variable].rows];
-  }
+  bool makes_rows(int variable) const { return !tables_.fed[view.variables[variable].rows]; }
   /// Rows of a variable in the whole mini-batch, and where those of the last run begin.
-  int rows_of(int variable) const { return rows_.count[desc.variables[variable].rows]; }
+  int rows_of(int variable) const { return count(view.variables[variable].rows); }
   int first_row(int variable) const {
-    return static_cast<int>(now_.first[desc.variables[variable].rows]);
+    return now_[static_cast<std::size_t>(view.variables[variable].rows)].first;
   }
 
   /// The recorded shape with this many rows.
-  static tensor_shape shape_of(int variable, int rows) {
-    const variable_desc& v = desc.variables[variable];
+  tensor_shape shape_of(int variable, int rows) const {
+    const variable_desc& v = view.variables[variable];
     tensor_shape shape;
     for (int d = 0; d < v.rank; ++d) {
-      const int extent = desc.dims[v.dims + d];
+      const int extent = view.dims[v.dims + d];
       shape.push_back(static_cast<std::size_t>(extent < 0 ? rows : extent));
     }
     return shape;
   }
 
+  /// The outputs of a program, and every gradient of a parameter or a feed.
+  static std::vector<int> looked_at_in(const program_view& p) {
+    std::vector<int> v(p.outputs, p.outputs + p.count.outputs);
+    for (int i = 0; i < p.count.variables; ++i) {
+      const variable_desc& d = p.variables[i];
+      const bool gradient =
+          d.kind == variable_kind::gradient || d.kind == variable_kind::selected_rows;
+      if (!gradient || d.number >= 0 || d.block != 0) continue;
+      const variable_kind of = p.variables[d.of].kind;
+      if (of == variable_kind::parameter || of == variable_kind::data) v.push_back(i);
+    }
+    return v;
+  }
+
+ protected:
+  /// What the plan of a program says, by variable, parameter and domain.
+  struct plan_tables {
+    const variable_layout* layouts;
+    const parameter_layout* parameters;
+    const bool* fed;
+  };
+  /// Rows of a domain in the last run of the engine: how many, and the first one in the mini-batch.
+  struct bound_rows {
+    int count = 0, first = 0;
+  };
+
+  engine_subject(const program_view& program, bool doubles, const plan_tables& tables,
+                 const engine_law_options& o)
+      : view(program), in_double(doubles), tables_(tables), options_(o), random_(7) {
+    offsets_.resize(domains());
+    for (int i = 0; i < view.count.parameters; ++i)
+      if (in_double)
+        make_parameter<double>(i);
+      else
+        make_parameter<float>(i);
+    for (int i = 0; i < view.count.variables; ++i) keep_counter(i);
+  }
+  ~engine_subject() = default;
+
+  float* const* parameters() const { return parameters_.data(); }
+  int count(int domain) const { return count_[static_cast<std::size_t>(domain)]; }
+  const int* offsets_of(int domain) const { return offsets_of_[static_cast<std::size_t>(domain)]; }
+  bound_rows& now(int domain) { return now_[static_cast<std::size_t>(domain)]; }
+
+  /// Binds the engine to rows of the mini-batch, sets now() of each domain, and moves the address
+  /// of each feed to the first of its rows.
+  virtual void bind(int first, int rows, const std::byte** feeds) = 0;
+  virtual void feed_engine(int data, const void* from) = 0;
+  virtual void run_bound(std::uint64_t seed, std::uint64_t step) = 0;
+  virtual int rows_on_engine(int domain) = 0;
+  virtual const float* address(const variable_layout& layout) = 0;
+  virtual const float* gradient(int parameter) = 0;
+  /// Adds the rows of the gradient of a parameter to all of its elements.
+  virtual void add_selected(int parameter, std::vector<double>& all) = 0;
+
  private:
+  std::size_t domains() const { return static_cast<std::size_t>(bound(view.count.domains)); }
+  std::vector<int>& offsets(int domain) { return offsets_[static_cast<std::size_t>(domain)]; }
   float number() {
     return std::uniform_real_distribution<float>(options_.low, options_.high)(random_);
+  }
+  template <class Real>
+  void make_parameter(int i) {
+    const int v = view.parameters[i].variable;
+    const parameter_layout& d = tables_.parameters[i];
+    std::vector<Real> w(static_cast<std::size_t>(d.rows) * static_cast<std::size_t>(d.columns));
+    for (Real& x : w) x = number();
+    memory_.emplace_back(static_cast<std::size_t>(d.rows) *
+                         static_cast<std::size_t>(padded(d.columns)) *
+                         (sizeof(Real) / sizeof(float)));
+    parameters_.push_back(memory_.back().data());
+    Real* const to = reinterpret_cast<Real*>(parameters_.back());
+    if (d.panel)
+      engine::cpu::pack(d.rows, d.columns, w.data(), to);
+    else
+      for (int r = 0; r < d.rows; ++r)
+        std::memcpy(to + r * padded(d.columns), w.data() + r * d.columns,
+                    static_cast<std::size_t>(d.columns) * sizeof(Real));
+    scope_.var(variable_name(view, v)) = tensor(shape_of(v, 0), w);
   }
   /// The value of a feed that is given to this mini-batch; null where it is random.
   const lod_tensor* given_value(int variable) const {
     if (!given_) return nullptr;
-    const auto found = options_.feed.find(variable_name(program::view(), variable));
+    const auto found = options_.feed.find(variable_name(view, variable));
     return found == options_.feed.end() ? nullptr : &found->second;
   }
   /// Whether a feed that is given has sequences in a domain.
   bool has_given_offsets(int domain) const {
-    for (int i = 0; i < desc.count.data; ++i)
-      if (given_value(desc.data[i]) != nullptr)
-        for (int d = desc.variables[desc.data[i]].rows; d > batch::domain;
-             d = desc.domains[d].parent)
+    for (int i = 0; i < view.count.data; ++i)
+      if (given_value(view.data[i]) != nullptr)
+        for (int d = view.variables[view.data[i]].rows; d > batch::domain;
+             d = view.domains[d].parent)
           if (d == domain) return true;
     return false;
   }
   fed_values drawn(int variable) {
     const tensor_shape shape = shape_of(variable, rows_of(variable));
     fed_values f;
-    engine::cpu::with_type(desc.variables[variable].type, [&]<class T>(T) {
+    engine::cpu::with_type(view.variables[variable].type, [&]<class T>(T) {
       f.bytes.resize(size_of(shape) * sizeof(T));
       T* to = reinterpret_cast<T*>(f.bytes.data());
       if (const lod_tensor* const given = given_value(variable)) {
@@ -256,39 +288,94 @@ class engine_run {
       f.value = tensor(shape, to);
     });
     std::vector<lod::level> levels;
-    for (int d = desc.variables[variable].rows; d > batch::domain; d = desc.domains[d].parent)
-      levels.insert(levels.begin(), lod::level(offsets_[d].begin(), offsets_[d].end()));
+    for (int d = view.variables[variable].rows; d > batch::domain; d = view.domains[d].parent)
+      levels.insert(levels.begin(), lod::level(offsets(d).begin(), offsets(d).end()));
     if (!levels.empty()) f.value.set_lod(lod(levels));
     return f;
   }
-  std::vector<double> selected_on_engine(const variable_desc& d) {
-    const auto* const rows = engine().gradient_rows(desc.variables[d.of].index);
-    REQUIRE(rows != nullptr);
-    const std::size_t width = static_cast<std::size_t>(rows->columns());
-    std::vector<double> all(size_of(shape_of(d.of, 0)));
-    for (int i = 0; i < rows->size(); ++i)
-      for (std::size_t j = 0; j < width; ++j)
-        all[static_cast<std::size_t>(rows->number(i)) * width + j] += rows->row(i)[j];
-    return all;
-  }
   // Counters such as those of auc begin at 0.
   void keep_counter(int i) {
-    const variable_desc& v = desc.variables[i];
+    const variable_desc& v = view.variables[i];
     if (v.persistable && v.kind != variable_kind::parameter)
-      scope_.var(variable_name(program::view(), i)) = tensor::zeros(v.type, shape_of(i, 0));
+      scope_.var(variable_name(view, i)) = tensor::zeros(v.type, shape_of(i, 0));
   }
 
+  plan_tables tables_;
   engine_law_options options_;
   bool given_ = false;
   std::mt19937 random_;
   scope scope_;
   std::vector<engine::aligned_buffer> memory_;
   std::vector<float*> parameters_;
-  std::vector<machine> machine_;
   std::vector<fed_values> feeds_;
-  std::vector<char> part_[at_least_one(desc.count.data)];
-  std::vector<int> offsets_[desc.count.domains];
-  engine::domain_rows<desc.count.domains> rows_, now_;
+  std::vector<std::vector<char>> part_;
+  std::vector<int> count_;                 // by domain
+  std::vector<std::vector<int>> offsets_;  // by domain
+  std::vector<const int*> offsets_of_;     // of the domains that have sequences; else null
+  std::vector<bound_rows> now_;            // by domain
+};
+
+template <class P>
+class engine_run final : public engine_subject {
+ public:
+  using program = with_backward<P, true>;
+  using machine = engine::cpu::machine<program>;
+  static constexpr program_view desc = program::view();
+  /// What the program computes in.
+  using real = real_of<program>;
+
+  explicit engine_run(const engine_law_options& o)
+      : engine_subject(desc, std::is_same_v<real, double>,
+                       {layouts.of, parameter_table<program>::table.of, plan<program>::fed.of}, o),
+        machine_({parameters(), nullptr, nullptr}) {}
+
+  machine& engine() { return machine_; }
+  static std::vector<int> looked_at() { return looked_at_in(desc); }
+
+ private:
+  static constexpr int domains = counts_of<program>.domains;
+  static constexpr int variables_of_plan = counts_of<program>.variables;
+  /// How every variable lies.
+  struct layout_table {
+    variable_layout of[at_least_one(variables_of_plan)];
+  };
+  static constexpr layout_table layouts = [] {
+    layout_table t{};
+    for (int v = 0; v < variables_of_plan; ++v)
+      t.of[v] = layout_of<plan<program>>(plan<program>::lowered.variables[v].root);
+    return t;
+  }();
+
+  void bind(int first, int rows, const std::byte** feeds) override {
+    batch_view<program> whole;
+    std::copy_n(feeds, whole.layers, whole.data);
+    for (int d = 0; d < domains; ++d) {
+      whole.rows.count[d] = count(d);
+      whole.rows.offsets[d] = offsets_of(d);
+    }
+    const batch_view<program> part = whole.part(first, first + rows);
+    std::copy_n(part.data, part.layers, feeds);
+    for (int d = 0; d < domains; ++d)
+      now(d) = {part.rows.count[d], static_cast<int>(part.rows.first[d])};
+    machine_.bind(part.rows);
+  }
+  void feed_engine(int data, const void* from) override { machine_.feed(data, from); }
+  void run_bound(std::uint64_t seed, std::uint64_t step) override {
+    machine_.run(~0ull, seed, step);
+  }
+  int rows_on_engine(int domain) override { return machine_.rows(domain); }
+  const float* address(const variable_layout& layout) override { return machine_.address(layout); }
+  const float* gradient(int parameter) override { return machine_.gradient(parameter); }
+  void add_selected(int parameter, std::vector<double>& all) override {
+    const auto* const rows = machine_.gradient_rows(parameter);
+    REQUIRE(rows != nullptr);
+    const std::size_t width = static_cast<std::size_t>(rows->columns());
+    for (int i = 0; i < rows->size(); ++i)
+      for (std::size_t j = 0; j < width; ++j)
+        all[static_cast<std::size_t>(rows->number(i)) * width + j] += rows->row(i)[j];
+  }
+
+  machine machine_;
 };
 
 }  // namespace lamina::law
