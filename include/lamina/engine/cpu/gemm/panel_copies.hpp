@@ -11,7 +11,7 @@
 #if LAMINA_DEFINES
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
-#endif
+#endif  // LAMINA_DEFINES
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
