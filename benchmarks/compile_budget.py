@@ -26,7 +26,7 @@ BUDGET = pathlib.Path(__file__).with_name("compile_budget.txt")
 GROWTH = 0.02
 EXAMPLES = ["digits", "lenet", "serve_threads"]
 # What a mode adds to the flags.
-MODES = {"header-only": []}
+MODES = {"header-only": [], "compiled": ["-DLAMINA_COMPILED"]}
 FLAGS = ["-std=c++20", "-O2", "-ftoplevel-reorder", "-march=x86-64-v3", "-DLAMINA_HAS_ZLIB=0"]
 # Without it, g++ collects garbage when this machine's memory says so.
 GNU_FLAGS = ["--param", "ggc-min-heapsize=1000000"]

@@ -23,7 +23,7 @@
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/gemm/loop_weight_gradient.hpp>
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>

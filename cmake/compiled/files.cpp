@@ -13,7 +13,7 @@
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/model/copy_arrays.hpp>
 #include <lamina/model/divided/held_tables.hpp>
 #include <lamina/model/file_part.hpp>

@@ -13,7 +13,6 @@
 #include <lamina/core/threading.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
-#include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/event.hpp>

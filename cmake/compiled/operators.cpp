@@ -21,7 +21,7 @@
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>

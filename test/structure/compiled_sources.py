@@ -15,7 +15,8 @@ usage: compiled_sources.py [--update] [ROOT]
 
 Fails where a source is not what the headers say, where a function that is declared with LAMINA_API
 has no body in its header, where the header's layer is in no part, where it needs another library,
-and where headers of two parts need each other; --update writes the sources.
+where headers of two parts need each other, and where a header without vectors (WITHOUT_VECTORS)
+includes them with LAMINA_COMPILED; --update writes the sources.
 """
 import pathlib
 import re
@@ -47,12 +48,19 @@ OPTIONAL = {
     "nlohmann/": "__has_include(<nlohmann/json.hpp>)",
     "mpi.h": "defined(LAMINA_HAS_MPI)",
 }
+# Headers of files that record programs and hold models, but compute nothing. With LAMINA_COMPILED
+# they do without the longest headers, those of vectors.
+WITHOUT_VECTORS = ("layers/layers.hpp", "model/model.hpp", "optimizer/optimizers.hpp",
+                   "reader/reader.hpp", "dataset/digits.hpp")
+VECTORS = "core/intrinsics.hpp"
 REFUSED = ("CLI/", "png.h", "jpeglib.h", "httplib.h", "librdkafka/", "nccl.h", "cuda")
 USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|KERNEL|INSTANCE|EXTERN)\b")
 DECLARED = re.compile(
     r"\bLAMINA_(?:API(?:_COLD)?|KERNEL)\b(?:[^;{}()]|\([^()]*\)(?=\s*\())*?"
     r"(operator\s*(?:\(\)|[^\s\w(]+|[\w:<>]+)|~?\w+)\s*\(")
 BLOCK = re.compile(r"^#if LAMINA_DEFINES$(.*?)^#(?:else|endif)  ?// LAMINA_DEFINES", re.M | re.S)
+# Without a comment where the block is short.
+INCLUDE_BLOCK = re.compile(r"^#if LAMINA_DEFINES\n(?:#include [^\n]*\n)*#endif", re.M)
 
 
 class header_tree:
@@ -149,8 +157,30 @@ def written_sources(tree):
     return sources
 
 
+def way_to_vectors(tree, header):
+    """The headers from one to VECTORS, both too, by includes that files of a program see with
+    LAMINA_COMPILED; none if there is no way."""
+    ways = [[header]]
+    seen = {header}
+    for way in ways:
+        if way[-1] == VECTORS:
+            return way
+        declared = BLOCK.sub("", INCLUDE_BLOCK.sub("", tree.texts.get(way[-1], "")))
+        for name in check_layers.INCLUDE.findall(declared):
+            name = name.removeprefix(LIBRARY + "/")
+            if name in tree.texts and name not in seen:
+                seen.add(name)
+                ways.append([*way, name])
+    return []
+
+
 def faults_of(tree):
     """What --update does not repair."""
+    for header in WITHOUT_VECTORS:
+        way = way_to_vectors(tree, header)
+        if way:
+            yield (f"{header}: includes vectors with LAMINA_COMPILED, by {' -> '.join(way[1:])}; "
+                   "include them below LAMINA_DEFINES")
     for header in tree.marked:
         for name in missing_bodies(tree.texts[header]):
             yield f"{header}: declares {name} with LAMINA_API, and has no body below LAMINA_DEFINES"
@@ -233,6 +263,14 @@ def self_test():
         ({"other/o.hpp": a}, ["other/o.hpp: uses LAMINA_API, and no part"]),
         ({"model/m.hpp": "#include <png.h>\n" + m},
          ["io/p.hpp: uses LAMINA_API, and needs", "model/m.hpp: uses LAMINA_API, and needs"]),
+        ({"core/intrinsics.hpp": "",
+          "layers/layers.hpp": "#include <lamina/core/plain.hpp>\n",
+          "core/plain.hpp": "#if LAMINA_DEFINES\n#include <lamina/core/intrinsics.hpp>\n#endif\n"},
+         ["cmake/compiled/core.cpp: is not"]),
+        ({"core/intrinsics.hpp": "",
+          "layers/layers.hpp": "#include <lamina/core/plain.hpp>\n",
+          "core/plain.hpp": "#include <lamina/core/intrinsics.hpp>\n"},
+         ["layers/layers.hpp: includes vectors with LAMINA_COMPILED, by core/plain.hpp -> core/i"]),
         ({"core/a.hpp": "#include <lamina/io/p.hpp>\n" + a},
          ["cmake/compiled/", "core/a.hpp: reaches", "io/p.hpp: reaches", "model/m.hpp: reaches"]),
     ]  # yapf: disable

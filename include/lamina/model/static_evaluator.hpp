@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/static/static_image_kernels.hpp>
 #include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>

@@ -15,7 +15,7 @@
 #include <lamina/core/padding.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>

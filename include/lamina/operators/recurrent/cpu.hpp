@@ -13,6 +13,7 @@
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 
 namespace cpu = lamina::engine::cpu;
 

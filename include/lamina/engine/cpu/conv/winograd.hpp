@@ -47,9 +47,9 @@ class winograd {
 
   LAMINA_API LAMINA_NOINLINE winograd(const conv_shape& s, int samples);
 
-  LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t forward_scratch() const;
-  LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t backward_scratch() const;
-  LAMINA_LAZY LAMINA_API LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const;
+  LAMINA_API LAMINA_COLD std::ptrdiff_t forward_scratch() const;
+  LAMINA_API LAMINA_COLD std::ptrdiff_t backward_scratch() const;
+  LAMINA_API LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const;
 
   /// The convolution: small = bias + the products of the windows of large with the filters.
   LAMINA_LAZY LAMINA_API void forward(const detail::forward_transforms& by, const image_rows& large,
@@ -91,14 +91,12 @@ class winograd {
   }
   /// Sets p.filters to the memory that keeps transformed filters between runs, if there is such
   /// memory. Returns whether it already holds the transform of these filters.
-  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE bool finds_filters(filter_memory* kept,
-                                                            const float* filter,
-                                                            std::ptrdiff_t filter_stride,
-                                                            addresses& p) const;
+  LAMINA_API LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
+                                                std::ptrdiff_t filter_stride, addresses& p) const;
   /// Divides the scratch memory into: the transformed filters, the transformed tiles of a chunk,
   /// their products of `columns` columns, and image lines in which channels are adjacent.
-  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats,
-                                                           int columns) const;
+  LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats,
+                                               int columns) const;
   /// Floats between the matrices of neighbouring points. The distance is not a multiple of the size
   /// of a cache way, so that the matrices do not evict each other.
   std::ptrdiff_t left_point_stride(int columns) const {
@@ -145,19 +143,17 @@ class winograd {
   }
   /// Copies `rows` image rows from row `top` on, for one vector of channels, to lines of `pitch`
   /// columns, where a row begins at column `left`. Rows outside of the image become zeros.
-  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2],
-                                                         int channels, int top, int rows, int left,
-                                                         int pitch, float* lines) const;
+  LAMINA_API LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels,
+                                             int top, int rows, int left, int pitch,
+                                             float* lines) const;
 
   /// Writes `rows` image rows of `columns` elements from lines in which the channels of a vector
   /// are adjacent.
-  LAMINA_LAZY LAMINA_API static void write_lines(const float* lines, int pitch, int channels,
-                                                 int rows, int columns, float* image,
-                                                 std::ptrdiff_t channel);
+  LAMINA_API static void write_lines(const float* lines, int pitch, int channels, int rows,
+                                     int columns, float* image, std::ptrdiff_t channel);
 
-  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void see_images(detail::square_transform run,
-                                                         const image_rows& large, int first,
-                                                         int rows, const addresses& p) const;
+  LAMINA_API LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large,
+                                             int first, int rows, const addresses& p) const;
 
   /// How the transformed gradients are stored: if `depth` is 0, in rows that are `tile` floats
   /// apart; otherwise in panels of `depth` rows.
@@ -165,11 +161,10 @@ class winograd {
     std::ptrdiff_t tile, point_stride;
     int depth;
   };
-  LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run,
-                                                              const image_rows& smaller, int first,
-                                                              int rows, float* to,
-                                                              const addresses& p,
-                                                              slope_layout at) const;
+  LAMINA_API LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run,
+                                                  const image_rows& smaller, int first, int rows,
+                                                  float* to, const addresses& p,
+                                                  slope_layout at) const;
 
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void make_images(detail::square_transform run, int first,
                                                           int rows, const addresses& p,
@@ -192,28 +187,24 @@ class winograd {
 
 #if LAMINA_DEFINES
 
-LAMINA_LAZY_BODY std::ptrdiff_t winograd::forward_scratch() const {
+std::ptrdiff_t winograd::forward_scratch() const {
   scratch_parts parts;
   (void)lay_out(parts, whole(filters_) * channels_, filters_);
   return parts.used();
 }
 
-LAMINA_LAZY_BODY std::ptrdiff_t winograd::backward_scratch() const {
+std::ptrdiff_t winograd::backward_scratch() const {
   scratch_parts parts;
   (void)lay_out(parts, whole(channels_) * filters_, channels_);
   parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
   return parts.used();
 }
 
-LAMINA_LAZY_BODY std::ptrdiff_t winograd::filter_gradient_scratch() const {
+std::ptrdiff_t winograd::filter_gradient_scratch() const {
   scratch_parts parts;
   (void)lay_out(parts, whole(filters_) * channels_, filters_);
   return parts.used();
 }
-
-#endif  // LAMINA_DEFINES
-
-#if LAMINA_DEFINES
 
 winograd::winograd(const conv_shape& s, int samples)
     : channels_(s.large_channels),
@@ -308,8 +299,8 @@ LAMINA_LAZY_BODY void winograd::filter_gradient(const detail::filter_gradient_tr
   filters_of(p, filters_, channels_).unpack(by.filters, filter, filter_stride, taps);
 }
 
-LAMINA_LAZY_BODY bool winograd::finds_filters(filter_memory* kept, const float* filter,
-                                              std::ptrdiff_t filter_stride, addresses& p) const {
+bool winograd::finds_filters(filter_memory* kept, const float* filter, std::ptrdiff_t filter_stride,
+                             addresses& p) const {
   if (kept == nullptr) return false;
   const filter_memory::entry found =
       kept->find(filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
@@ -318,8 +309,7 @@ LAMINA_LAZY_BODY bool winograd::finds_filters(filter_memory* kept, const float* 
   return found.is_current;
 }
 
-LAMINA_LAZY_BODY winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats,
-                                                       int columns) const {
+winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats, int columns) const {
   addresses p;
   p.filters = parts.floats(square_points() *
                            (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
@@ -332,9 +322,8 @@ LAMINA_LAZY_BODY winograd::addresses winograd::lay_out(scratch_parts& parts, int
   return p;
 }
 
-LAMINA_LAZY_BODY void winograd::fill_lines(const float* image, const int (&size)[2], int channels,
-                                           int top, int rows, int left, int pitch,
-                                           float* lines) const {
+void winograd::fill_lines(const float* image, const int (&size)[2], int channels, int top, int rows,
+                          int left, int pitch, float* lines) const {
   const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
   // If the lines have no gaps, all rows are copied as one row.
   if (pitch == size[1] && top >= 0 && top + rows <= size[0])
@@ -350,16 +339,16 @@ LAMINA_LAZY_BODY void winograd::fill_lines(const float* image, const int (&size)
   }
 }
 
-LAMINA_LAZY_BODY void winograd::write_lines(const float* lines, int pitch, int channels, int rows,
-                                            int columns, float* image, std::ptrdiff_t channel) {
+void winograd::write_lines(const float* lines, int pitch, int channels, int rows, int columns,
+                           float* image, std::ptrdiff_t channel) {
   // If the lines have no gaps, all rows are written as one row.
   if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
   for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
     scatter_lanes(lines, channels, columns, image, channel);
 }
 
-LAMINA_LAZY_BODY void winograd::see_images(detail::square_transform run, const image_rows& large,
-                                           int first, int rows, const addresses& p) const {
+void winograd::see_images(detail::square_transform run, const image_rows& large, int first,
+                          int rows, const addresses& p) const {
   const int pitch = line();
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
   for_each_image(first, rows, [&](int n, int row, int count, int before) {
@@ -376,10 +365,8 @@ LAMINA_LAZY_BODY void winograd::see_images(detail::square_transform run, const i
   });
 }
 
-LAMINA_LAZY_BODY void winograd::evaluate_slopes(detail::square_transform run,
-                                                const image_rows& smaller, int first, int rows,
-                                                float* to, const addresses& p,
-                                                slope_layout at) const {
+void winograd::evaluate_slopes(detail::square_transform run, const image_rows& smaller, int first,
+                               int rows, float* to, const addresses& p, slope_layout at) const {
   const int pitch = tiles_ * step;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
   for_each_image(first, rows, [&](int n, int row, int count, int before) {

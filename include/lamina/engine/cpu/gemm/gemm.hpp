@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/partial_sums.hpp>

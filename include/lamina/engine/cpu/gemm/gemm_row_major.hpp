@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

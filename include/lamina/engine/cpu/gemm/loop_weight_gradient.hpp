@@ -13,7 +13,7 @@
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/plan/plan_operators.hpp>
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/gemm/tile.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/plan/plan_operators.hpp>

@@ -12,7 +12,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/schedule/group_check.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>

@@ -12,6 +12,7 @@
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #endif
 

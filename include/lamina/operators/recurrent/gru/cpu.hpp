@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
