@@ -26,9 +26,6 @@ inline constexpr bool is_exact =
     std::is_same_v<Op, increment> || std::is_same_v<Op, scale> || std::is_same_v<Op, minus> ||
     std::is_same_v<Op, clip> || std::is_same_v<Op, fill_zeros_like> ||
     std::is_same_v<Op, elementwise_mod> || std::is_same_v<Op, elementwise_floordiv>;
-template <>
-inline constexpr bool is_exact<elementwise_pow> = false;
-
 template <class Op>
 inline constexpr bool is_division =
     std::is_same_v<Op, elementwise_div> || std::is_same_v<Op, elementwise_mod> ||

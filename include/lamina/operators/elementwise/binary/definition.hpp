@@ -6,6 +6,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <type_traits>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/remainder.hpp>
 #include <lamina/core/wrapping.hpp>
@@ -128,12 +130,15 @@ struct elementwise_min : elementwise {
 };
 
 /// Out = X to the power of Y as defined by IEEE 754. If X is 0 and Y is not negative, the gradient
-/// of Y is 0.
+/// of Y is 0. Integers are multiplied exactly and wrap around.
 struct elementwise_pow : elementwise {
   static constexpr const char* type = "elementwise_pow";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return math::pow(x, y);
+    if constexpr (std::is_integral_v<T>)
+      return math::whole_power(x, y);
+    else
+      return math::pow(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {

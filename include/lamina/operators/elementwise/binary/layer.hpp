@@ -117,7 +117,8 @@ constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_min, Axis>(x, y, attr, line);
 }
 
-/// x to the power of y. Fluid: elementwise_pow.
+/// x to the power of y. Integers are multiplied exactly and wrap around; their negative powers are
+/// 0, except those of 1 and -1. Fluid: elementwise_pow.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
