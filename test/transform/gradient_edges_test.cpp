@@ -40,10 +40,9 @@ constexpr auto derivatives = lamina::program([](lamina::block& main) {
   auto second = next(first);
   auto third = next(second);
   auto fourth = next(third);
-  return std::tuple{layer::assign(first, {.name = "first"}),
-                    layer::assign(second, {.name = "second"}),
-                    layer::assign(third, {.name = "third"}),
-                    layer::assign(fourth, {.name = "fourth"})};
+  return std::tuple{
+      layer::assign(first, {.name = "first"}), layer::assign(second, {.name = "second"}),
+      layer::assign(third, {.name = "third"}), layer::assign(fourth, {.name = "fourth"})};
 });
 
 template <class Real>
@@ -68,8 +67,7 @@ void check(const std::string& name) {
   for (const edge& e : edges) {
     if (name != e.name) continue;
     ++places;
-    const lamina::tensor x(lamina::tensor_shape{1, 1},
-                           std::vector<Real>{static_cast<Real>(e.x)});
+    const lamina::tensor x(lamina::tensor_shape{1, 1}, std::vector<Real>{static_cast<Real>(e.x)});
     const auto all = executor.run(program.view(), scope, {{"x", x}});
     double found[4];
     for (std::size_t k = 0; k < 4; ++k) found[k] = all[k].template cast<double>().flat(0);

@@ -45,7 +45,7 @@ using twice_differentiable_sums = operator_list<elementwise_add, elementwise_sub
 /// Linear wherever they have a derivative.
 using twice_differentiable_pieces =
     operator_list<relu, leaky_relu, relu6, brelu, hard_sigmoid, hard_shrink, softshrink,
-                  thresholded_relu, clip, abs, dropout>;
+                  thresholded_relu, clip, abs, dropout, elementwise_keep>;
 /// The derivative is 0 wherever there is one.
 using twice_differentiable_steps = operator_list<ceil, floor, round, sign>;
 using twice_differentiable_others =

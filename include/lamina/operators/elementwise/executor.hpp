@@ -189,6 +189,7 @@ inline whole_function whole_function_of(const operator_schema& schema) {
   if (&schema == &schema_of<elementwise_max>()) return &whole<elementwise_max>;
   if (&schema == &schema_of<elementwise_min>()) return &whole<elementwise_min>;
   if (&schema == &schema_of<elementwise_pow>()) return &whole<elementwise_pow>;
+  if (&schema == &schema_of<elementwise_keep>()) return &whole<elementwise_keep>;
   if (&schema == &schema_of<elementwise_mod>()) return &whole<elementwise_mod>;
   if (&schema == &schema_of<elementwise_floordiv>()) return &whole<elementwise_floordiv>;
   if (&schema == &schema_of<less_than>()) return &whole<less_than>;

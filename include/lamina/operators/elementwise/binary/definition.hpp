@@ -176,9 +176,26 @@ struct elementwise_floordiv : elementwise {
   }
 };
 
+/// Out = X where Y is not 0, else 0. Unlike X * Y it does not read X where Y is 0, so that NaN and
+/// infinity behind a mask have no part in it, nor in the gradient. The mask has no gradient.
+struct elementwise_keep : elementwise {
+  static constexpr const char* type = "elementwise_keep";
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 2;
+  static constexpr auto linear = linearity::product;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::select(y == T(0), T(0), x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return math::select(y == T(0), T(0), dy);
+  }
+};
+
 using elementwise_binary_operators =
     operator_list<elementwise_add, elementwise_sub, elementwise_mul, elementwise_div,
                   elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
-                  elementwise_floordiv>;
+                  elementwise_floordiv, elementwise_keep>;
 
 }  // namespace lamina::inline LAMINA_ABI

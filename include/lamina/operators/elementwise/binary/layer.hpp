@@ -144,4 +144,14 @@ constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...>
   return detail::elementwise<lamina::elementwise_floordiv, Axis>(x, y, attr, line);
 }
 
+/// x where the mask y is not 0, else 0. It is not x * y: where y is 0, x takes no part even if it
+/// is NaN or infinite, and gets a gradient of 0. The mask gets none. Fluid: none; elementwise_mul
+/// of finite numbers gives the same.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_keep(variable<T, R, D...> x, variable<U, S, E...> y,
+                                const options<elementwise_attr, T>& attr = {},
+                                int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_keep, Axis>(x, y, attr, line);
+}
+
 }  // namespace lamina::inline LAMINA_ABI::layer
