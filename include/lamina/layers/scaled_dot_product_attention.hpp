@@ -33,11 +33,10 @@ struct mask_variable {
 
 /// Options of scaled_dot_product_attention. M is the number of keys, L that of queries.
 struct scaled_dot_product_attention_attr {
-  float dropout_rate = 0;    // of the weights
-  bool causal = false;       // a query sees the keys up to its own position; M = L
-  mask_variable lengths{};   // int64 [-1, 1]: the number of keys of each sequence, the first ones
-  mask_variable key_mask{};  // [-1, M], 1: all queries see the key, 0: none does
-  mask_variable mask{};      // [L, M] for all rows or [-1, L, M], 1: the query sees the key, 0: not
+  float dropout_rate = 0;   // of the weights
+  bool causal = false;      // a query sees the keys up to its own position; M = L
+  mask_variable lengths{};  // int64 [-1, 1]: a query sees so many keys, the first ones
+  mask_variable mask{};     // 1: a query sees a key, 0: not; [-1, M], [L, M] or [-1, L, M]
   std::string_view name{};
 };
 
@@ -98,7 +97,7 @@ constexpr double inverse_root(double x) {
 /// V], weighted by the products of the query with the keys [M, W]. With several heads, queries,
 /// keys and values go through an fc of their own width and are cut into Heads parts. Each part
 /// attends separately, and the results are concatenated. With `causal`, the average is over the
-/// values up to the position of the query. `lengths`, `key_mask` and `mask` hide keys too; a key is
+/// values up to the position of the query. `lengths` and `mask` hide keys too; a key is
 /// seen if all of them show it. A hidden key has a weight of 0: neither it nor its value takes
 /// part, even if they are NaN or infinite, and both get a gradient of 0. A query that sees no key
 /// gets 0. Masks are 0 or 1, get no gradient, and hold for all heads. Result: [L, V]. Parameters of
@@ -130,28 +129,26 @@ constexpr auto scaled_dot_product_attention(
                                  "scaled_dot_product_attention: causal: as many keys as queries");
     constexpr auto alpha = static_cast<float>(detail::inverse_root(W / heads));
     program_builder& b = *here.builder;
-    const int lengths = attr.lengths.id, key_mask = attr.key_mask.id, mask = attr.mask.id;
+    const int lengths = attr.lengths.id, mask = attr.mask.id;
     bool known = true;
-    const auto require = [&](int id, bool fits, std::string_view what) {
-      if (id >= 0 && !fits) known = false, b.require_option(false, line, what);
+    const auto require = [&](const mask_variable& v, bool is_one, std::string_view what) {
+      if (v.builder == &b && is_one) return;
+      known = false;
+      b.require_option(false, line, what);
     };
     if (lengths >= 0)
-      require(lengths, detail::is_mask<std::int64_t, true, 1>(b, lengths, queries.id),
+      require(attr.lengths, detail::is_mask<std::int64_t, true, 1>(b, lengths, queries.id),
               "scaled_dot_product_attention: lengths: int64 [-1, 1]");
-    if (key_mask >= 0)
-      require(key_mask, detail::is_mask<T, true, M>(b, key_mask, queries.id),
-              "scaled_dot_product_attention: key_mask: [-1, keys] of the type of the queries");
+    const bool alone = mask >= 0 && detail::is_mask<T, true, M>(b, mask, queries.id);
     const bool shared = mask >= 0 && detail::is_mask<T, false, L, M>(b, mask, queries.id);
     if (mask >= 0)
-      require(mask, shared || detail::is_mask<T, true, L, M>(b, mask, queries.id),
-              "scaled_dot_product_attention: mask: [queries, keys] or [-1, queries, keys] of the "
-              "type of the queries");
+      require(attr.mask, alone || shared || detail::is_mask<T, true, L, M>(b, mask, queries.id),
+              "scaled_dot_product_attention: mask: [-1, keys], [queries, keys] or [-1, queries, "
+              "keys] of the type of the queries");
     // One mask hides all: of all rows alike, or else of each row.
     variable<T, once, L, M> alike{&b, -1};
     auto by_row = detail::mask_of_heads<heads>(variable<T, R, L, M>{&b, -1}, false);
-    const auto all = [](auto& mask, auto more) {
-      mask = mask.id < 0 ? more : elementwise_mul(mask, more);
-    };
+    const auto all = [](auto& of, auto more) { of = of.id < 0 ? more : elementwise_mul(of, more); };
     if constexpr (L == M)
       if (attr.causal) all(alike, detail::causal_mask<L, T>(here));
     if (known) {
@@ -159,10 +156,10 @@ constexpr auto scaled_dot_product_attention(
       variable<T, R, 1, M> of_keys{&b, -1};
       if (lengths >= 0)
         all(of_keys, sequence_mask<M, T>(variable<std::int64_t, R, 1>{&b, lengths}));
-      if (key_mask >= 0) all(of_keys, reshape<1, M>(variable<T, R, M>{&b, key_mask}));
+      if (alone) all(of_keys, reshape<1, M>(variable<T, R, M>{&b, mask}));
       variable<T, R, L, M> of_row{&b, -1};
       if (of_keys.id >= 0) of_row = expand<1, L, 1>(of_keys);
-      if (mask >= 0 && !shared) all(of_row, variable<T, R, L, M>{&b, mask});
+      if (mask >= 0 && !shared && !alone) all(of_row, variable<T, R, L, M>{&b, mask});
       if (of_row.id >= 0 && alike.id >= 0) of_row = elementwise_mul(of_row, alike);
       if (of_row.id >= 0) by_row = detail::mask_of_heads<heads>(of_row, true);
     }
@@ -198,8 +195,7 @@ constexpr auto scaled_dot_product_attention(
 // clang-format off
 template <any_value...>
 constexpr no_match<scaled_dot_product_attention_attr>
-scaled_dot_product_attention(...) = delete;  // (q, k, v); options: dropout_rate, causal, lengths,
-// key_mask, mask, name
+scaled_dot_product_attention(...) = delete;  // options: dropout_rate, causal, lengths, mask, name
 // clang-format on
 #endif
 
