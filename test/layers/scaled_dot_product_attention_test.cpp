@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <tuple>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
 #include <lamina/layers/scaled_dot_product_attention.hpp>
 #include <lamina/model/gradient_machine.hpp>
+#include <lamina/transform/gradients.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;
@@ -126,4 +130,134 @@ TEST_CASE("causal attention sees what came before") {
 TEST_CASE("scaled_dot_product_attention by hand: one head") {
   check_one_head(attention<1>, 7, false);
   check_one_head(causal<1>, 5, true);
+}
+
+namespace {
+
+constexpr int queries = 4, keys = 5, width = 6, batch_rows = 3;
+
+/// Lengths, and one kind of mask. Fetches the result and the gradients of all three operands.
+template <int Heads, bool Lengths, bool Keys, bool Free, bool Shared>
+constexpr auto masked = program([](block& main) {
+  auto q = layer::fc<width, 2>(layer::data<"q", float, queries, width>(main), {.bias = false});
+  auto k = layer::data<"k", float, keys, width>(main);
+  auto v = layer::data<"v", float, keys, width>(main);
+  auto lengths = layer::data<"lengths", std::int64_t>(main);
+  auto key_mask = layer::data<"key_mask", float, keys>(main);
+  auto mask = layer::data<"mask", float, queries, keys>(main);
+  const float visible[queries * keys] = {1, 1, 0, 0, 1, 0, 1, 1, 0, 0,
+                                         1, 0, 0, 1, 1, 1, 1, 1, 1, 0};
+  layer::scaled_dot_product_attention_attr options{.name = "y"};
+  if (Lengths) options.lengths = lengths;
+  if (Keys) options.mask = key_mask;
+  if (Free) options.mask = mask;
+  if (Shared) options.mask = layer::assign_value<queries, keys>(main, visible);
+  auto y = layer::scaled_dot_product_attention<Heads>(q, k, v, options);
+  auto [dk, dv] = layer::gradients(layer::reduce_sum(y * y), k, v);
+  return std::tuple{layer::mean(y), layer::assign(y, {.name = "result"}),
+                    layer::assign(dk, {.name = "dk"}), layer::assign(dv, {.name = "dv"})};
+});
+
+struct mask_values {
+  std::vector<std::int64_t> lengths{5, 2, 0};
+  std::vector<float> key_mask{1, 0, 1, 1, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 0};
+  std::vector<float> mask = std::vector<float>(batch_rows * queries * keys, 1);
+  mask_values() {
+    for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = i % 3 == 1 || i % 7 == 2 ? 0.f : 1.f;
+  }
+};
+
+template <int Heads, bool Lengths, bool Keys, bool Free, bool Shared>
+void check_poison() {
+  constexpr auto& net = masked<Heads, Lengths, Keys, Free, Shared>;
+  const mask_values m;
+  constexpr int visible[] = {1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0};
+  const auto shows = [&](std::size_t r, std::size_t i, std::size_t j) {
+    return (!Lengths || static_cast<std::int64_t>(j) < m.lengths[r]) &&
+           (!Keys || m.key_mask[r * keys + j] != 0) &&
+           (!Free || m.mask[(r * queries + i) * keys + j] != 0) &&
+           (!Shared || visible[i * keys + j] != 0);
+  };
+  const auto q = numbers(batch_rows * queries * width, 1),
+             k = numbers(batch_rows * keys * width, 2), v = numbers(batch_rows * keys * width, 3);
+  lamina::model model{net};
+  lamina::evaluator e{model};
+  struct results {
+    std::vector<float> y, dk, dv;
+  };
+  lamina::executor executor;
+  lamina::scope scope;
+  executor.run_startup(net.view(), scope);
+  const auto run = [&](const std::vector<float>& ks, const std::vector<float>& vs, bool engine) {
+    if (engine) {
+      e.forward(lamina::feed<"q">(q), lamina::feed<"k">(ks), lamina::feed<"v">(vs),
+                lamina::feed<"lengths">(m.lengths), lamina::feed<"key_mask">(m.key_mask),
+                lamina::feed<"mask">(m.mask));
+      const auto copy = [](const auto& a) { return std::vector<float>(a.begin(), a.end()); };
+      return results{copy(e.template activation<"result">()), copy(e.template activation<"dk">()),
+                     copy(e.template activation<"dv">())};
+    }
+    const auto shaped = [](const auto& values, std::size_t a, std::size_t b) {
+      return lamina::tensor(lamina::tensor_shape{batch_rows, a, b}, values);
+    };
+    const auto all = executor.run(
+        net.view(), scope,
+        {{"q", shaped(q, queries, width)},
+         {"k", shaped(ks, keys, width)},
+         {"v", shaped(vs, keys, width)},
+         {"lengths", lamina::tensor(lamina::tensor_shape{batch_rows, 1}, m.lengths)},
+         {"key_mask", lamina::tensor(lamina::tensor_shape{batch_rows, keys}, m.key_mask)},
+         {"mask", shaped(m.mask, queries, keys)}});
+    const auto copy = [](const lamina::tensor& t) {
+      const auto a = t.cast<float>();
+      return std::vector<float>(a.begin(), a.end());
+    };
+    return results{copy(all[1]), copy(all[2]), copy(all[3])};
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  for (const bool engine : {true, false}) {
+    const results clean = run(k, v, engine);
+    for (std::size_t r = 0; r < batch_rows; ++r)
+      for (std::size_t j = 0; j < keys; ++j)
+        for (const float poison : {nan, infinity, -infinity, 2e9f, 3e38f})
+          for (const bool in_key : {true, false}) {
+            auto ks = k, vs = v;
+            for (std::size_t c = 0; c < width; ++c)
+              (in_key ? ks : vs)[(r * keys + j) * width + c] = poison;
+            const results found = run(ks, vs, engine);
+            CAPTURE(Heads, Lengths, Keys, Free, Shared, engine, r, j, poison, in_key);
+            bool seen = false;
+            for (std::size_t i = 0; i < queries; ++i) {
+              seen = seen || shows(r, i, j);
+              if (shows(r, i, j)) continue;
+              for (std::size_t c = 0; c < width; ++c)
+                CHECK(found.y[(r * queries + i) * width + c] ==
+                      clean.y[(r * queries + i) * width + c]);
+            }
+            // A key that no query sees has no gradient, and changes none.
+            for (std::size_t n = 0; !seen && n < found.dk.size(); ++n) {
+              const bool own = n / width == r * keys + j;
+              CHECK(found.dk[n] == (own ? 0 : clean.dk[n]));
+              CHECK(found.dv[n] == (own ? 0 : clean.dv[n]));
+            }
+          }
+    // A query that sees no key.
+    for (std::size_t r = 0; r < batch_rows; ++r)
+      for (std::size_t i = 0; i < queries; ++i) {
+        bool any = false;
+        for (std::size_t j = 0; j < keys; ++j) any = any || shows(r, i, j);
+        for (std::size_t c = 0; c < width && !any; ++c)
+          CHECK(clean.y[(r * queries + i) * width + c] == 0);
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what a mask hides has no part in attention") {
+  check_poison<1, true, false, false, false>();
+  check_poison<1, false, false, false, true>();
+  check_poison<1, true, true, false, false>();
+  check_poison<1, true, false, true, false>();
 }

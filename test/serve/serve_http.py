@@ -131,28 +131,32 @@ def check_load(programs, folder, requests, slow):
     """Nothing is lost, nothing is computed twice, nothing stays in memory."""
     with server(programs[0], folder, "--model=a.lamina", "--workers=2", "--idle=1",
                 "--connections=12") as at:
-        first = load(programs[1], at, folder, max(requests // 10, 1000), "a.lamina")
-        before = at.kilobytes()
-        found = load(programs[1], at, folder, requests, "a.lamina")
-        after = at.kilobytes()
-        require(found["answers"] == requests and found["lost"] == 0, found)
-        require(found["right"] == found["codes"]["200"], found)
-        require(found["codes"]["400"] > requests // 50 and found["codes"]["413"] > 0, found)
-        require(slow or after < before + 1000, "expected no more memory than", before,
-                "kB after", first["answers"], "requests, found", after)
+        done = [load(programs[1], at, folder, max(requests // 10, 1000), "a.lamina")]
+        sizes = [at.kilobytes()]
+        # Which requests meet decides how much is in use at once, so the memory of a server may grow
+        # for a while. What stays of each request grows in every round.
+        while len(done) < 2 or not slow and sizes[-1] >= sizes[-2] + 1000:
+            require(len(done) < 6, "expected no more memory after a while, found (kB)", sizes,
+                    "after", [d["answers"] for d in done], "requests more each")
+            found = load(programs[1], at, folder, requests, "a.lamina")
+            done.append(found)
+            sizes.append(at.kilobytes())
+            require(found["answers"] == requests and found["lost"] == 0, found)
+            require(found["right"] == found["codes"]["200"], found)
+            require(found["codes"]["400"] > requests // 50 and found["codes"]["413"] > 0, found)
         counted = at.metrics()
         for code in ("200", "400", "413"):
-            both = first["codes"][code] + found["codes"][code]
+            all_of_it = sum(d["codes"][code] for d in done)
             name = f'lamina_requests_total{{code="{code}"}}'
-            require(counted[name] == both, "expected", both, "found", name, counted[name])
-        require(counted["lamina_batch_rows_sum"] == first["rows"] + found["rows"],
-                "expected each row once:", first["rows"] + found["rows"], counted)
-        require(counted["lamina_batch_rows_count"] < first["right"] + found["right"],
+            require(counted[name] == all_of_it, "expected", all_of_it, "found", name, counted[name])
+        rows = sum(d["rows"] for d in done)
+        require(counted["lamina_batch_rows_sum"] == rows, "expected each row once:", rows, counted)
+        require(counted["lamina_batch_rows_count"] < sum(d["right"] for d in done),
                 "expected mini-batches of several requests, found", counted)
         require(counted["lamina_waiting_requests"] == 0, counted)
         require(at.end() < 8, "expected a quick end")
         print(f"{found['answers']} requests: {found['codes']}, {found['seconds']:.1f} s, "
-              f"{after - before} kB more")
+              f"{sizes[-1] - sizes[-2]} kB more")
 
 
 def check_exchange(programs, folder, requests):

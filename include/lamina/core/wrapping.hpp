@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/wrapping.hpp - sums, differences and products that are defined for all integers: they
-// wrap around instead of overflowing.
+// lamina/core/wrapping.hpp - sums, differences, products and powers that are defined for all
+// integers: they wrap around instead of overflowing.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -40,6 +40,19 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_product(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) * static_cast<number>(y));
+}
+
+/// x to the power of y for integers, the product of y factors x, which wraps around. A negative
+/// power is 1 / x^-y rounded towards 0: 0 unless x is 1 or -1. It is 0 for x = 0 as well.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T whole_power(T x, T y) {
+  if (y < T(0)) return x == T(1) ? T(1) : x == T(-1) ? (y % T(2) == T(0) ? T(1) : T(-1)) : T(0);
+  T power = T(1);
+  for (T factor = x; y > T(0); y = static_cast<T>(y / T(2))) {
+    if (y % T(2) != T(0)) power = wrapping_product(power, factor);
+    factor = wrapping_product(factor, factor);
+  }
+  return power;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::math

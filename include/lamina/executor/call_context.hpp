@@ -159,7 +159,7 @@ class call_context {
       if (desc.type == dtype::float64 && value.type() != dtype_of<Real>) type = desc.type;
       if (desc.type == dtype::float32 && value.type() != desc.type) value = value.cast(desc.type);
     }
-    if (value.type() != type) value = value.cast(type);
+    if (value.type() != type) value = value.wrapped(type);
     check_shape(v, value.shape());
     if (options_.check_nan && type == dtype_of<Real>) check_numbers(v, value.template as<Real>());
     static_cast<tensor&>(*values_[static_cast<std::size_t>(v)]) = std::move(value);

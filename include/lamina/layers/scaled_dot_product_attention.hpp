@@ -4,21 +4,39 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstdint>
+#include <string_view>
+
 #include <lamina/operators/activation/softmax/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/sum/layer_scale.hpp>
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
 #include <lamina/operators/sequence/pad/layer_mask.hpp>
+#include <lamina/operators/shape/join/layer_slice.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Options of scaled_dot_product_attention.
+/// A variable as an option; its type is checked where the layer is recorded.
+struct mask_variable {
+  program_builder* builder = nullptr;
+  int id = -1;
+
+  constexpr mask_variable() = default;
+  template <class T, class R, int... D>
+  constexpr mask_variable(variable<T, R, D...> v) : builder(v.builder), id(v.id) {}  // NOLINT
+};
+
+/// Options of scaled_dot_product_attention. M is the number of keys, L that of queries.
 struct scaled_dot_product_attention_attr {
-  float dropout_rate = 0;  // of the weights
-  bool causal = false;     // a query sees the keys up to its own position; as many keys as queries
+  float dropout_rate = 0;   // of the weights
+  bool causal = false;      // a query sees the keys up to its own position; M = L
+  mask_variable lengths{};  // int64 [-1, 1]: a query sees so many keys, the first ones
+  mask_variable mask{};     // 1: a query sees a key, 0: not; [-1, M], [L, M] or [-1, L, M]
   std::string_view name{};
 };
 
@@ -29,12 +47,41 @@ template <int Heads, class T, class R, int L, int W>
 constexpr auto heads_of(variable<T, R, L, W> x) {
   return transpose<0, 2, 1, 3>(reshape<L, Heads, W / Heads>(x));
 }
-/// [L, L]: 0 up to the diagonal and -1e9 behind it, which leaves no weight after a softmax.
+/// [L, L]: 1 up to the diagonal, 0 behind it.
 template <int L, class T>
 constexpr auto causal_mask(const block& here) {
   int visible[bound(L)] = {};
   for (int i = 0; i < L; ++i) visible[i] = i + 1;
-  return (sequence_mask<L, T>(assign_value<L>(here, visible)) - 1) * 1e9;
+  return sequence_mask<L, T>(assign_value<L>(here, visible));
+}
+/// A mask [-1, L, M] for scores [-1, L, M] or [-1, Heads, L, M]; unless it is `recorded`, the
+/// handle of none.
+template <int Heads, class T, class R, int L, int M>
+constexpr auto mask_of_heads(variable<T, R, L, M> mask, bool recorded) {
+  if constexpr (Heads == 1)
+    return mask;
+  else
+    return recorded ? expand<1, Heads, 1, 1>(reshape<1, L, M>(mask))
+                    : variable<T, R, Heads, L, M>{mask.builder, -1};
+}
+/// Scores that the softmax gives no weight where the mask is 0, whatever they were.
+template <class S, class M>
+constexpr auto hidden_scores(S scores, M mask) {
+  // Not -infinity, which check_nan would report.
+  constexpr double low = 3e38;
+  return elementwise_keep(scores, mask) + scale(mask, low, {.bias = -low});
+}
+/// Whether variable `id` has this type and shape, with the rows of `like` or, without Rows, none.
+template <class T, bool Rows, int... D>
+constexpr bool is_mask(const program_builder& b, int id, int like) {
+  const variable_desc& v = b.variables.items[id];
+  constexpr int rank = static_cast<int>(sizeof...(D)) + (Rows ? 1 : 0);
+  constexpr int dims[] = {D...};
+  if (v.type != dtype_of<T> || v.rank != rank) return false;
+  if (Rows ? v.rows != b.variables.items[like].rows : b.dims.items[v.dims] < 0) return false;
+  for (int i = 0; i < static_cast<int>(sizeof...(D)); ++i)
+    if (b.dims.items[v.dims + i + (Rows ? 1 : 0)] != dims[i]) return false;
+  return true;
 }
 /// x^-1/2 by Newton's steps.
 constexpr double inverse_root(double x) {
@@ -50,9 +97,13 @@ constexpr double inverse_root(double x) {
 /// V], weighted by the products of the query with the keys [M, W]. With several heads, queries,
 /// keys and values go through an fc of their own width and are cut into Heads parts. Each part
 /// attends separately, and the results are concatenated. With `causal`, the average is over the
-/// values up to the position of the query. Result: [L, V]. Parameters of several heads: three
-/// weights and biases, of queries, keys and values; with a name w_0, w_1 and w_2 of that name, else
-/// those of three fc. Source: Vaswani et al. 2017. Fluid: nets.scaled_dot_product_attention.
+/// values up to the position of the query. `lengths` and `mask` hide keys too; a key is
+/// seen if all of them show it. A hidden key has a weight of 0: neither it nor its value takes
+/// part, even if they are NaN or infinite, and both get a gradient of 0. A query that sees no key
+/// gets 0. Masks are 0 or 1, get no gradient, and hold for all heads. Result: [L, V]. Parameters of
+/// several heads: three weights and biases, of queries, keys and values; with a name w_0, w_1 and
+/// w_2 of that name, else those of three fc. Source: Vaswani et al. 2017. Fluid:
+/// nets.scaled_dot_product_attention.
 template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
           class Q, int N, int V>
 constexpr auto scaled_dot_product_attention(
@@ -77,13 +128,55 @@ constexpr auto scaled_dot_product_attention(
     here.builder->require_option(!attr.causal || L == M, line,
                                  "scaled_dot_product_attention: causal: as many keys as queries");
     constexpr auto alpha = static_cast<float>(detail::inverse_root(W / heads));
+    program_builder& b = *here.builder;
+    const int lengths = attr.lengths.id, mask = attr.mask.id;
+    bool known = true;
+    const auto require = [&](const mask_variable& v, bool is_one, std::string_view what) {
+      if (v.builder == &b && is_one) return;
+      known = false;
+      b.require_option(false, line, what);
+    };
+    if (lengths >= 0)
+      require(attr.lengths, detail::is_mask<std::int64_t, true, 1>(b, lengths, queries.id),
+              "scaled_dot_product_attention: lengths: int64 [-1, 1]");
+    const bool alone = mask >= 0 && detail::is_mask<T, true, M>(b, mask, queries.id);
+    const bool shared = mask >= 0 && detail::is_mask<T, false, L, M>(b, mask, queries.id);
+    if (mask >= 0)
+      require(attr.mask, alone || shared || detail::is_mask<T, true, L, M>(b, mask, queries.id),
+              "scaled_dot_product_attention: mask: [-1, keys], [queries, keys] or [-1, queries, "
+              "keys] of the type of the queries");
+    // One mask hides all: of all rows alike, or else of each row.
+    variable<T, once, L, M> alike{&b, -1};
+    auto by_row = detail::mask_of_heads<heads>(variable<T, R, L, M>{&b, -1}, false);
+    const auto all = [](auto& of, auto more) { of = of.id < 0 ? more : elementwise_mul(of, more); };
+    if constexpr (L == M)
+      if (attr.causal) all(alike, detail::causal_mask<L, T>(here));
+    if (known) {
+      if (shared) all(alike, variable<T, once, L, M>{&b, mask});
+      variable<T, R, 1, M> of_keys{&b, -1};
+      if (lengths >= 0)
+        all(of_keys, sequence_mask<M, T>(variable<std::int64_t, R, 1>{&b, lengths}));
+      if (alone) all(of_keys, reshape<1, M>(variable<T, R, M>{&b, mask}));
+      variable<T, R, L, M> of_row{&b, -1};
+      if (of_keys.id >= 0) of_row = expand<1, L, 1>(of_keys);
+      if (mask >= 0 && !shared && !alone) all(of_row, variable<T, R, L, M>{&b, mask});
+      if (of_row.id >= 0 && alike.id >= 0) of_row = elementwise_mul(of_row, alike);
+      if (of_row.id >= 0) by_row = detail::mask_of_heads<heads>(of_row, true);
+    }
+    const bool masked = by_row.id >= 0 || alike.id >= 0;
     const auto attend = [&](auto q, auto k, auto v) {
-      auto scores = matmul<by_rows>(q, k, {.alpha = alpha}, line);
-      if constexpr (L == M)
-        if (attr.causal) scores = scores + detail::causal_mask<L, T>(here);
+      auto scores = matmul<by_rows>(q, k, {.alpha = alpha, .skip_zero_slopes = masked}, line);
+      if (by_row.id >= 0)
+        scores = detail::hidden_scores(scores, by_row);
+      else if (masked)
+        scores = detail::hidden_scores(scores, alike);
       auto weights = softmax(scores);
+      if (by_row.id >= 0)
+        weights = elementwise_keep(weights, by_row);
+      else if (masked)
+        weights = elementwise_keep(weights, alike);
       if (attr.dropout_rate > 0) weights = dropout(weights, attr.dropout_rate);
-      return matmul(weights, v, {}, line);
+      return matmul(weights, v, {.skip_zeros = masked, .skip_zero_slopes = masked}, line);
     };
     if constexpr (heads == 1) {
       return layer.returns(attend(queries, keys, values));
@@ -102,7 +195,7 @@ constexpr auto scaled_dot_product_attention(
 // clang-format off
 template <any_value...>
 constexpr no_match<scaled_dot_product_attention_attr>
-scaled_dot_product_attention(...) = delete;  // (q, k, v); options: dropout_rate, causal, name
+scaled_dot_product_attention(...) = delete;  // options: dropout_rate, causal, lengths, mask, name
 // clang-format on
 #endif
 

@@ -156,11 +156,7 @@ class tensor {
   /// The elements converted to T with number_cast.
   template <element T>
   xt::xarray<T> cast() const {
-    return visit([]<class From>(const xt::xarray<From>& from) {
-      xt::xarray<T> to = xt::xarray<T>::from_shape(from.shape());
-      for (std::size_t i = 0; i < from.size(); ++i) to.flat(i) = number_cast<T>(from.flat(i));
-      return to;
-    });
+    return converted<T>([]<class From>(From x) { return number_cast<T>(x); });
   }
   /// The elements converted to a dtype that is known at run time.
   tensor cast(dtype type) const {
@@ -172,8 +168,30 @@ class tensor {
         to.values_);
     return to;
   }
+  /// The results of integer arithmetic as elements of `type`, where they wrap around
+  /// (wrapping_cast).
+  tensor wrapped(dtype type) const {
+    tensor to = zeros(type, {});
+    std::visit(
+        [&]<class A>(A& a) {
+          if constexpr (!__is_same(A, std::monostate)) {
+            using T = typename A::value_type;
+            a = converted<T>([]<class From>(From x) { return wrapping_cast<T>(x); });
+          }
+        },
+        to.values_);
+    return to;
+  }
 
  private:
+  template <class T, class F>
+  xt::xarray<T> converted(const F& f) const {
+    return visit([&]<class From>(const xt::xarray<From>& from) {
+      xt::xarray<T> to = xt::xarray<T>::from_shape(from.shape());
+      for (std::size_t i = 0; i < from.size(); ++i) to.flat(i) = f(from.flat(i));
+      return to;
+    });
+  }
   static const tensor_shape& checked(const tensor_shape& shape, std::size_t n) {
     if (size_of(shape) != n)
       throw error("lamina: tensor: expected " + std::to_string(size_of(shape)) +

@@ -75,10 +75,11 @@ constexpr void differentiate_bend(gradient_writer& w) {
     for (int i = 0; i < 3; ++i) slope = w.template gradient<Op>(v, slope);
     w.give(v, w.product(v, slope));
   } else if constexpr (__is_same(Op, operators::atan)) {
-    w.give(v,
-           w.product(v, w.template gradient<operators::atan>(
-                            v, w.template gradient<operators::atan>(v, u()))),
-           -2);
+    const int slope =
+        w.template gradient<operators::atan>(v, w.template gradient<operators::atan>(v, u()));
+    // Where |v| is above these limits, 1 / (1 + v^2)^2 is 0.
+    const double most = b.variables.items[v].type == dtype::float64 ? 1e150 : 1e18;
+    w.give(v, w.product(w.limited(v, most), slope), -2);
   } else if constexpr (__is_same(Op, operators::softplus) || __is_same(Op, operators::logsigmoid)) {
     w.give(v, w.template gradient<operators::sigmoid>(w.of_one<operators::sigmoid>(v), u()),
            __is_same(Op, operators::softplus) ? 1 : -1);
@@ -102,32 +103,35 @@ constexpr void differentiate_bend(gradient_writer& w) {
     w.give(v, w.product(w.template gradient<operators::soft_relu>(v, u(), at),
                         w.scaled(w.of_one<operators::sigmoid>(v), -1, 1)));
   } else if constexpr (__is_same(Op, operators::gelu)) {
+    // Where |v| is above 40, the factors 1 - t^2 and e^(-v^2 / 2) are 0, in double too.
+    const int x = w.limited(v, 40), squared = w.of_one<operators::square>(x);
     if (w.attribute(0) > 0) {
       // With q = 1 + 3 c v^2 and t = tanh(k (v + c v^3)): k (1 - t^2) (q - k v t q^2 + 3 c v^2) u.
       constexpr double k = 0.79788456080286535588, c = 0.044715;
-      const int squared = w.of_one<operators::square>(v), q = w.scaled(squared, 3 * c, 1);
-      const int t = w.of_one<operators::tanh>(w.scaled(w.product(v, w.scaled(squared, c, 1)), k));
-      const int turned = w.product(w.product(v, t), w.of_one<operators::square>(q));
+      const int q = w.scaled(squared, 3 * c, 1);
+      const int t = w.of_one<operators::tanh>(w.scaled(w.product(x, w.scaled(squared, c, 1)), k));
+      const int turned = w.product(w.product(x, t), w.of_one<operators::square>(q));
       const int grown =
           w.scaled(w.of_two<operators::elementwise_add>(q, w.scaled(squared, 3 * c)), k);
       const int bend = w.of_two<operators::elementwise_sub>(grown, w.scaled(turned, k * k));
       w.give(v, w.product(bend, w.template gradient<operators::tanh>(t, u())));
     } else {  // e^(-v^2 / 2) / sqrt(2 pi) (2 - v^2) u
-      const int squared = w.of_one<operators::square>(v);
       const int density = w.of_one<operators::exp>(w.scaled(squared, -0.5));
       w.give(v, w.product(w.product(density, w.scaled(squared, -1, 2)), u()),
              0.39894228040143267794);
     }
   } else if constexpr (__is_same(Op,
                                  operators::swish)) {  // beta s (1 - s) (2 + beta v (1 - 2 s)) u
+    // Where |beta v| is above 800, s (1 - s) is 0, in double too.
     const double beta = w.attribute(0);
-    const int s = w.of_one<operators::sigmoid>(w.scaled(v, beta));
-    const int bend = w.scaled(w.product(v, w.scaled(s, -2, 1)), beta, 2);
+    const int x = w.limited(w.scaled(v, beta), 800), s = w.of_one<operators::sigmoid>(x);
+    const int bend = w.scaled(w.product(x, w.scaled(s, -2, 1)), 1, 2);
     w.give(v, w.product(bend, w.template gradient<operators::sigmoid>(s, u())), beta);
   } else {
     static_assert(__is_same(Op, operators::pow));  // p (p - 1) v^(p - 2) u
+    // If p is 0, so is this: the gradient operator of v^0, where v^(p - 2) may be infinite.
     const double p = w.attribute(0);
-    w.give(v, w.template gradient<operators::pow>(v, u(), b.attribute_list(p - 1)), p);
+    w.give(v, w.template gradient<operators::pow>(v, u(), b.attribute_list(p == 0 ? 0 : p - 1)), p);
   }
 }
 

@@ -51,7 +51,8 @@ using twice_differentiable_sums =
 using twice_differentiable_pieces =
     operator_list<operators::relu, operators::leaky_relu, operators::relu6, operators::brelu,
                   operators::hard_sigmoid, operators::hard_shrink, operators::softshrink,
-                  operators::thresholded_relu, operators::clip, operators::abs, operators::dropout>;
+                  operators::thresholded_relu, operators::clip, operators::abs, operators::dropout,
+                  operators::elementwise_keep>;
 /// The derivative is 0 wherever there is one.
 using twice_differentiable_steps =
     operator_list<operators::ceil, operators::floor, operators::round, operators::sign>;

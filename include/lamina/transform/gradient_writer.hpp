@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/fill/definition_like.hpp>
 #include <lamina/operators/gradient.hpp>
@@ -62,6 +63,11 @@ class gradient_writer {
   }
   constexpr int scaled(int x, double factor, double bias = 0) {
     return of_one<operators::scale>(x, b_.attribute_list(factor, bias, true));
+  }
+  /// x within -most and most. A polynomial of it is finite where a factor beside it vanishes: the
+  /// product of 0 and an infinite number would be NaN.
+  constexpr int limited(int x, double most) {
+    return of_one<operators::clip>(x, b_.attribute_list(-most, most));
   }
   /// x times one number per row, of shape [rows, 1, ...].
   constexpr int row_product(int x, int y) { return product(x, y, b_.attribute_list(0)); }

@@ -61,6 +61,12 @@ void elementwise(To& to) {
   binary(to, "elementwise_min", [](auto x, auto y) { return layer::elementwise_min(x, y); });
   binary(
       to, "elementwise_pow", [](auto x, auto y) { return layer::elementwise_pow(x, y); }, positive);
+  to.write("elementwise_keep",
+           []<class T>(block& main) {
+             auto x = layer::data<"x", T, 4>(main), y = layer::data<"y", T, 4>(main);
+             return squared(layer::elementwise_keep(x, layer::relu(y)));
+           },
+           {.edges = edge_kind::values});
   to.write("elementwise_broadcast",
            []<class T>(block& main) {
              auto x = layer::data<"x", T, 2, 4>(main);

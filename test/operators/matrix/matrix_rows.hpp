@@ -24,6 +24,11 @@ void matrix(To& to) {
     return squared(layer::matmul<layer::matmul_form{.transpose_x = true, .transpose_y = true}>(
         x, layer::data<"y", T, 3, 4>(main), {.alpha = 0.5f}));
   });
+  to.write("matmul_skip_zeros", []<class T>(block& main) {
+    auto x = layer::relu(layer::data<"x", T, 2, 4>(main));
+    return squared(layer::matmul(x, layer::data<"y", T, 4, 3>(main),
+                                 {.skip_zeros = true, .skip_zero_slopes = true}));
+  });
 }
 
 }  // namespace rows

@@ -124,6 +124,9 @@ inline constexpr later_name later_names[] = {
     {"matmul_v2", "matmul", "trans_x", "transpose_X", "trans_y", "transpose_Y"},
     {"matmul_v2_grad", "matmul_grad", "trans_x", "transpose_X", "trans_y", "transpose_Y"}};
 
+/// The attribute of a product that is an elementwise_keep in lamina.
+inline constexpr const char* keeps_attribute = "keeps_where_not_0";
+
 /// Whether the attribute is a list with one value per parameter since PaddlePaddle 2.2, whose
 /// operator updates several parameters at once.
 inline bool is_listed_in_paddle2(std::string_view type, std::string_view name) {
@@ -168,6 +171,15 @@ inline std::optional<operator_message> translated(const operator_message& op) {
     made.attributes[i].type = attribute_type::real;
     made.attributes[i].real = a.reals[0];
     made.attributes[i].reals.clear();
+    return made;
+  }
+  if (op.type.starts_with("elementwise_mul") && op.attribute(keeps_attribute) != nullptr) {
+    operator_message made = op;
+    const bool gradient = op.type == "elementwise_mul_grad";
+    made.type = gradient ? "elementwise_keep_grad" : "elementwise_keep";
+    if (gradient) std::erase_if(made.inputs, [](const slot_message& s) { return s.slot == "X"; });
+    std::erase_if(made.attributes,
+                  [](const attribute_message& a) { return a.name == keeps_attribute; });
     return made;
   }
   for (const later_name& n : later_names) {

@@ -196,11 +196,26 @@ class message_maker {
     m.outputs = slot_list(op, false);
     for (int i = 0; i < op.schema->attribute_count; ++i) m.attributes.push_back(attribute(op, i));
     keep_digits(op, m);
+    spell_mask(m);
     attribute_message& role = m.attributes.emplace_back();
     role.name = "op_role";
     role.integer =
         static_cast<int>(op.role == op_role::gradient_value ? op_role::backward : op.role);
     return m;
+  }
+
+  // Fluid has no operator that keeps what a mask shows. Its product gives the same for finite
+  // numbers; an attribute, which Fluid does not read, tells lamina of the difference. The gradient
+  // of a product also reads X, of which only the shape matters here.
+  static void spell_mask(operator_message& m) {
+    if (!m.type.starts_with("elementwise_keep")) return;
+    m.type = "elementwise_mul" + m.type.substr(std::string_view("elementwise_keep").size());
+    if (m.type == "elementwise_mul_grad")
+      m.inputs.insert(m.inputs.begin(), {"X", m.input("Out@GRAD")});
+    attribute_message& keeps = m.attributes.emplace_back();
+    keeps.name = keeps_attribute;
+    keeps.type = attribute_type::boolean;
+    keeps.integer = 1;
   }
 
   // Files store real attributes as floats. For a constant that the float would round, an integer or

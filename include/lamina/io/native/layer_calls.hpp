@@ -86,6 +86,7 @@ inline constexpr layer_call layer_calls[] = {
     {"elementwise_pow", "elementwise_pow<axis=-1>(X, Y) +$act"},
     {"elementwise_mod", "elementwise_mod<axis=-1>(X, Y) +$act"},
     {"elementwise_floordiv", "elementwise_floordiv<axis=-1>(X, Y) +$act"},
+    {"elementwise_keep", "elementwise_keep<axis=-1>(X, Y) +$act"},
     {"less_than", "less_than(X, Y)"},
     {"less_equal", "less_equal(X, Y)"},
     {"greater_than", "greater_than(X, Y)"},
@@ -118,7 +119,9 @@ inline constexpr layer_call layer_calls[] = {
     {"bpr_loss", "bpr_loss(X, Label)"},
     {"rank_loss", "rank_loss(Label, Left, Right)"},
     {"mul", "mul<x_num_col_dims=1, y_num_col_dims=1>(X, Y) +$flatten key fc"},
-    {"matmul", "matmul<$matmul>(X, Y; ~transpose_X, ~transpose_Y, alpha=1)"},
+    {"matmul",
+     "matmul<$matmul>(X, Y; ~transpose_X, ~transpose_Y, alpha=1, skip_zeros=0, "
+     "skip_zero_slopes=0)"},
     {"lookup_table",
      "embedding<$rows W, $columns W>(Ids; param@W.w, padding_idx=-1, is_sparse=0, "
      "is_distributed=0) key embedding"},

@@ -28,9 +28,6 @@ inline constexpr bool is_exact =
     std::is_same_v<Op, operators::clip> || std::is_same_v<Op, operators::fill_zeros_like> ||
     std::is_same_v<Op, operators::elementwise_mod> ||
     std::is_same_v<Op, operators::elementwise_floordiv>;
-template <>
-inline constexpr bool is_exact<operators::elementwise_pow> = false;
-
 template <class Op>
 inline constexpr bool is_division = std::is_same_v<Op, operators::elementwise_div> ||
                                     std::is_same_v<Op, operators::elementwise_mod> ||

@@ -77,8 +77,10 @@ struct pointwise_output {
   static LAMINA_NOINLINE void run_all(const call_context& c) {
     static_assert(inputs <= pointwise_form::most_inputs && scalars <= pointwise_form::most_scalars);
     static constexpr basic_pointwise_form<Real> form = {
-        inputs,          scalars,          K,         has_axis<Op>(), is_division<Op>,
-        &element<float>, &element<double>, exactly(), in_lines()};
+        inputs,          scalars,          K,
+        has_axis<Op>(),  is_division<Op>,  std::is_same_v<Op, operators::cast>,
+        &element<float>, &element<double>, exactly(),
+        in_lines()};
     run_elements(c, form);
   }
 

@@ -63,6 +63,8 @@ struct pointwise_call_lines {
       static_cast<float*>(a.to)[at.of[inputs]] = sum;
     else if constexpr (__is_same(T, double))
       store_number(a.to, a.to_type, at.of[inputs], sum);
+    else if constexpr (__is_same(Op, operators::cast))
+      store_converted(a.to, a.to_type, at.of[inputs], sum);
     else
       store_integer(a.to, a.to_type, at.of[inputs], sum);
   }

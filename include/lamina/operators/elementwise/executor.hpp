@@ -194,6 +194,10 @@ inline whole_function whole_function_of(const operator_schema& schema) {
     return &whole<operators::elementwise_max>;
   if (&schema == &schema_of<operators::elementwise_min>())
     return &whole<operators::elementwise_min>;
+  if (&schema == &schema_of<operators::elementwise_pow>())
+    return &whole<operators::elementwise_pow>;
+  if (&schema == &schema_of<operators::elementwise_keep>())
+    return &whole<operators::elementwise_keep>;
   if (&schema == &schema_of<operators::elementwise_mod>())
     return &whole<operators::elementwise_mod>;
   if (&schema == &schema_of<operators::elementwise_floordiv>())

@@ -69,6 +69,13 @@ LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value
   with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = number_cast<To>(value); });
 }
 
+/// Assigns a result of integer arithmetic, which wraps around where store_as takes the nearest
+/// number.
+LAMINA_NOINLINE inline void store_wrapped(void* data, dtype type, std::ptrdiff_t at,
+                                          std::int64_t value) {
+  with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = wrapping_cast<To>(value); });
+}
+
 /// Reads element (row, column) of an operand of any integer type.
 inline std::int64_t integer_in(const operand& o, int row, int column) {
   return load_as<std::int64_t>(o.data, o.type, row * o.stride + column);

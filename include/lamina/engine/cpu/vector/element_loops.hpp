@@ -26,6 +26,7 @@ struct basic_pointwise_form {
   int output;     // index of the output
   bool has_axis;  // attribute 0 is the dimension at which the shapes of smaller operands begin
   bool divides;   // f divides by the last input; an integer divisor must not be 0
+  bool converts;  // f changes the type only: what the type of the output cannot hold does not wrap
   float (*in_float)(const float* x, const float* scalars);
   double (*in_double)(const double* x, const double* scalars);
   std::int64_t (*in_integers)(const std::int64_t* x, const std::int64_t* scalars);  // may be null
@@ -59,6 +60,11 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c,
       if (divides && x[inputs - 1] == 0)
         fail(c, {"expected divisors that are not 0, found 0 at element ", j});
       const T value = f(x, scalar);
+      if constexpr (__is_same(T, std::int64_t))
+        if (!form.converts) {
+          store_wrapped(out.data, out.type, at[inputs] + j * step, value);
+          continue;
+        }
       store_as(out.data, out.type, at[inputs] + j * step, value);
     }
   });

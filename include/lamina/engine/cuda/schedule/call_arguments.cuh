@@ -20,27 +20,35 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Converts a number to `type` and stores it as element `at` of `to`.
-template <class T>
+template <class To, bool Wraps, class T>
+LAMINA_FN inline To converted(T x) {
+  if constexpr (Wraps)
+    return wrapping_cast<To>(x);
+  else
+    return number_cast<To>(x);
+}
+/// Converts a number to `type` and stores it as element `at` of `to`: the nearest number, or with
+/// Wraps the result of integer arithmetic, which wraps around.
+template <bool Wraps = false, class T>
 LAMINA_FN inline void store_converted(void* to, dtype type, std::ptrdiff_t at, T x) {
   switch (type) {
     case dtype::float64:
       static_cast<double*>(to)[at] = static_cast<double>(x);
       break;
     case dtype::int64:
-      static_cast<std::int64_t*>(to)[at] = number_cast<std::int64_t>(x);
+      static_cast<std::int64_t*>(to)[at] = converted<std::int64_t, Wraps>(x);
       break;
     case dtype::int32:
-      static_cast<std::int32_t*>(to)[at] = number_cast<std::int32_t>(x);
+      static_cast<std::int32_t*>(to)[at] = converted<std::int32_t, Wraps>(x);
       break;
     case dtype::int16:
-      static_cast<std::int16_t*>(to)[at] = number_cast<std::int16_t>(x);
+      static_cast<std::int16_t*>(to)[at] = converted<std::int16_t, Wraps>(x);
       break;
     case dtype::int8:
-      static_cast<std::int8_t*>(to)[at] = number_cast<std::int8_t>(x);
+      static_cast<std::int8_t*>(to)[at] = converted<std::int8_t, Wraps>(x);
       break;
     case dtype::uint8:
-      static_cast<std::uint8_t*>(to)[at] = number_cast<std::uint8_t>(x);
+      static_cast<std::uint8_t*>(to)[at] = converted<std::uint8_t, Wraps>(x);
       break;
     case dtype::boolean:
       static_cast<std::uint8_t*>(to)[at] = x != 0 ? 1 : 0;
@@ -79,12 +87,13 @@ LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t
   if (type == dtype::float64) return static_cast<const double*>(data)[at];
   return static_cast<double>(load_integer(data, type, at));
 }
-/// Converts an integer to `type` and stores it as element `at` of `to`.
+/// Converts a result of integer arithmetic to `type`, where it wraps around, and stores it as
+/// element `at` of `to`.
 LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
   if (type == dtype::int64)
     static_cast<std::int64_t*>(to)[at] = x;
   else
-    store_converted(to, type, at, x);
+    store_converted<true>(to, type, at, x);
 }
 
 /// An array as an argument of a kernel: `rows` rows of `columns` elements. Consecutive rows begin

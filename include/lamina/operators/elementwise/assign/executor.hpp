@@ -28,10 +28,18 @@ void increment_forward(call_context<Real>& ctx) {
   }));
 }
 
+/// Out = X converted to the type of its variable; integers become the nearest number.
+template <class Real>
+void cast_value(call_context<Real>& ctx) {
+  const dtype to = ctx.output_desc("Out").type;
+  const tensor& x = ctx.input("X");
+  ctx.give("Out", is_floating(to) ? tensor(x) : x.cast(to));
+}
+
 template <class Real>
 void add_assign_kernels(kernel_table<Real>& table) {
   table["assign"] = copy_value<Real>;
-  table["cast"] = copy_value<Real>;
+  table["cast"] = cast_value<Real>;
   table["increment"] = increment_forward<Real>;
 }
 

@@ -6,6 +6,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <type_traits>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/remainder.hpp>
 #include <lamina/core/wrapping.hpp>
@@ -128,12 +130,15 @@ struct elementwise_min : elementwise {
 };
 
 /// Out = X to the power of Y as defined by IEEE 754. If X is 0 and Y is not negative, the gradient
-/// of Y is 0.
+/// of Y is 0. Integers are multiplied exactly and wrap around.
 struct elementwise_pow : elementwise {
   static constexpr const char* type = "elementwise_pow";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return math::pow(x, y);
+    if constexpr (std::is_integral_v<T>)
+      return math::whole_power(x, y);
+    else
+      return math::pow(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
@@ -171,9 +176,26 @@ struct elementwise_floordiv : elementwise {
   }
 };
 
+/// Out = X where Y is not 0, else 0. Unlike X * Y it does not read X where Y is 0, so that NaN and
+/// infinity behind a mask have no part in it, nor in the gradient. The mask has no gradient.
+struct elementwise_keep : elementwise {
+  static constexpr const char* type = "elementwise_keep";
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 2;
+  static constexpr auto linear = linearity::product;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::select(y == T(0), T(0), x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return math::select(y == T(0), T(0), dy);
+  }
+};
+
 using elementwise_binary_operators =
     operator_list<elementwise_add, elementwise_sub, elementwise_mul, elementwise_div,
                   elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
-                  elementwise_floordiv>;
+                  elementwise_floordiv, elementwise_keep>;
 
 }  // namespace lamina::inline LAMINA_ABI::operators

@@ -117,7 +117,8 @@ constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_min, Axis>(x, y, attr, line);
 }
 
-/// x to the power of y. Fluid: elementwise_pow.
+/// x to the power of y. Integers are multiplied exactly and wrap around; their negative powers are
+/// 0, except those of 1 and -1. Fluid: elementwise_pow.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -141,6 +142,16 @@ constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...>
                                     const options<elementwise_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
   return detail::elementwise<operators::elementwise_floordiv, Axis>(x, y, attr, line);
+}
+
+/// x where the mask y is not 0, else 0. It is not x * y: where y is 0, x takes no part even if it
+/// is NaN or infinite, and gets a gradient of 0. The mask gets none. Fluid: none; elementwise_mul
+/// of finite numbers gives the same.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_keep(variable<T, R, D...> x, variable<U, S, E...> y,
+                                const options<elementwise_attr, T>& attr = {},
+                                int line = __builtin_LINE()) {
+  return detail::elementwise<operators::elementwise_keep, Axis>(x, y, attr, line);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -42,6 +42,12 @@ inline void add_elementwise_binary(onnx_operators& to) {
     if (!is_whole(op.type_of("X"))) return op.out("Out", "Floor", {op.node("Div", {x, y})});
     op.out("Out", "Div", {op.node("Sub", {x, op.node("Mod", {x, y})}), y});
   });
+  // 0 where the mask is 0, whatever X is.
+  to.add("elementwise_keep", [](onnx_operator& op) {
+    const dtype type = op.type_of("X");
+    const std::string& kept = op.cast(aligned(op), dtype::boolean);
+    op.out("Out", "Where", {kept, op.in("X"), op.number(0, type)});
+  });
   fold(to, "elementwise_add", [](const onnx_operator&, auto x, auto y) { return x + y; });
   fold(to, "elementwise_sub", [](const onnx_operator&, auto x, auto y) { return x - y; });
 }

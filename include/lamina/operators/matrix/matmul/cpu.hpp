@@ -5,14 +5,17 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/matrix/matmul/common.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #if LAMINA_DEFINES
 #include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/matrix/matmul/common.hpp>
 #endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -31,9 +34,101 @@ struct call_kernel<gradient_of<operators::matmul>> {
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
+
+ private:
+  /// Computes again what zeros that are skipped made NaN.
+  template <class Real>
+  LAMINA_KERNEL static void skip_zeros(const call_context& c, const matmul_shape& s,
+                                       const matrix_side& gx, const matrix_side& gy);
 };
 
 #if LAMINA_DEFINES
+
+namespace detail {
+
+/// One side of a product, as it is read, and whether its zeros are skipped.
+template <class Real>
+struct skipped_side {
+  const Real* data;
+  std::ptrdiff_t stride;
+  bool transposed, skips;
+
+  Real at(std::ptrdiff_t row, std::ptrdiff_t column) const {
+    return transposed ? data[column * stride + row] : data[row * stride + column];
+  }
+  /// A copy with 0 in place of NaN and infinity, which lies in `storage`.
+  skipped_side finite(int rows, int columns, std::vector<Real>& storage) const {
+    const int height = transposed ? columns : rows, width = transposed ? rows : columns;
+    storage.resize(static_cast<std::size_t>(height) * static_cast<std::size_t>(width));
+    for (int r = 0; r < height; ++r)
+      for (int j = 0; j < width; ++j) {
+        const Real x = data[r * stride + j];
+        storage[static_cast<std::size_t>(r) * static_cast<std::size_t>(width) +
+                static_cast<std::size_t>(j)] = x - x == 0 ? x : Real(0);
+      }
+    return {storage.data(), width, transposed, skips};
+  }
+};
+
+/// Computes those sums of a product again that are NaN, without the terms that have a 0 on a side
+/// that skips it: 0 times NaN or infinity made them NaN. A sum without such terms gets the bits
+/// that it has if all numbers are finite. `count` products are added up, and sides(i) is a pair of
+/// sides.
+template <class Real, class Sides>
+LAMINA_COLD void skip_zero_terms(const call_context& c, int m, int k, int n, Real alpha, int count,
+                                 const Sides& sides, Real* to, std::ptrdiff_t stride) {
+  std::vector<Real> left_copy, right_copy,
+      clean(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  for (int i = 0; i < count; ++i) {
+    const auto [left, right] = sides(i);
+    const auto l = left.finite(m, k, left_copy), r = right.finite(k, n, right_copy);
+    gemm_row_major(m, k, n, alpha, {l.data, l.stride, l.transposed},
+                   {r.data, r.stride, r.transposed}, clean.data(), n, i > 0,
+                   numbers_at<Real>(c.scratch()));
+  }
+  const auto sum_of_terms = [&](int row, int column, bool& is_finite) {
+    double all = 0;
+    for (int i = 0; i < count; ++i) {
+      const auto [left, right] = sides(i);
+      for (int t = 0; t < k; ++t) {
+        const Real x = left.at(row, t), y = right.at(t, column);
+        if ((left.skips && x == 0) || (right.skips && y == 0)) continue;
+        is_finite = is_finite && x - x == 0 && y - y == 0;
+        all += static_cast<double>(x) * static_cast<double>(y);
+      }
+    }
+    return static_cast<Real>(all) * alpha;
+  };
+  for (int row = 0; row < m; ++row)
+    for (int j = 0; j < n; ++j) {
+      Real& sum = to[row * stride + j];
+      if (sum == sum) continue;
+      bool is_finite = true;
+      sum = sum_of_terms(row, j, is_finite);
+      if (is_finite)
+        sum = clean[static_cast<std::size_t>(row) * static_cast<std::size_t>(n) +
+                    static_cast<std::size_t>(j)];
+    }
+}
+/// Whether a matrix has NaN. A sum of n differences of equal numbers is 0 unless one is not finite.
+template <class Real>
+LAMINA_INLINE bool has_nan(const Real* x, int m, int n, std::ptrdiff_t stride) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  vector sums(Real(0));
+  Real sum = 0;
+  for (int r = 0; r < m; ++r, x += stride) {
+    int j = 0;
+    for (; j + lanes <= n; j += lanes) {
+      const vector v = vector::load_unaligned(x + j);
+      sums += v - v;
+    }
+    for (; j < n; ++j) sum += x[j] - x[j];
+  }
+  return !(sum_of(sums) + sum == 0);
+}
+
+}  // namespace detail
 
 template <class Real>
 void call_kernel<operators::matmul>::run(const call_context& c) {
@@ -41,11 +136,23 @@ void call_kernel<operators::matmul>::run(const call_context& c) {
   require_real<Real>(c, x);
   const matmul_shape s(c, x, y, out);
   const Real alpha = static_cast<Real>(c.number(2));
-  for (int i = 0; i < s.count; ++i)
-    gemm_row_major(
-        s.m, s.k, s.n, alpha, {x.row<const Real>(0) + s.x.at(i), s.x.stride, s.x.transposed},
-        {y.row<const Real>(0) + s.y.at(i), s.y.stride, s.y.transposed},
-        out.row<Real>(0) + s.out_at(i), s.out_stride, false, numbers_at<Real>(c.scratch()));
+  const bool skips = c.flag(3);
+  for (int i = 0; i < s.count; ++i) {
+    const Real *const a = x.row<const Real>(0) + s.x.at(i), *const b =
+                                                                y.row<const Real>(0) + s.y.at(i);
+    Real* const to = out.row<Real>(0) + s.out_at(i);
+    gemm_row_major(s.m, s.k, s.n, alpha, {a, s.x.stride, s.x.transposed},
+                   {b, s.y.stride, s.y.transposed}, to, s.out_stride, false,
+                   numbers_at<Real>(c.scratch()));
+    if (skips && detail::has_nan(to, s.m, s.n, s.out_stride))
+      detail::skip_zero_terms<Real>(
+          c, s.m, s.k, s.n, alpha, 1,
+          [&](int) {
+            return std::pair{detail::skipped_side<Real>{a, s.x.stride, s.x.transposed, true},
+                             detail::skipped_side<Real>{b, s.y.stride, s.y.transposed, false}};
+          },
+          to, s.out_stride);
+  }
 }
 LAMINA_INSTANCE(void call_kernel<operators::matmul>::run<float>(const call_context&))
 LAMINA_INSTANCE(void call_kernel<operators::matmul>::run<double>(const call_context&))
@@ -97,7 +204,58 @@ void call_kernel<gradient_of<operators::matmul>>::run(const call_context& c) {
                        numbers_at<Real>(c.scratch()));
     }
   }
+  if (c.flag(3) || c.flag(4)) skip_zeros<Real>(c, s, gx, gy);
 }
+
+template <class Real>
+void call_kernel<gradient_of<operators::matmul>>::skip_zeros(const call_context& c,
+                                                             const matmul_shape& s,
+                                                             const matrix_side& gx,
+                                                             const matrix_side& gy) {
+  using side = detail::skipped_side<Real>;
+  const operand x = c.input(0), y = c.input(1), slope = c.input(2);
+  const Real alpha = static_cast<Real>(c.number(2));
+  const bool in_x = c.flag(3), in_d = c.flag(4);
+  const auto repair = [&](const operand& dz, const matrix_side& g, int shared, int m, int k, int n,
+                          const auto& sides) {
+    const int each = shared == 1 ? s.count : 1;  // products per matrix of the gradient
+    for (int i = 0; dz && i < s.count; i += each) {
+      Real* const to = dz.row<Real>(0) + g.at(i);
+      if (detail::has_nan(to, m, n, g.stride))
+        detail::skip_zero_terms<Real>(
+            c, m, k, n, alpha, each, [&](int p) { return sides(i + p); }, to, g.stride);
+    }
+  };
+  const auto slope_side = [&](int i, bool turned) {
+    return side{slope.row<const Real>(0) + s.out_at(i), s.out_stride, turned, in_d};
+  };
+  const auto left = [&](int i, bool turned) {
+    return side{x.row<const Real>(0) + s.x.at(i), s.x.stride, s.x.transposed != turned, in_x};
+  };
+  const auto right = [&](int i, bool turned) {
+    return side{y.row<const Real>(0) + s.y.at(i), s.y.stride, s.y.transposed != turned, false};
+  };
+  if (s.x.transposed)
+    repair(c.output(0), gx, s.x.count, s.k, s.n, s.m, [&](int i) {
+      return std::pair{right(i, false), slope_side(i, true)};
+    });
+  else if (in_d)
+    repair(c.output(0), gx, s.x.count, s.m, s.n, s.k, [&](int i) {
+      return std::pair{slope_side(i, false), right(i, true)};
+    });
+  if (s.y.transposed)
+    repair(c.output(1), gy, s.y.count, s.n, s.m, s.k, [&](int i) {
+      return std::pair{slope_side(i, true), left(i, false)};
+    });
+  else
+    repair(c.output(1), gy, s.y.count, s.k, s.m, s.n, [&](int i) {
+      return std::pair{left(i, true), slope_side(i, false)};
+    });
+}
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::matmul>>::skip_zeros<float>(
+    const call_context&, const matmul_shape&, const matrix_side&, const matrix_side&))
+LAMINA_INSTANCE(void call_kernel<gradient_of<operators::matmul>>::skip_zeros<double>(
+    const call_context&, const matmul_shape&, const matrix_side&, const matrix_side&))
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::matmul>>::run<float>(const call_context&))
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::matmul>>::run<double>(const call_context&))
 

@@ -142,6 +142,52 @@ void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const opera
            alpha, scratch);
 }
 
+/// Computes those sums of products again that are NaN, without the terms that have a 0 on a side
+/// that skips it. `each` products are added up in one sum.
+struct skip_zeros_body {
+  struct arguments {
+    small_product_arguments::side left, right, to;
+    float* results;
+    divider columns, rows;
+    int depth, each;
+    bool left_turned, right_turned, in_left, in_right;
+    float alpha;
+    int count;  // of elements
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int column = i;
+    int row = a.columns.divide(column);
+    const int matrix = a.rows.divide(row);
+    float* const to = a.results + a.to.at(matrix * a.each) + row * a.to.stride + column;
+    if (*to == *to) return;
+    double sum = 0;
+    for (int p = 0; p < a.each; ++p) {
+      const float* const x = a.left.data + a.left.at(matrix * a.each + p);
+      const float* const y = a.right.data + a.right.at(matrix * a.each + p);
+      for (int k = 0; k < a.depth; ++k) {
+        const float l = a.left_turned ? x[k * a.left.stride + row] : x[row * a.left.stride + k];
+        const float r =
+            a.right_turned ? y[column * a.right.stride + k] : y[k * a.right.stride + column];
+        if ((a.in_left && l == 0) || (a.in_right && r == 0)) continue;
+        sum += static_cast<double>(l) * static_cast<double>(r);
+      }
+    }
+    *to = static_cast<float>(sum) * a.alpha;
+  }
+};
+/// The same for the products of `count` matrices, `each` of which are added up.
+template <class Backend>
+void skip_zero_terms(Backend& b, const read_matrices& left, const read_matrices& right,
+                     const written_matrices& to, int count, int each, float alpha, bool in_left,
+                     bool in_right) {
+  if ((!in_left && !in_right) || count == 0) return;
+  const read_matrices written(to.data, to.list, left.rows, right.columns, to.stride, false);
+  b.template elements<skip_zeros_body>({left, right, written, to.data, divider(right.columns),
+                                        divider(left.rows), left.columns, each, left.is_turned,
+                                        right.is_turned, in_left, in_right, alpha,
+                                        count / each * left.rows * right.columns});
+}
+
 /// Calls f(left, right, to, side, is_left) for each side (X, Y) whose gradient is wanted. The
 /// products of `left` and `right` are the gradients of the matrices of this side.
 template <class F>
@@ -165,8 +211,13 @@ struct call_kernel<operators::matmul> {
   static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
     require_float(c, x);
-    detail::run_matmul(b, matmul_shape(c, x, y, out), x, y, out, static_cast<float>(c.number(2)),
-                       c.run.scratch);
+    const matmul_shape s(c, x, y, out);
+    const float alpha = static_cast<float>(c.number(2));
+    detail::run_matmul(b, s, x, y, out, alpha, c.run.scratch);
+    detail::skip_zero_terms(
+        b, detail::read_matrices(x, s.x), detail::read_matrices(y, s.y),
+        {out.row<float>(0), {s.out_in_row, s.out_row_step, s.out_step}, s.out_stride}, s.count, 1,
+        alpha, c.flag(3), false);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context&) {
@@ -186,11 +237,18 @@ struct call_kernel<gradient_of<operators::matmul>> {
         [&](const detail::read_matrices& l, const detail::read_matrices& r, const operand& to,
             const matrix_side& side, bool is_left) {
           const matrix_side at = side_like(to, side, c.flag(is_left ? 0 : 1), is_left);
-          if (side.count == 1)  // one matrix for all products
-            return detail::product_sum(l, r, s.count)
-                .run(b, to.row<float>(0), at.stride, alpha, c.run.scratch);
-          detail::multiply(b, l, r, {to.row<float>(0), detail::matrix_list(at), at.stride}, s.count,
-                           alpha, c.run.scratch);
+          const detail::written_matrices all{to.row<float>(0), detail::matrix_list(at), at.stride};
+          const bool shared = side.count == 1;  // one matrix for all products
+          if (shared)
+            detail::product_sum(l, r, s.count).run(b, all.data, at.stride, alpha, c.run.scratch);
+          else
+            detail::multiply(b, l, r, all, s.count, alpha, c.run.scratch);
+          // The gradient of Out is on the left of the product for X, or for a transposed Y.
+          const bool slope_left = is_left != side.transposed;
+          const bool in_other = !is_left && c.flag(3), in_slope = c.flag(4);
+          detail::skip_zero_terms(b, l, r, all, s.count, shared ? s.count : 1, alpha,
+                                  slope_left ? in_slope : in_other,
+                                  slope_left ? in_other : in_slope);
         });
   }
   template <class Backend>

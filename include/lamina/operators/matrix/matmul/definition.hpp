@@ -11,15 +11,19 @@ namespace lamina::inline LAMINA_ABI::operators {
 /// Out = alpha * X * Y over the last two dimensions; a flag per side tells whether it is transposed
 /// first. The leading dimensions must be equal, or one side must have none: then its matrix is
 /// multiplied with every matrix of the other side. A vector X is a row, a vector Y is a column, and
-/// the result lacks the dimension that this adds. Fluid: matmul.
+/// the result lacks the dimension that this adds. With skip_zeros, a term whose element of X is 0
+/// is 0 whatever Y holds, NaN included, in Out and in the gradient of Y. With skip_zero_slopes, a
+/// term of a gradient is 0 where the gradient of Out is. Fluid: matmul, without the last two.
 struct matmul : operator_definition {
   static constexpr const char* type = "matmul";
   static constexpr auto inputs = slots_xy;
   static constexpr auto outputs = slots_out;
-  static constexpr std::array<attribute_desc, 3> attributes{
+  static constexpr std::array<attribute_desc, 5> attributes{
       {{"transpose_X", attribute_type::boolean, 0},
        {"transpose_Y", attribute_type::boolean, 0},
-       {"alpha", attribute_type::real, 1}}};
+       {"alpha", attribute_type::real, 1},
+       {"skip_zeros", attribute_type::boolean, 0},
+       {"skip_zero_slopes", attribute_type::boolean, 0}}};
   static constexpr std::uint32_t differentiable = 3;
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr auto rows = row_rule::paired;

@@ -5,6 +5,10 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
@@ -30,6 +34,40 @@ struct matmul_side {
   std::size_t at(std::size_t i) const { return batches == 1 ? 0 : i * rows * columns; }
 };
 
+/// Computes those sums of a product again that are NaN, without the terms that have a 0 on a side
+/// where zeros are skipped. A sum without such terms gets the bits that it has if all numbers are
+/// finite. `columns` are those of B as it is read.
+template <class Real>
+void skip_zero_terms(const Real* a, bool a_turned, const Real* b, bool b_turned, Real* c,
+                     std::size_t rows, std::size_t inner, std::size_t columns, bool in_a,
+                     bool in_b) {
+  if (std::none_of(c, c + rows * columns, [](Real x) { return std::isnan(x); })) return;
+  const auto finite = [](const Real* from, std::size_t count) {
+    std::vector<Real> to(from, from + count);
+    for (Real& x : to)
+      if (!std::isfinite(x)) x = 0;
+    return to;
+  };
+  std::vector<Real> clean(rows * columns);
+  add_product(finite(a, rows * inner).data(), a_turned, finite(b, inner * columns).data(), b_turned,
+              clean.data(), rows, inner, columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) {
+      Real& sum = c[i * columns + j];
+      if (sum == sum) continue;
+      bool is_finite = true;
+      sum = 0;
+      for (std::size_t l = 0; l < inner; ++l) {
+        const Real x = a_turned ? a[l * rows + i] : a[i * inner + l];
+        const Real y = b_turned ? b[j * inner + l] : b[l * columns + j];
+        if ((in_a && x == 0) || (in_b && y == 0)) continue;
+        is_finite = is_finite && std::isfinite(x) && std::isfinite(y);
+        sum += x * y;
+      }
+      if (is_finite) sum = clean[i * columns + j];
+    }
+}
+
 /// Out = alpha * X * Y over the last two dimensions.
 template <class Real>
 void matmul_forward(call_context<Real>& ctx) {
@@ -47,9 +85,13 @@ void matmul_forward(call_context<Real>& ctx) {
   if (shape.empty()) shape.push_back(1);
   auto out = zeros<Real>(shape);
   const std::size_t size = a.rows * b.columns;
-  for (std::size_t i = 0; i < batches; ++i)
+  for (std::size_t i = 0; i < batches; ++i) {
     add_product(x.data() + a.at(i), a.transposed, y.data() + b.at(i), b.transposed,
                 out.data() + i * size, a.rows, a.columns, b.columns);
+    if (ctx.flag("skip_zeros"))
+      skip_zero_terms(x.data() + a.at(i), a.transposed, y.data() + b.at(i), b.transposed,
+                      out.data() + i * size, a.rows, a.columns, b.columns, true, false);
+  }
   out *= ctx.real_attribute("alpha", 1);
   ctx.give("Out", std::move(out));
 }
@@ -67,18 +109,29 @@ void matmul_gradient(call_context<Real>& ctx) {
   const std::size_t batches = a.batches == 1 ? b.batches : a.batches;
   const std::size_t m = a.rows, k = a.columns, n = b.columns;
   auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
+  const bool zeros_of_x = ctx.flag("skip_zeros"), zeros_of_d = ctx.flag("skip_zero_slopes");
+  // Adds a product of one matrix; skips zeros in it before it is added to those of other matrices.
+  const auto add = [&](const Real* l, bool l_turned, const Real* r, bool r_turned, Real* to,
+                       std::size_t rows, std::size_t inner, std::size_t columns, bool in_l,
+                       bool in_r) {
+    if (!in_l && !in_r) return add_product(l, l_turned, r, r_turned, to, rows, inner, columns);
+    std::vector<Real> own(rows * columns);
+    add_product(l, l_turned, r, r_turned, own.data(), rows, inner, columns);
+    skip_zero_terms(l, l_turned, r, r_turned, own.data(), rows, inner, columns, in_l, in_r);
+    for (std::size_t e = 0; e < own.size(); ++e) to[e] += own[e];
+  };
   for (std::size_t i = 0; i < batches; ++i) {
     const Real* slope = d.data() + i * m * n;
     const Real* left = x.data() + a.at(i);
     const Real* right = y.data() + b.at(i);
     if (a.transposed)
-      add_product(right, b.transposed, slope, true, dx.data() + a.at(i), k, n, m);
+      add(right, b.transposed, slope, true, dx.data() + a.at(i), k, n, m, false, zeros_of_d);
     else
-      add_product(slope, false, right, !b.transposed, dx.data() + a.at(i), m, n, k);
+      add(slope, false, right, !b.transposed, dx.data() + a.at(i), m, n, k, zeros_of_d, false);
     if (b.transposed)
-      add_product(slope, true, left, a.transposed, dy.data() + b.at(i), n, m, k);
+      add(slope, true, left, a.transposed, dy.data() + b.at(i), n, m, k, zeros_of_d, zeros_of_x);
     else
-      add_product(left, !a.transposed, slope, false, dy.data() + b.at(i), k, m, n);
+      add(left, !a.transposed, slope, false, dy.data() + b.at(i), k, m, n, zeros_of_x, zeros_of_d);
   }
   dx *= ctx.real_attribute("alpha", 1);
   dy *= ctx.real_attribute("alpha", 1);

@@ -13,6 +13,8 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of matmul.
 struct matmul_attr {
   float alpha = 1;
+  bool skip_zeros = false;        // a 0 in x takes no part, whatever the element of y is
+  bool skip_zero_slopes = false;  // nor does a 0 in the gradient of the result, in the gradients
   std::string_view name{};
 };
 
@@ -68,7 +70,9 @@ constexpr product_shape matmul_shape(extents x, extents y, matmul_form form) {
 
 /// alpha * x * y over the last two dimensions of the whole shapes. The leading dimensions must be
 /// equal, or one side must have none. A vector is a row on the left and a column on the right. The
-/// batch's row dimension may count matrices, be the rows of x, or be summed over. Fluid: matmul.
+/// batch's row dimension may count matrices, be the rows of x, or be summed over. With
+/// `skip_zeros`, 0 in x times NaN or infinity in y is 0, as weights of elements that are masked
+/// want it. Fluid: matmul.
 template <matmul_form Form = matmul_form{}, class T, class R, int... D, class U, class S, int... E>
 constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
                       const options<matmul_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -92,7 +96,8 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
   layer_helper layer(b, "matmul", attr.name);
   const out z = layer.template output<out>();
   b.add_operator(schema_of<operators::matmul>(), {x.id, y.id}, {z.id},
-                 b.attribute_list(Form.transpose_x, Form.transpose_y, attr.alpha));
+                 b.attribute_list(Form.transpose_x, Form.transpose_y, attr.alpha, attr.skip_zeros,
+                                  attr.skip_zero_slopes));
   return layer.returns(z);
 }
 

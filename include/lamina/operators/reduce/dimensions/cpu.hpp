@@ -8,6 +8,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include <lamina/core/whole_sum.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/dimensions/common.hpp>
@@ -47,6 +48,8 @@ struct reduce_kernel {
     with_type(in.type, [&]<class T>(T) {
       if constexpr (is_real<T> && adds)
         sums<T>(l, in, out);
+      else if constexpr (Kind == reduction_kind::mean && !std::is_same_v<T, bool>)
+        whole_means<T>(l, in, out);
       else
         one_by_one<T>(l, in, out);
     });
@@ -72,6 +75,24 @@ struct reduce_kernel {
                  if (l.count > 0) sum /= count;
                to[at[2] + k * step] = static_cast<T>(sum);
              });
+  }
+  /// Means of integers, rounded towards 0.
+  template <class T>
+  static void whole_means(const reduced_layout& l, const operand& in, const operand& out) {
+    const loop_nest<3> kept = l.kept(l.x);
+    const loop_nest<2> over = l.over(l.x);
+    const T* const from = in.row<const T>(0);
+    T* const to = out.row<T>(0);
+    kept.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+      for (std::ptrdiff_t k = 0; k < n; ++k) {
+        whole_sum all;
+        over.run([&](const std::ptrdiff_t* next, std::ptrdiff_t m) {
+          const T* const x = from + at[0] + k * kept.inner_step(0) + next[0];
+          for (std::ptrdiff_t i = 0; i < m; ++i) all.add(x[i * over.inner_step(0)]);
+        });
+        to[at[2] + k * kept.inner_step(2)] = static_cast<T>(all.mean(l.count));
+      }
+    });
   }
   template <class T>
   static void one_by_one(const reduced_layout& l, const operand& in, const operand& out) {
@@ -102,10 +123,6 @@ struct reduce_kernel {
         for (std::ptrdiff_t i = 0; i < n; ++i) y[i * t] = reduced<Kind>(y[i * t], x[i * s]);
       }
     });
-    if constexpr (Kind == reduction_kind::mean && !std::is_same_v<T, bool>)
-      for (int r = 0; l.count > 0 && r < out.rows; ++r)
-        for (int j = 0; j < out.columns; ++j)
-          out.row<T>(r)[j] = static_cast<T>(out.row<T>(r)[j] / l.count);  // beyond T, perhaps
   }
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <lamina/core/whole_sum.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
@@ -48,6 +49,15 @@ struct reduce_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
     const auto at = a.kept.at(i);
+    if constexpr (Kind == reduction_kind::mean && !__is_same(T, float)) {
+      whole_sum all;
+      for (int k = team.rank(); k < a.over.count; k += team.size())
+        all.add(element(a, at.of[0] + a.over.at(k).of[0]));
+      all.high = team.reduce(all.high, reducer<reduction_kind::sum>{});
+      all.low = team.reduce(all.low, reducer<reduction_kind::sum>{});
+      if (team.rank() == 0) store_integer(a.to.data, a.to.type, at.of[1], all.mean(a.over.count));
+      return;
+    }
     wide so_far = first;
     for (int k = team.rank(); k < a.over.count; k += team.size())
       so_far =

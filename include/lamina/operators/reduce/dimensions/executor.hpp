@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <lamina/core/extremes.hpp>
+#include <lamina/core/whole_sum.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
@@ -60,6 +61,14 @@ template <class Real, reduction_kind Kind>
 void reduce_forward(call_context<Real>& ctx) {
   const reduction_plan plan = plan_reduction(ctx, ctx.input("X").shape());
   ctx.give("Out", with_values(ctx, "X", [&]<class T>(const xt::xarray<T>& x) {
+             if constexpr (Kind == reduction_kind::mean && std::is_integral_v<T>) {
+               auto means = zeros<T>(plan.shape);
+               std::vector<whole_sum> sums(means.size());
+               for (std::size_t i = 0; i < x.size(); ++i) sums[plan.position[i]].add(x.flat(i));
+               for (std::size_t i = 0; i < means.size(); ++i)
+                 means.flat(i) = sums[i].mean(static_cast<std::int64_t>(plan.count));
+               return tensor(std::move(means));
+             }
              using wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
              auto out = zeros<wide>(plan.shape);
              if (Kind == reduction_kind::product) out.fill(wide(1));

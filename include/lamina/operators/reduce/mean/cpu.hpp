@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <lamina/core/whole_sum.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/fill/cpu.hpp>
@@ -22,6 +23,13 @@ struct call_kernel<operators::mean> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
+  /// The mean of integers.
+  static std::int64_t whole_mean(const operand& x) {
+    whole_sum all;
+    for (int r = 0; r < x.rows; ++r)
+      for (int j = 0; j < x.columns; ++j) all.add(integer_in(x, r, j));
+    return all.mean(static_cast<std::int64_t>(x.rows) * x.columns);
+  }
   /// The sum of the elements [first, end), row by row.
   static double sum(const operand& x, std::int64_t first, std::int64_t end) {
     double total = 0;
@@ -30,11 +38,8 @@ struct call_kernel<operators::mean> {
       const std::int64_t n = std::min<std::int64_t>(x.columns - j, end - first);
       if (x.type == dtype::float32)
         total += detail::double_sum(x.row<const float>(static_cast<int>(r)) + j, n);
-      else if (x.type == dtype::float64)
-        total += row_sum(x.row<const double>(static_cast<int>(r)) + j, n);
       else
-        for (std::int64_t i = j; i < j + n; ++i)
-          total += load_as<double>(x.data, x.type, r * x.stride + i);
+        total += row_sum(x.row<const double>(static_cast<int>(r)) + j, n);
       first += n;
     }
     return total;
@@ -56,6 +61,8 @@ void call_kernel<operators::mean>::run(const call_context& c) {
   const std::int64_t count = static_cast<std::int64_t>(x.rows) * x.columns;
   const int parts = count < 1 << 14 ? 1 : shared_sums::parts;
   double own[shared_sums::parts];
+  if (!is_floating(x.type) && c.run().sums.first < c.run().sums.end) return;  // not in parts
+  if (!is_floating(x.type)) return store_as(out.data, out.type, 0, whole_mean(x));
   const shared_sums s = c.run().sums.of != nullptr ? c.run().sums : shared_sums{own, 0, parts};
   for (int p = s.first; p < s.end && p < parts; ++p)
     s.of[p] = sum(x, count * p / parts, count * (p + 1) / parts);

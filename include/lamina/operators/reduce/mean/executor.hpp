@@ -4,6 +4,10 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstdint>
+#include <type_traits>
+
+#include <lamina/core/whole_sum.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -13,6 +17,12 @@ namespace lamina::inline LAMINA_ABI::kernel {
 template <class Real>
 void mean_forward(call_context<Real>& ctx) {
   ctx.give("Out", with_values(ctx, "X", []<class T>(const xt::xarray<T>& x) {
+             if constexpr (std::is_integral_v<T>) {
+               whole_sum all;
+               for (std::size_t i = 0; i < x.size(); ++i) all.add(x.flat(i));
+               const auto mean = all.mean(static_cast<std::int64_t>(x.size()));
+               return tensor::filled<T>({1}, number_cast<T>(mean));
+             }
              double sum = 0;
              for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
              if (x.size() > 0) sum /= static_cast<double>(x.size());
