@@ -160,7 +160,6 @@ def floor_divide(x, y):
 for kind_, function_ in {
         "elementwise_add": torch.add,
         "elementwise_sub": torch.sub,
-        "elementwise_mul": torch.mul,
         "elementwise_div": torch.div,
         "elementwise_max": torch.maximum,
         "elementwise_min": torch.minimum,
@@ -178,6 +177,12 @@ for kind_, function_ in {
         "logical_xor": torch.logical_xor
 }.items():
     TABLE[kind_] = lambda c, f=function_: f(c.x, broadcast(c))
+
+
+@operator("elementwise_mul")
+def elementwise_mul(c):
+    y = broadcast(c)
+    return torch.where(y != 0, c.x, 0.0) if c.get("keeps_where_not_0") else torch.mul(c.x, y)
 
 
 @operator("prelu")

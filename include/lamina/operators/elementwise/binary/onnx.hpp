@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/io/onnx/onnx_broadcast.hpp>
 #include <lamina/io/onnx/onnx_fold.hpp>
 #include <lamina/io/onnx/onnx_functions.hpp>
@@ -19,7 +20,6 @@ namespace onnx {
 inline void add_elementwise_binary(onnx_operators& to) {
   for (const auto& [type, node] : {std::pair{"elementwise_add", "Add"},
                                    {"elementwise_sub", "Sub"},
-                                   {"elementwise_mul", "Mul"},
                                    {"elementwise_div", "Div"},
                                    {"elementwise_max", "Max"},
                                    {"elementwise_min", "Min"},
@@ -42,8 +42,9 @@ inline void add_elementwise_binary(onnx_operators& to) {
     if (!is_whole(op.type_of("X"))) return op.out("Out", "Floor", {op.node("Div", {x, y})});
     op.out("Out", "Div", {op.node("Sub", {x, op.node("Mod", {x, y})}), y});
   });
-  // 0 where the mask is 0, whatever X is.
-  to.add("elementwise_keep", [](onnx_operator& op) {
+  // A product of Fluid with an attribute is an elementwise_keep: 0 where the mask is 0, for each X.
+  to.add("elementwise_mul", [](onnx_operator& op) {
+    if (!op.flag(detail::keeps_attribute)) return of_two("Mul")(op);
     const dtype type = op.type_of("X");
     const std::string& kept = op.cast(aligned(op), dtype::boolean);
     op.out("Out", "Where", {kept, op.in("X"), op.number(0, type)});
