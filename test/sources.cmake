@@ -28,9 +28,13 @@ lamina_source_test(structure.compiled_sources_self_test structure/compiled_sourc
 lamina_source_test(structure.format structure/check_format.py
                    --build "${CMAKE_CURRENT_BINARY_DIR}/format")
 lamina_source_test(structure.format_self_test structure/check_format.py --self-test)
+# The one command before a commit has all checks that need no build.
+lamina_source_test(structure.check_self_test ../tools/check --self-test)
 lamina_properties(${LAMINA_TEST_PREFIX}structure.format PROPERTIES SKIP_RETURN_CODE 77)
 lamina_source_test(docs.errors docs/check_errors.py)
 lamina_source_test(docs.errors_self_test docs/check_errors.py --self-test)
+lamina_source_test(docs.links docs/check_links.py)
+lamina_source_test(docs.links_self_test docs/check_links.py --self-test)
 lamina_source_test(docs.layers docs/layer_page.py)
 lamina_source_test(docs.layers_self_test docs/layer_page.py --self-test)
 lamina_source_test(docs.v2 docs/v2_page.py)

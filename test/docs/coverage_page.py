@@ -26,9 +26,9 @@ the page or example that shows it. Two of the five documents are versions of "Pa
 share a chapter here. Items are functions, arguments and concepts. "A whole program" is a program of
 lamina's own for the purpose of one in the document ([names of PaddlePaddle v2](v2.md)).
 
-`test/docs/coverage_page.py --update` writes this page from `test/docs/coverage_table.txt`. The
-script fails if a header does not contain the word of its row, or if a test or page is missing, so
-a row cannot be left over after its header has changed.
+`tools/check --fix` writes this page from `test/docs/coverage_table.txt`. `tools/check`
+fails if a header does not contain the word of its row, or if a test or page is missing, so a row
+cannot be left over after its header has changed.
 """
 MISSING = """## Not there yet
 

@@ -329,15 +329,15 @@ def page(headers, families=FAMILIES, parts=PARTS):
     lines = [
         "# Layers", "",
         "All functions that record operators, by family, in namespace `lamina::layer`. "
-        "`test/docs/layer_page.py --update` writes this",
-        "page from the docstrings of `layers/*.hpp` and `operators/**/layer*.hpp`.", "",
-        "A call shows what is written in angle brackets and the arguments; what the arguments' "
-        "types say is not written. `T` is the",
-        "element type, `R` the rows (`batch`, `tokens<...>`, `once`), `D...` the dimensions of one "
-        "row. Options are named in braces,",
-        "`{.act = lamina::activation::relu, .name = \"hidden\"}`; each has a `name`, by which the "
-        "layer's result is asked for and its",
-        "parameters are called, and its default stands behind it.", ""
+        "`tools/check --fix` writes this page",
+        "from the docstrings of `layers/*.hpp` and `operators/**/layer*.hpp`.", "",
+        "A call shows the template arguments to write and the arguments; template arguments that "
+        "the compiler deduces are",
+        "omitted. `T` is the element type, `R` the rows (`batch`, `tokens<...>`, `once`), `D...` "
+        "the dimensions of one row.",
+        "Options are named in braces, `{.act = lamina::activation::relu, .name = \"hidden\"}`; "
+        "each has a `name`, by which the",
+        "layer's result is asked for and its parameters are called, and its default follows it.", ""
     ]
     lines += [
         f"[{title}](#{re.sub(r'[^a-z ]', '', title.lower()).replace(' ', '-')}) ·"

@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "v2.md"
-BEGIN = "<!-- From here on test/docs/v2_page.py --update writes this page from test/v2. -->\n"
+BEGIN = "<!-- From here on tools/check --fix writes this page from test/v2. -->\n"
 END = "<!-- To here. -->\n"
 # The key of a chapter in markers: its title, an introduction, and its sections in order.
 CHAPTERS = {

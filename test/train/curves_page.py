@@ -120,7 +120,7 @@ def browser():
     for name in BROWSERS:
         if found := shutil.which(name):
             return found
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
+    if os.geteuid() != 0 or not shutil.which("apt-get") or os.environ.get("LAMINA_APT") == "no":
         return None
     try:
         # As in test/install: another apt may hold the lock for some minutes.
