@@ -18,8 +18,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Where a repeated write to an array slot puts the value: in the slot's memory, in the other one
-/// of its two buffers, or in new memory.
+/// The memory for a value that is written to an array slot again: the slot's present memory, the
+/// other one of its two buffers, or new memory.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 
 /// The views of a program, with a number for each. A program without loops or without arrays has no
@@ -28,8 +28,8 @@ template <int Variables, int Instructions>
 struct array_views {
   int numbers[bound(Variables)];         // by variable: the number of its view, or -1
   slot_memory memory[bound(Variables)];  // by array
-  bool refers[bound(Instructions)];      // by instruction: it writes to an array without a
-                                         // copy
+  bool refers[bound(Instructions)];      // by instruction: whether it writes an array slot
+                                         // without a copy
   int count;
 
   /// The number of variable v's view, or -1 if v is not a view.
