@@ -120,8 +120,8 @@ class block_runner : loop_frames<P, Engine> {
       } else if (!tables::keeps_frames || !tables::nests_loops || loop.inner == 0) {
         run_inner(c.block);
       } else {
-        // This loop keeps no frames, but its inner loops may. Their gradients run in the same
-        // iteration, so their frames end with it.
+        // This loop keeps no frames, but its inner loops may. The gradients of inner loops run in
+        // the same iteration, so the frames are freed at its end.
         const auto below = frames_.top();
         run_inner(c.block);
         frames_.reset(below);

@@ -2,11 +2,11 @@
 // lamina/engine/cpu/schedule/row_ranges.hpp - finds sequences of consecutive groups that a thread
 // can run for its own range of mini-batch rows, without waiting for other threads.
 //
-// Where rows do not depend on each other, a thread can take some rows of a mini-batch through all
-// layers. Between two layers it needs no barrier, and the values that it has written are still in
-// its own cache. But threads cannot share the planned memory of the mini-batch: it may place an
-// array where another array lies that has wider rows and that another thread still reads. So arrays
-// that only these groups use have separate memory per thread.
+// Where rows do not depend on each other, a thread can compute all layers for some rows of a
+// mini-batch. Between two layers it needs no barrier, and the values that it has written are still
+// in its own cache. But threads cannot share the planned memory of the mini-batch: arrays reuse the
+// memory of earlier arrays whose rows may be wider, and which another thread may still read. So
+// arrays that only these groups use have separate memory per thread.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -76,7 +76,7 @@ struct schedule_table {
     }
     return true;
   }
-  /// One flag per kernel. `counting`: whether counts() is true for all groups of the kernel.
+  /// One flag per kernel: whether counts() is true for all groups of the kernel.
   struct kernel_flags {
     bool of[bound(plan_type::kernels)];
   };

@@ -126,9 +126,9 @@ struct operand_reader<ex::value<J>, Real> {
   }
 };
 
-/// How an update statement is executed. `elsewhere`: it only stores the gradient, because the
-/// trainer updates the parameter later. `prepared`: it first applies gradient clipping and weight
-/// decay, then updates the parameter. `plain`: it updates without clipping and decay.
+/// The ways to execute an update statement. `elsewhere` only stores the gradient, because the
+/// trainer updates the parameter later. `prepared` applies gradient clipping and weight decay, then
+/// updates the parameter. `plain` updates it without clipping and decay.
 enum class update_step { elsewhere, prepared, plain };
 
 /// The index of the argument that has one number per channel, or -1.
