@@ -113,7 +113,8 @@ class machine {
   /// Whether the last run may have updated a parameter before it threw. A number out of range is
   /// reported only after all groups have run.
   bool may_have_updated() const {
-    constexpr int first = first_updating_group<schedule>();  // a constant keeps the plan out of run time
+    // constexpr, because a call at run time would put the whole plan into the binary.
+    constexpr int first = first_updating_group<schedule>();
     return reached_ >= first;
   }
 
