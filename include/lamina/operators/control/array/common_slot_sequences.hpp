@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Stores the offsets of a slot. For each level, highest first: the number of sequences, then their
-/// begins and the end.
+/// Stores the sequence offsets of a slot. For each level, the highest first, it stores the number
+/// of sequences, then their begins and the end.
 template <class Call, class Array>
 void keep_sequences(const Call& c, int domain, Array& to, int i) {
   const int levels = levels_of(c, domain);

@@ -22,7 +22,7 @@ struct embedding_attr {
   std::string_view name{};
 };
 
-/// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
+/// table[ids]: `embedding<dictionary, width>(ids)`. Ids int64 [..., 1] yield [..., width]. With
 /// is_sparse, the cost of a training step depends on the number of rows that it reads, not on the
 /// size of the dictionary. With is_distributed, the processes of a training divide the rows of the
 /// table (docs/divided_tables.md). Parameter: a table [dictionary, width]. Fluid: layers.embedding.

@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether an activation is monotonic: a larger operand never has a smaller result.
+/// Whether an activation is increasing: a larger operand never has a smaller result.
 constexpr bool is_monotonic_activation(const operator_desc& op) {
   return is<operators::relu>(op) || is<operators::tanh>(op) || is<operators::sigmoid>(op);
 }

@@ -38,19 +38,21 @@ struct reduce_mean : reduction {
   static constexpr auto reduces = row_reduction::mean;
 };
 
-/// Largest elements; every element that equals the result receives the whole gradient.
+/// Largest elements; the first element that equals the result receives the gradient (in Fluid each
+/// does).
 struct reduce_max : reduction {
   static constexpr const char* type = "reduce_max";
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Smallest elements; every element that equals the result receives the whole gradient.
+/// Smallest elements; the first element that equals the result receives the gradient (in Fluid each
+/// does).
 struct reduce_min : reduction {
   static constexpr const char* type = "reduce_min";
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Products; an element's gradient is dy * Out / x.
+/// Products; an element's gradient is dy times the product of all other elements.
 struct reduce_prod : reduction {
   static constexpr const char* type = "reduce_prod";
   static constexpr std::uint32_t gradient_outputs = 1;

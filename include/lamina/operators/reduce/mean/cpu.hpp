@@ -46,7 +46,8 @@ struct call_kernel<operators::mean> {
   }
 };
 
-/// Serves element types other than the program's real type, for which a fused form exists.
+/// This kernel is for element types other than the program's real type, for which a fused group
+/// computes the mean.
 template <>
 struct call_kernel<gradient_of<operators::mean>> {
   template <class Real = float>

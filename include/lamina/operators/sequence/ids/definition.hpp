@@ -20,8 +20,8 @@ struct sequence_enumerate : operator_definition {
       {{"win_size", attribute_type::integer, 1}, {"pad_value", attribute_type::integer, 0}}};
 };
 
-/// X without the rows whose value is among `tokens`; the sequences become shorter and may become
-/// empty. There is no gradient. Fluid: sequence_erase.
+/// Out = X without the rows whose value is among `tokens`; the sequences become shorter and may
+/// become empty. There is no gradient. Fluid: sequence_erase.
 struct sequence_erase : operator_definition {
   static constexpr const char* type = "sequence_erase";
   static constexpr auto inputs = slots_x;
