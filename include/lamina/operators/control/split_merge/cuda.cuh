@@ -14,7 +14,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The rows in which a mask (input 1 of the call) is true, and those in which it is false.
+/// The lists of rows in which a mask (input 1 of the call) is true, and of rows in which it is
+/// false.
 struct mask_sides {
   chosen_elements of[2];
 

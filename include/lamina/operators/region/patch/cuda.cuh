@@ -49,8 +49,8 @@ struct pyramid_body {
     a.y.row(row)[i] = a.average ? sum / arguments::size(rows, columns) : most;
   }
 };
-/// The gradient of an image element. Each element is in one window per level; of several largest
-/// elements in a window, the first one gets the gradient.
+/// The gradient of an image element. Each element is in one window per level; among several largest
+/// elements of a window, the first one gets the gradient.
 struct pyramid_slope_body {
   using arguments = pyramid_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
