@@ -24,7 +24,7 @@ namespace lamina::inline LAMINA_ABI {
 template <int Variables>
 struct aliasing {
   int of[bound(Variables)];
-  int last[bound(Variables)];  // a group; the number of groups: kept to the end
+  int last[bound(Variables)];  // a group, or the number of groups if kept to the end
   bool swapped[bound(Variables)];
   bool found;  // some variables share memory
 

@@ -138,7 +138,7 @@ struct view_finder {
         if (is_gradient_block(i.block))
           try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs + 2].id));
       } else if (same_address(i.schema, &schema_of<operators::shrink_rnn_memory>())) {
-        // An operator that takes the first rows of a view makes another view of the same slot.
+        // An operator that selects the first rows of a view makes another view of the same slot.
         const int x = root_of(L.operands[i.inputs].id), v = L.results[i.outputs];
         if (x >= 0 && r.numbers[x] >= 0 && v >= 0 && L.variables[x].block == i.block &&
             P::desc.domains[domain_of_rows(L.variables[v].rows)].kind == domain_kind::step)

@@ -40,7 +40,7 @@ struct grouping {
   group_desc groups[bound(Groups)];
   int order[bound(Instructions)];
   int producer[bound(Variables)];  // by variable: the first group that writes it, or -1
-  int last[bound(Variables)];      // last group that reads it; Groups: kept to the end
+  int last[bound(Variables)];      // last group that reads it, or Groups if kept to the end
   bool stored[bound(Variables)];
   static constexpr int count = Groups;
 };

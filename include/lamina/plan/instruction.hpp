@@ -73,7 +73,7 @@ struct plan_variable {
   unsigned long long feeds;  // bit mask of the data that it depends on
 };
 
-/// A shape as rows and columns. The leading dimension of a batch or of a matrix gives the rows.
+/// A shape as rows and columns. The rows are the leading dimension of a batch or of a matrix.
 struct matrix_shape {
   int rows, columns;
 };

@@ -45,7 +45,7 @@ struct no_rows_apart {
 };
 
 /// Assigns a position to every variable: the first range that is free and large enough, including
-/// the memory of values that are no longer needed. The values of a block follow those of the
+/// the memory of values that are no longer needed. The memory of a block follows the memory of the
 /// enclosing block; sibling blocks share memory. Values that an iteration keeps for its gradient
 /// are in the frame of that iteration, its separate memory. A value with the same elements as
 /// another one (aliasing.hpp) shares its memory. In the blocks marked in `RowsApart`, two values

@@ -16,8 +16,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// How a number of a program (a variable without rows) is computed. It decides how training on
-/// several threads combines the numbers of the threads.
+/// How a number of a program (a variable without rows) is computed. The kind decides how training
+/// on several threads combines the numbers that the threads compute.
 enum class number_kind : std::uint8_t {
   constant,       // depends on no fed data and no trained parameter
   of_parameters,  // depends on parameters only

@@ -177,7 +177,7 @@ class block_gradients {
   }
 
  private:
-  // Whether an operator at the end of a block gives a variable of an outer block its next value.
+  // Whether an operator at the end of a block sets the next value of a variable of an outer block.
   // All other results of a block belong to the block itself.
   constexpr bool hands_over(const operator_desc& op) const {
     return same_address(op.schema, &schema_of<operators::assign>()) &&

@@ -82,7 +82,7 @@ class tensor_array {
   void erase(int i) {
     if (i < used_) at(i).rows = -1;
   }
-  /// Removes all slots; the memory stays.
+  /// Removes all slots, but keeps the memory.
   void clear() {
     used_ = 0;
     memory_.reset({0, 0});

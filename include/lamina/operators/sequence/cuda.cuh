@@ -16,7 +16,7 @@ namespace detail {
 struct sequence_arguments {
   sequence_view all;
   argument_view in[3], out[2];
-  divider columns;  // of arrays with one row per element
+  divider columns;  // columns of the arrays with one row per element
   pooling_type type;
   float pad;
   int bytes;

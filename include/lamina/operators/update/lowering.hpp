@@ -47,9 +47,10 @@ constexpr int numbers_of(lowering_state& s, const operator_desc& op, int k) {
             {made}, k);
   return made;
 }
-/// Called after operator k, which computes a learning rate. Emits the numbers of those updates that
-/// use this rate and need no other computed number. If operator k comes before the gradient, so do
-/// these numbers; then the update can be the epilogue of the product that computes the gradient.
+/// Called after operator k, which computes a learning rate. Emits the numbers of the updates that
+/// use this rate and need no other computed number. If operator k comes before the gradient, the
+/// numbers are also computed before it, so that the update can be the epilogue of the product that
+/// computes the gradient.
 constexpr void make_numbers_early(lowering_state& s, const operator_desc& from, int k) {
   for (int u = k + 1; u < s.program.count.operators; ++u) {
     const operator_desc op = s.program.operators[u];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/call.hpp - lowers an operator to a call of its own kernel.
+// lamina/plan/lowering/call.hpp - lowers an operator to a call of its kernel.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -18,7 +18,7 @@ constexpr int array_of_rows(lowering_state& s, int columns) {
 
 /// Tries to replace the gradient dW of a product in a loop. If dW is only used in a sum over
 /// iterations, the instruction stores the rows of this iteration, and one product over the rows of
-/// many iterations gives the sum. Returns whether it did.
+/// many iterations computes the sum. Returns whether it did.
 constexpr bool collect(lowering_state& s, int x, int d, int dw, int k) {
   if (!s.has_blocks || s.uses.summed[dw] < 0) return false;
   const int sum = s.uses.summed[dw];

@@ -34,7 +34,7 @@ constexpr bool find_access(const lowering_state& s, int v, const plan_variable& 
   const int rows = space.rows, columns = space.columns / parts;
   if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
   if (d.rows == rows && d.columns == 1 && parts == 1) {
-    // Y has one element per row, unless the axis asks for another broadcast.
+    // Y has one element per row, unless the axis selects another broadcast.
     return how = access::column, axis <= 0;
   }
   if (axis == 1 && is_of_channels(s, v, space, axis))
@@ -48,7 +48,7 @@ constexpr bool find_access(const lowering_state& s, int v, const plan_variable& 
 }
 
 /// Finds the form of output `out`, whose `n` inputs are the arguments from index `in` on. Returns
-/// false if the output needs a kernel of its own.
+/// false if the kernel of the operator must compute the output.
 constexpr bool find_form(const lowering_state& s, int in, int n, int out, int axis,
                          pointwise_form& f) {
   const program_desc& p = s.program;
@@ -155,7 +155,7 @@ constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k,
   end(s, i);
 }
 
-/// Lowers a pointwise operator. Returns false if the operator needs a kernel of its own.
+/// Lowers a pointwise operator. Returns false if its kernel must be called.
 constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k) {
   const operator_schema schema = *op.schema;
   if (schema.has_lists && schema.inputs[0].duplicable) return lower_sum(s, op, k);

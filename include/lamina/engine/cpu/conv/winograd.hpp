@@ -123,7 +123,7 @@ class winograd {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
-  /// Clears the image lines. Once per call is enough, because the padding beside images is never
+  /// Clears the image lines. Once per call is enough, because the padding around images is never
   /// written again.
   void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));

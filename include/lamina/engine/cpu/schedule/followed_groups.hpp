@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/followed_groups.hpp - tells a caller which groups of a schedule have
-// run.
+// lamina/engine/cpu/schedule/followed_groups.hpp - calls a function after each group of a schedule,
+// for callers that follow a run.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -67,8 +67,8 @@ constexpr bool adds_equally(int rows, int part, int depth, int columns) {
   return (!has_wide || equal(tile_vectors)) && (!has_narrow || equal(narrow_width / lanes));
 }
 
-/// How the rows of a mini-batch are divided among threads: into `count` ranges, each of which one
-/// thread takes. A count of 1 means that they are not divided.
+/// How the rows of a mini-batch are divided among threads: into `count` ranges; one thread computes
+/// each range. A count of 1 means that the rows are not divided.
 struct ranges_of_rows {
   int rows, count;
   constexpr int first(int r) const {
@@ -147,7 +147,7 @@ struct ranged_groups {
         for (int a = 0; a < e.group.arguments; ++a) {
           has_rows = has_rows || info[a].rows < 0;
           others = others || (info[a].rows < 0 && domain_of_rows(info[a].rows) != batch::domain);
-          // Weights in bfloat16 have parameter indices beyond those of the model.
+          // Weights in bfloat16 have indices above the indices of the model's parameters.
           const memory_slot& slot = schedule::table.slot_of[e.first_argument + a];
           rounded = rounded || (slot.space == memory_space::parameter &&
                                 slot.offset >= counts_of<P>.parameters);

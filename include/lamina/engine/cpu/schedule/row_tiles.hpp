@@ -74,7 +74,7 @@ struct tiled_group {
   int end;   // end of the run that begins with this group, or 0 if no run begins here
 };
 
-/// A schedule of which some groups run on a part of the rows, as plain data for code that is
+/// A schedule, some of whose groups run on a part of the rows, as plain data for code that is
 /// compiled once for all programs.
 struct schedule_of_rows {
   const program_view* program;

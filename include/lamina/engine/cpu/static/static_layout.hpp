@@ -28,7 +28,7 @@ struct float_weights {
 };
 
 /// The offsets of parameters, data, constants and activations of program P for `Rows` samples, in
-/// floats from the beginning of one block; all offsets except those of single constants are
+/// floats from the beginning of one block; all offsets except the offsets of single constants are
 /// multiples of 64 bytes.
 template <class P, int Rows, class Weights = float_weights>
 struct static_layout {

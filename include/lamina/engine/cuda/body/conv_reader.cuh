@@ -286,7 +286,7 @@ struct filter_reader {
 /// the filters.
 struct channel_reader {
   static constexpr bool along_depth = true;
-  const float* data;      // at the first channel of the group
+  const float* data;      // starts at the first channel of the group
   std::ptrdiff_t stride;  // floats between consecutive numbers
   divider size;           // elements per channel
   int channels, terms;

@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The function F that makes each element a term.
+/// Functions F for element_terms, below: the element itself, its square, and its absolute value.
 struct element_itself {
   static LAMINA_FN double of(double x) { return x; }
 };

@@ -38,7 +38,7 @@ struct host_table {
     int words[bound(blocks::loop_count)];
     frame_number frame_numbers[bound(arguments)];
     rank_arguments ranks[bound(arguments)];   // by rank table
-    int of_ranks[bound(arguments)];           // the arguments of each rank table in turn
+    int of_ranks[bound(arguments)];           // the arguments of all rank tables
     int made_ranks[bound(schedule::groups)];  // by group: the rank table made, or -1
     bool divides[bound(
         domains)];  // the domain is not fed, and an operator divides by its number of rows

@@ -10,9 +10,9 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Base of the reductions over processes. Out has the shape and type of X, which is float32,
-/// float64, int32 or int64, and has as many elements in all processes. No gradient flows through
-/// it. ring_id and use_calc_stream, which select a communicator and a stream in Fluid, have no
-/// effect here: all processes of the run take part. In a run of one process Out is X.
+/// float64, int32 or int64, and has the same number of elements in all processes. No gradient flows
+/// through it. ring_id and use_calc_stream, which select a communicator and a stream in Fluid, have
+/// no effect here: all processes of the run take part. In a run of one process Out is X.
 struct all_reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;

@@ -25,7 +25,7 @@ void keep_sequences(const Call& c, int domain, Array& to, int i) {
   }
 }
 
-/// Sets the rows and sequences of a domain to those of slot i.
+/// Sets the rows and sequences of a domain to the rows and sequences of slot i.
 template <class Call, class Array>
 void take_sequences(const Call& c, int domain, const Array& from, int i) {
   const int levels = c.makes_rows() ? levels_of(c, domain) : 0;

@@ -84,8 +84,8 @@ inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
 
-/// Adds the first n rows of x to those of `to`. If the strides are equal, adds all rows in one
-/// loop, padding included.
+/// Adds the first n rows of x to the first n rows of `to`. If the strides are equal, adds all rows
+/// in one loop, padding included.
 template <class Real>
 inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;

@@ -61,7 +61,7 @@ bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   }
   return true;
 }
-/// Sets the rows and sequences of a domain to those of slot i.
+/// Sets the rows and sequences of a domain to the rows and sequences of slot i.
 template <class Array>
 void take_slot_rows(const call_context& c, int domain, const Array& from, int i) {
   const host_rows h(c);

@@ -73,7 +73,7 @@ constexpr void copy_variable(program_builder& b, int from, int to) {
 template <class V>
 inline constexpr bool is_condition = __is_same(V, variable<bool, once, 1>);
 
-/// Whether the function of a body, branch or step takes no argument. This is an error, which is
+/// Whether the function of a body, branch or step has no parameter. This is an error, which is
 /// reported where the function is used.
 template <class F>
 inline constexpr bool takes_nothing = requires(F& f) {

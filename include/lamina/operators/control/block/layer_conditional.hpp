@@ -41,7 +41,7 @@ constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body
                 "... }");
   if constexpr (one && takes_block) {
     lamina::detail::require_visible(*condition.builder, condition.id, line);
-    const int chosen_by = condition.id;  // the body may assign to the handle
+    const int chosen_by = condition.id;  // read before the body, which may assign to the handle
     layer_helper layer(*condition.builder, "conditional_block", attr.name);
     detail::recorded_body made;
     detail::record_body(layer, body, made, line);

@@ -88,9 +88,9 @@ class rnn_recorder {
 
  protected:
   struct stored_memory {
-    int value;  // variable: its value in this step
-    int array;  // variable: the array of its values by step
-    int next;   // variable: its next value, or -1
+    int value;  // the variable with its value in this step
+    int array;  // the variable of the array of its values by step
+    int next;   // the variable with its next value, or -1
   };
 
   // Makes the block around the loop the current block; returns the block of the step.

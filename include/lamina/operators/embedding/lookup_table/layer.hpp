@@ -16,7 +16,7 @@ inline constexpr int no_padding = -2147483647 - 1;
 /// Options of embedding.
 struct embedding_attr {
   param_attr param{};            // attributes of the table; initialised by Xavier
-  int padding_idx = no_padding;  // this id gives a row of zeros; negative: from the end
+  int padding_idx = no_padding;  // this id yields a row of zeros; negative: from the end
   bool is_sparse = false;        // the gradient is selected_rows: only rows that were read
   bool is_distributed = false;   // is_sparse, and several processes divide the rows
   std::string_view name{};

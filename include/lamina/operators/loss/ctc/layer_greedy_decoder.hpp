@@ -13,14 +13,14 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of ctc_align.
 struct ctc_align_attr {
-  int blank = 0;               // the class that means no label
+  int blank = 0;               // the class that stands for no label
   bool merge_repeated = true;  // equal neighbours become one label
   std::string_view name{};
 };
 
 /// Options of ctc_greedy_decoder.
 struct ctc_greedy_decoder_attr {
-  int blank = 0;  // the class that means no label
+  int blank = 0;  // the class that stands for no label
   std::string_view name{};
 };
 

@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 struct all_pairs_arguments {
-  row_array x, y, log_sum, out;  // `out`: the costs or their gradients
+  row_array x, y, log_sum, out;  // `out` has the costs or their gradients
   row_array to;                  // the gradient of one side
   const std::int64_t* label;     // null: each row is a separate class
   std::ptrdiff_t label_stride;

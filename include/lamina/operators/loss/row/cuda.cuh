@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 struct smooth_l1_arguments {
-  row_array x, y, inside, outside, diff, out;  // `out`: the costs or their gradients
+  row_array x, y, inside, outside, diff, out;  // `out` has the costs or gradients
   row_array dx, dy;
   float s2;
   int columns;

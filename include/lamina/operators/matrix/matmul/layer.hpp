@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 struct matmul_attr {
   float alpha = 1;
   bool skip_zeros = false;        // 0 in x times any element of y is 0, also NaN or infinity
-  bool skip_zero_slopes = false;  // the same for 0 in the result's gradient, in gradients
+  bool skip_zero_slopes = false;  // the same in gradients, for 0 in the result's gradient
   std::string_view name{};
 };
 

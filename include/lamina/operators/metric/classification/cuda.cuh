@@ -149,7 +149,7 @@ struct auc_arguments {
   int group;
   int lines, width, count;
 };
-/// The bin of a row; the bins of negative rows follow those of positive rows.
+/// The bin of a row. The bins of negative rows follow the bins of positive rows.
 struct auc_bins_body {
   using arguments = auc_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int r) {

@@ -100,7 +100,7 @@ void call_kernel<operators::batch_norm_factor>::run(const call_context& c) {
   Real* const mean = numbers_at<Real>(c.scratch());
   Real* const variance = mean + padded(channels);
   Real* const inverse = factor.row<Real>(0);
-  double count = 0;  // the elements of a channel in the batch
+  double count = 0;  // number of elements of a channel in the batch
   if (x) {
     const detail::channel_rows r(x, channels);
     if (const joint_sums* const joint = c.run().joint) {

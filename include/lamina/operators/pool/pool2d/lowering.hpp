@@ -164,7 +164,8 @@ constexpr bool lower_in_chain(lowering_state& s, const operator_desc& op, int k)
   }
   return false;
 }
-/// The variable whose sums over channels equal those of variable v.
+/// Returns `slope` of a chain if v is its `spread`, else v. Both have the same sums over each
+/// channel, but `slope` has fewer elements.
 constexpr int same_channel_sums(const lowering_state& s, int v) {
   for (int n = 0; n < s.chains.count; ++n)
     if (s.chains.items[n].spread == v) return s.chains.items[n].slope;

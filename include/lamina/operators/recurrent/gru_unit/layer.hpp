@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of gru_unit.
 struct gru_unit_attr {
   bool origin_mode = false;  // the update gate weighs the old state, as in the paper
-  recurrent_activation activation = recurrent_activation::tanh;  // of the candidate
+  recurrent_activation activation = recurrent_activation::tanh;  // for the candidate
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   param_attr param{};       // attributes of the weight
   bool bias = true;         // false: no bias

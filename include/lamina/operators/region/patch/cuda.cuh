@@ -20,7 +20,7 @@ namespace detail {
 
 struct pyramid_arguments {
   row_array x, y, d, dx;
-  divider columns, plane, width;  // of the array with one thread per element
+  divider columns, plane, width;  // sizes of the array with one thread per element
   int levels, channels, down, over;
   bool average;
   int count;
@@ -106,7 +106,7 @@ inline pyramid_arguments pyramid_of(const call_context& c, const operand& x, con
 
 struct patch_arguments {
   row_array image, patches;
-  divider columns, plane, width;  // of the array with one thread per element
+  divider columns, plane, width;  // sizes of the array with one thread per element
   divider windows, across;        // windows per image; windows per row of windows
   patch_grid grid;
   int count;

@@ -17,7 +17,7 @@ namespace detail {
 struct padded_arguments {
   sequence_view all;
   argument_view rows, padded, pad, length;  // `pad` is absent for zeros
-  divider columns;                          // of `rows`
+  divider columns;                          // columns of `rows`
   bool pads_alike;                          // whether one number pads all elements
   int steps, bytes;                         // sequence rows per padded row
   fault_word* fault;
