@@ -57,7 +57,7 @@ struct gradient_order {
       if (updates)
         raise(t.of[parameter(l.operands[i.inputs].id)].complete,
               outermost(plan<P>::assigned.group[k]));
-      // Instructions in inner blocks need no look: the instruction that runs a block has all outer
+      // Skip instructions of inner blocks: the instruction that runs a block has all outer
       // variables of that block as operands.
       if (i.block != 0) continue;
       for (int a = updates ? i.inputs + 1 : i.inputs; a < i.inputs + i.input_count; ++a)

@@ -39,7 +39,7 @@ struct quotient {
 
 namespace detail {
 
-/// Finds the quotient that a number of a program is, if it is one.
+/// Finds out whether a number of a program is a quotient of sums, and which.
 struct quotient_finder {
   const program_desc& p;
 

@@ -102,8 +102,8 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
     bool does = meets_rows(p, op) || (makes_rows && is_share_of_mean(p, op));
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
-      // The operators in a block are examined one by one. An operator that runs a block only counts
-      // by its condition.
+      // The operators in a block are examined one by one. For an operator that runs a block, only
+      // the condition is examined.
       const bool decides = !has_block || p.variables[v].type == dtype::boolean;
       does = does || (meets && of_rows[v]) || (makes_rows && decides && of_values[v]);
     });

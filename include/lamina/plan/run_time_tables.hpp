@@ -141,7 +141,7 @@ struct variable_table {
   }
 };
 
-/// The layouts of a program's parameters. All plans of the program have the same ones.
+/// The layouts of a program's parameters. They are the same in all plans of the program.
 struct parameter_layout {
   int rows, columns;
   bool panel;

@@ -21,7 +21,7 @@ struct variable_uses {
                            // -1 no use yet, -2 another use, or `collected`
 
   /// In `summed`: a product over many iterations computes the sum
-  /// (plan/lowering/collected_products.hpp), so this variable is not computed.
+  /// (plan/lowering/collected_products.hpp), so this addend is not computed.
   static constexpr int collected = -3;
 };
 

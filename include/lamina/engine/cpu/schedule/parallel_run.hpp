@@ -123,8 +123,8 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   part.rows = rows;
   part.first_row = first_rows;
   part.filters = nullptr;  // only one thread at a time may use it
-  // `was_sliced`: whether other threads may still compute values that the next group reads, or read
-  // values that it overwrites.
+  // `was_sliced` says whether other threads may still compute values that the next group reads, or
+  // read values that it overwrites.
   bool was_sliced = false, has_run = false;
   int sequence = 0;
   for (int n = 0; n < s.groups; ++n) {

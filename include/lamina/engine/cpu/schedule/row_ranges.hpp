@@ -82,8 +82,8 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int be
   const int width = s.width > 0 ? s.width : 1;
   ranges_of_rows r{rows, 1};
   if (rows < threads) return r;
-  // If activations are narrow, use more ranges than threads: the activations of a range with few
-  // rows stay in the second-level cache.
+  // If activations are narrow, more ranges than threads are used: the activations of a range with
+  // few rows stay in the second-level cache.
   r.count = threads;
   if (rows_of_tile(width) >= least_tiled_rows)
     r.count = (std::max)(threads, rows / rows_of_tile(width));

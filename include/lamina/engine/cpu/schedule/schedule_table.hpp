@@ -28,8 +28,8 @@ struct schedule_entry {
   unsigned long long feeds;
 };
 
-/// The kernel of a group that computes in `Real`. `Counts`: all arguments of the group are single
-/// integers or booleans, such as loop counters.
+/// The kernel of a group that computes in `Real`. `Counts` says that all arguments of the group are
+/// single integers or booleans, such as loop counters.
 template <class Group, bool Counts, class Real>
 struct scheduled_kernel : group_kernel<Group, Real> {};
 template <class Op, class Real>

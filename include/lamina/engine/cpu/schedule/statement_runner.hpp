@@ -16,8 +16,8 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
-/// row and its column. For images also the channel of the vector, or, if its elements belong to
-/// different channels, the channel of each element.
+/// row and its column. For images, it also has the channel of the vector or, if the elements belong
+/// to different channels, the channel of each element.
 struct element_position {
   std::ptrdiff_t offset;
   int row;

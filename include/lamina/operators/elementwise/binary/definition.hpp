@@ -156,7 +156,8 @@ struct elementwise_pow : elementwise {
 };
 
 /// Out = the remainder of X / Y, between 0 and Y and with the sign of Y. The result is exact, even
-/// if the quotient is too large for T. Y = 0 gives NaN for reals and is an error for integers.
+/// if the quotient is too large for T. For Y = 0, the result is NaN for reals and an error for
+/// integers.
 struct elementwise_mod : elementwise {
   static constexpr const char* type = "elementwise_mod";
   static constexpr std::uint32_t differentiable = 0;

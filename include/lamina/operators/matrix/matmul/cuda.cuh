@@ -176,7 +176,8 @@ struct skip_zeros_body {
     *to = static_cast<float>(sum) * a.alpha;
   }
 };
-/// Runs this kernel for `count` products, of which each `each` consecutive ones are added up.
+/// Runs this kernel for `count` products, which form groups of `each` consecutive products. The
+/// products of a group are added up.
 template <class Backend>
 void skip_zero_terms(Backend& b, const read_matrices& left, const read_matrices& right,
                      const written_matrices& to, int count, int each, float alpha, bool in_left,

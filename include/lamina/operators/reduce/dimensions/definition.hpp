@@ -11,8 +11,8 @@ namespace lamina::inline LAMINA_ABI::operators {
 
 /// Base of the reductions over the dimensions `dim`, or over all dimensions with reduce_all.
 /// Dimensions are counted over the whole shape, from the end if negative. keep_dim keeps reduced
-/// dimensions as ones. A reduction over everything has shape [1]. The gradient reads X for its
-/// shape; the gradients of reduce_max, reduce_min and reduce_prod also read its values.
+/// dimensions with extent 1. A reduction over everything has shape [1]. The gradient reads X for
+/// its shape; the gradients of reduce_max, reduce_min and reduce_prod also read its values.
 struct reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;

@@ -16,7 +16,7 @@ struct reduce_attr {
   std::string_view name{};
 };
 
-/// Argument that makes a reduction keep the reduced dimensions as ones.
+/// Argument that makes a reduction keep the reduced dimensions with extent 1.
 struct keep_dim_t {};
 inline constexpr keep_dim_t keep_dim{};
 
