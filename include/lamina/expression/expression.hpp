@@ -22,16 +22,17 @@ struct head_value {};
 /// The element of argument Index at the same position.
 template <int Index>
 struct load {};
-/// Argument Index has a single row: reads its element in the current column.
+/// The element of argument Index, a single row, in the current column.
 template <int Index>
 struct row {};
-/// Argument Index has a single column: reads its element in the current row.
+/// The element of argument Index, a single column, in the current row.
 template <int Index>
 struct column {};
-/// Argument Index has one number per channel of an image: reads the number of the current channel.
+/// The element of argument Index, which has one element per channel of an image, for the current
+/// channel.
 template <int Index>
 struct channel {};
-/// Argument Index is a single number.
+/// The value of argument Index, a single number.
 template <int Index>
 struct scalar {};
 /// The scalar arguments of an optimizer's update, one per attribute; the first is argument Index.
@@ -55,7 +56,7 @@ struct statements {};
 /// A group: a head and its statements.
 template <group_head Head, class Statements>
 struct group_expression {};
-/// A group that is not fused: it calls the own kernel of one operator.
+/// A group that is not fused: it calls the kernel of a single operator.
 template <class Op>
 struct call_expression {};
 

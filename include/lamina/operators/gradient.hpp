@@ -9,16 +9,16 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The state of append_backward while it walks backwards over the operators of a block. The
-/// gradient block of a loop has a state of its own: in it, gradients of variables of outer blocks
-/// start from zero, and they are added to the outer gradients at its end. The arrays have the size
-/// of the largest program, but only their used part takes time.
+/// gradient block of a loop has a separate state: gradients of variables of outer blocks start from
+/// zero there, and are added to the outer gradients at the end of the block. The arrays have the
+/// size of the largest program, but only their used part takes time.
 struct gradient_state {
   static constexpr int capacity = program_limits.variables;
   const operator_schema* sum;    // the operators that add partial gradients and make zeros; passed
   const operator_schema* zeros;  // in because operators are defined with the help of this header
   const operator_schema* rows_sum;   // the sum of selected_rows gradients
   const operator_schema* mixed_sum;  // the sum if only some gradients are selected_rows
-  int forward_variables;             // variables before the first gradient
+  int forward_variables;             // number of variables before the first gradient
   int body;                          // the block to which these gradients belong
   bool (&wanted)[capacity];          // whether a trained parameter depends on the gradient
   int (&next)[capacity];             // per gradient variable: the previous partial gradient
@@ -93,7 +93,7 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   return g.gradient[variable] = made;
 }
 
-/// The gradient of an array of tensors, which is an array too and is empty at first.
+/// Returns the gradient of an array of tensors, which is also an array and is initially empty.
 constexpr int array_gradient(program_builder& b, int array) {
   gradient_state& g = *b.gradients;
   if (g.gradient[array] >= 0) return g.gradient[array];
@@ -108,7 +108,7 @@ constexpr int array_gradient(program_builder& b, int array) {
 
 namespace detail {
 
-/// A gradient of zeros, for an output on which nothing later depends.
+/// Makes a gradient of zeros, for an output that no later operator reads.
 constexpr int zero_gradient(program_builder& b, int variable) {
   variable_desc v = b.variables.items[variable];
   v.base = -1;

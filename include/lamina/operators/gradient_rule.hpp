@@ -23,8 +23,8 @@ struct gradient_slots_read {
   const operator_schema& schema;
 };
 
-/// Records the gradient like record_gradient, for an operator with one output and no lists. Most
-/// operators are of this kind; code for lists would double the compile time of each.
+/// Does the same as record_gradient for an operator with one output and no lists. Most operators
+/// are of this kind, and code for lists would double the compile time of each.
 constexpr void record_plain_gradient(program_builder& b, const operator_desc& op,
                                      const gradient_slots_read& reads, std::uint32_t differentiable,
                                      int inputs) {
@@ -59,7 +59,8 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   const int outputs = forward.output_count;
   if (!lists && outputs == 1 && reads.gradients == 1)
     return record_plain_gradient(b, op, reads, forward.differentiable, inputs);
-  // The finished gradients are recorded first, because a `sum` operator must precede its reader.
+  // The complete gradients of the outputs are recorded first, because a `sum` operator must precede
+  // its reader.
   int gradients[64];
   int slot_start[64];
   int total = 0;

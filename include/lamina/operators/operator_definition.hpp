@@ -5,7 +5,7 @@
 //   type                     Fluid's name of the operator
 //   inputs, outputs          std::array of slot_desc
 //   attributes               std::array of attribute_desc
-//   kind                     how the plan treats it
+//   kind                     how the plan lowers it
 // and, when it has a gradient,
 //   differentiable           bit i: input slot i receives a gradient
 //   gradient_inputs          bit i: the gradient operator reads input slot i
@@ -14,27 +14,26 @@
 // The gradient operator's own definition, `gradient_of<Op>`, follows from these.
 //
 // The facts about an operator (program/operator_facts.hpp) are members too, each with a default.
-// Plans, engines, reports and the analysis of costs ask for the fact and never for the type, so an
-// operator of a user's own is treated as those of the library:
-//   rows, gradient_rows      how rows of the results come from those of the operands
+// Plans, engines, reports and the analysis of costs read these facts and never the type, so
+// user-defined operators are treated like the operators of the library:
+//   rows, gradient_rows      how rows of the results depend on rows of the operands
 //   origin, made_levels, accepts_any_rows, apart_inputs
-//                            whose rows the results have
-//   alias, alias_permutes    the input slot whose elements Out has, so that both share memory; the
-//                            gradient operator then has those of the gradient of Out
+//                            the source of the results' rows
+//   alias, alias_permutes    the input slot that has the same elements as Out, so that both share
+//                            memory; their gradients then share memory, too
 //   linear, reduces, reduced_outputs, broadcasts
-//                            what a cost that is made with it is a function of. Without `linear`
-//                            and `reduces` a cost of it cannot be computed in parts
-//   products                 what work it is
+//                            how a cost depends on the operands. Without `linear` and `reduces`, a
+//                            cost that uses the operator cannot be computed in parts
+//   products                 the kind of matrix product in it, to count its operations
 //   meets_rows               when a row of a result depends on other rows of the mini-batch, so
-//   that
-//                            a part of it has another cost
-//   divided_by               says whether processes divide the rows of a table
-//   meets_processes          all processes of a run do it together
+//                            that a part of the mini-batch yields other values for its rows
+//   divided_by               the attribute that says whether processes divide the rows of a table
+//   meets_processes          all processes of a run execute the operator together
 //   random                   draws random numbers
 //   block, reads_minibatch
-//                            what it does to the flow of a program
+//                            the effect on the control flow of a program
 //   host, host_takes_part, host_waits, host_inputs
-//                            what the host does where a program runs on a device
+//                            the part of the host if a program runs on a device
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -56,8 +55,8 @@ inline constexpr std::array<slot_desc, 2> slots_xy{{{"X"}, {"Y"}}};
 inline constexpr std::array<slot_desc, 1> slots_out{{{"Out"}}};
 inline constexpr std::array<attribute_desc, 0> no_attributes{};
 
-/// A list of operators. Each header of definitions states its own, from which
-/// test/structure/operator_lists.py writes the lists of the library.
+/// A list of operators. Each header of definitions contains one; test/structure/operator_lists.py
+/// collects them to the lists of the library.
 template <class... Op>
 struct operator_list {};
 
@@ -101,8 +100,8 @@ struct operator_definition {
 template <class Op>
 struct registered;
 
-/// The schema of an operator. Naming it also registers the way back from a schema pointer to the
-/// type.
+/// The schema of an operator. A use of this function also registers the type Op, so that it can be
+/// found from a pointer to the schema.
 template <class Op>
 constexpr const operator_schema& schema_of() {
   (void)sizeof(finds<&registered<Op>::value, Op>);
@@ -123,8 +122,8 @@ constexpr int bits(std::uint32_t set) {
   return n;
 }
 
-/// Renumbers the bits of `of` by their rank among the bits of `set`: bit i of the result tells
-/// whether `of` has the i-th set bit of `set`.
+/// Selects the bits of `of` at the positions of the set bits of `set`: bit i of the result is the
+/// bit of `of` at the i-th of these positions.
 constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
   std::uint32_t found = 0;
   for (int n = 0; set != 0; set &= set - 1, ++n)
@@ -244,7 +243,7 @@ constexpr bool has_list(const slot_desc* slot_list, std::size_t n) {
   return false;
 }
 
-/// A copy of the schema with its functions set.
+/// A copy of a schema, with the pointers to its functions set.
 template <class Op>
 constexpr operator_schema with_functions(const operator_schema& bare) {
   operator_schema s = bare;

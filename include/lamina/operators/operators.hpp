@@ -83,8 +83,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Calls f(operator_list<...>{}) for the operators of each header of definitions. Gradients follow
-/// from them; updates of parameters are those of optimizers.
+/// Calls f(operator_list<...>{}) for the operators of each header of definitions. Gradient
+/// operators are derived from them, and update operators from the optimizers.
 template <class F>
 void for_each_operator_list(F&& f) {
   f(operators::activation_prelu_maxout_operators{});

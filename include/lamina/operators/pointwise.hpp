@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pointwise.hpp - operators that compute each element from the elements at the
-// same position. One struct of a few lines is the whole operator: it then runs in the reference
+// same position. One struct of a few lines defines such an operator: it runs in the reference
 // executor, is fused on the CPU and has a gradient.
 //
 //   struct cube : lamina::pointwise {
@@ -10,9 +10,10 @@
 //   };
 //
 // `f` takes the inputs in slot order, then the first `scalars` attributes; all as T, which is
-// float, double or a batch of floats. `df` takes what the gradient operator reads: the inputs and
-// outputs that gradient_inputs and gradient_outputs name, the output's gradient, the attributes.
-// An operator with several outputs has `f<K>`, one with several differentiable inputs `df<Slot>`.
+// float, double or a batch of floats. `df` takes the values that the gradient operator reads: the
+// inputs and outputs listed in gradient_inputs and gradient_outputs, the output's gradient, and the
+// attributes. An operator with several outputs has `f<K>`, one with several differentiable inputs
+// `df<Slot>`.
 #pragma once
 
 #include <lamina/core/config.hpp>

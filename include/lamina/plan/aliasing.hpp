@@ -5,8 +5,8 @@
 // The results of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have the elements
 // of their operand in the same order. A transpose2 that exchanges dimensions 1 and 2 of four, as
 // attention does with positions and heads, changes the order. But matrix products read and write
-// matrices with any strides. So if only products use the operand of the exchange, or only products
-// use its result, that value keeps the layout of the other one.
+// matrices with any strides. So if only products use the operand of the exchange, that operand gets
+// the layout of the result, and vice versa: no copy is needed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,13 +17,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// All arrays are indexed by variable. `of` is the variable whose memory it shares, or -1. `last`
-/// is the last group that needs this memory, over all variables that share it. `swapped` variables
-/// exchange dimensions 1 and 2. A program of several blocks has no aliases.
+/// The variables that share the memory of another variable. All arrays are indexed by variable.
+/// `of` is the variable whose memory this one shares, or -1. `last` is the last group that needs
+/// this memory, over all variables that share it. `swapped` says that dimensions 1 and 2 are
+/// exchanged in memory. A program of several blocks has no aliases.
 template <int Variables>
 struct aliasing {
   int of[bound(Variables)];
-  int last[bound(Variables)];  // group; Groups: kept to the end
+  int last[bound(Variables)];  // a group, or the number of groups if kept to the end
   bool swapped[bound(Variables)];
   bool found;  // some variables share memory
 
@@ -46,7 +47,7 @@ template <class P, auto const& L, auto const& B>
 struct same_element_finder {
   static constexpr int variables = L.count.variables;
   aliasing<variables> r;
-  int exchanges[bound(variables)];  // exchanges that read or write it
+  int exchanges[bound(variables)];  // number of exchanges that read or write it
   bool others[bound(variables)];    // operators other than exchanges and products use it
 
   static constexpr instruction called(int g) { return L.instructions[B.order[B.groups[g].first]]; }

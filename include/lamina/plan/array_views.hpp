@@ -18,8 +18,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Where a repeated write to an array slot puts the value: in the slot's memory, in the other one
-/// of its two buffers, or in new memory.
+/// The memory for a value that is written to an array slot again: the slot's present memory, the
+/// other one of its two buffers, or new memory.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 
 /// The views of a program, with a number for each. A program without loops or without arrays has no
@@ -28,8 +28,8 @@ template <int Variables, int Instructions>
 struct array_views {
   int numbers[bound(Variables)];         // by variable: the number of its view, or -1
   slot_memory memory[bound(Variables)];  // by array
-  bool refers[bound(Instructions)];      // by instruction: it writes to an array without a
-                                         // copy
+  bool refers[bound(Instructions)];      // by instruction: whether it writes an array slot
+                                         // without a copy
   int count;
 
   /// The number of variable v's view, or -1 if v is not a view.
@@ -138,7 +138,7 @@ struct view_finder {
         if (is_gradient_block(i.block))
           try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs + 2].id));
       } else if (same_address(i.schema, &schema_of<operators::shrink_rnn_memory>())) {
-        // An operator that takes the first rows of a view makes another view of the same slot.
+        // An operator that selects the first rows of a view makes another view of the same slot.
         const int x = root_of(L.operands[i.inputs].id), v = L.results[i.outputs];
         if (x >= 0 && r.numbers[x] >= 0 && v >= 0 && L.variables[x].block == i.block &&
             P::desc.domains[domain_of_rows(L.variables[v].rows)].kind == domain_kind::step)

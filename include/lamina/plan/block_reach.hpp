@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/block_reach.hpp - finds the values that outlive the block that makes them.
 //
-// If only its own block and the blocks inside it read a value, one memory position is enough for
-// all iterations. If the gradient of a loop reads it further outside, the value needs a position
-// per iteration. It is then in a frame, the memory of one iteration, of the innermost loop that
-// does not contain the reader.
+// If a value is read only in its own block and in blocks inside that block, one memory position is
+// enough for all iterations. If the gradient of a loop reads the value in a block further outside,
+// the value needs a position per iteration. It is then stored in a frame, the memory of one
+// iteration. The frame belongs to the innermost loop that does not contain the reader.
 #pragma once
 
 #include <lamina/core/config.hpp>

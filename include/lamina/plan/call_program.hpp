@@ -2,9 +2,9 @@
 // lamina/plan/call_program.hpp - the part of a program that the kernels of operators read while it
 // runs.
 //
-// Fused groups need nothing but their arguments. Only operators with a kernel of their own read
-// attributes and argument counts, so only these operators are put into the binary. A deep network
-// has few of them.
+// Fused groups need nothing but their arguments. Only kernels that are called for a single operator
+// read its attributes and argument counts, so only such operators are put into the binary. A deep
+// network has few of them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,13 +18,14 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// By operator: its position among the operators whose kernels are called, or -1.
+/// Numbers the operators whose kernels are called. `of` is indexed by operator: its number, or -1.
 template <int Operators>
 struct call_numbers {
   int of[bound(Operators)];
 };
-/// Whether a kernel that is called for `op` may read attributes. It may if it is the kernel of the
-/// operator itself, or of an operator of the plan that has attributes.
+/// Whether the kernel of `called`, which runs for operator `op` of the program, may read
+/// attributes. It may if `called` is the operator's own schema, or belongs to an operator that only
+/// plans contain and that has attributes.
 constexpr bool calls_operator(const operator_schema& called, const operator_desc& op) {
   return same_address(&called, op.schema) || called.attribute_count > 0;
 }
@@ -62,8 +63,9 @@ struct call_program {
   static constexpr auto numbers = detail::number_calls<P>();
   static constexpr program_desc collected = detail::collect_calls<P, numbers>();
   static constexpr auto desc = freeze<collected.count>(collected);
-  /// With the variables, their names and all texts of run_time_program: messages name the layer and
-  /// the variable of a call, and texts may be attributes.
+  /// The program for code that runs. It refers to the variables, names and texts of
+  /// run_time_program, because error messages name the layer and the variable of a call, and
+  /// attributes may be texts.
   static constexpr program_view view = [] {
     program_view made = view_of(desc);
     constexpr const program_view& all = run_time_program<P>::view;

@@ -70,9 +70,9 @@ constexpr code_table emit_code() {
   constexpr int groups = B.count;
   code_table made{};
   int statement = 0, operand_at = 0, argument_at = 0, argument0 = 0, g = 0;
-  int known_in[bound(variables)];  // by variable: the group that knows `value`
-  int value[bound(variables)];     // its statement; -1: the head of the group
-  int used_in[bound(variables)];   // the group whose argument it is ...
+  int known_in[bound(variables)];  // by variable: the group in which `value` is valid
+  int value[bound(variables)];     // the statement that computes it; -1: the group's head
+  int used_in[bound(variables)];   // the latest group that has it as an argument ...
   int number[bound(variables)];    // ... and the number of that argument
   for (int v = 0; v < variables; ++v) known_in[v] = used_in[v] = -1;
   const auto argument = [&](int v) {
@@ -88,8 +88,8 @@ constexpr code_table emit_code() {
       const instruction i = L.instructions[B.order[e]];
       const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
       if (i.runs >= 0) {
-        // The engine runs the blocks of a loop itself. Of the operands it needs only the
-        // conditions.
+        // The engine itself runs the blocks of a loop. The condition is the only operand that it
+        // needs.
         if (i.schema->facts.block != block_rule::loop_gradient)
           made.arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
         continue;
@@ -126,8 +126,8 @@ constexpr code_table emit_code() {
       const bool update = i.schema->kind == operator_kind::update;
       int a = inputs;
       if (update) {
-        // Only the update itself has this argument. A statement that only reads the parameter has
-        // another one.
+        // The update has an argument for the parameter that it writes. Statements that only read
+        // the parameter use a second argument.
         made.uses[argument_at] = argument_use::updated;
         made.operands[operand_at++] = {source::load,
                                        static_cast<std::int8_t>(argument_at - argument0)};

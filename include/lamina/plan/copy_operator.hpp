@@ -8,8 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Appends `op` with its arguments and attributes to `to`, with the schema that refers to no
-/// functions. Attributes that are lists or texts stay in the pools, which both programs share.
+/// Appends `op` with its arguments and attributes to `to`, using the bare schema, which refers to
+/// no functions. The elements of lists and texts are not copied: both programs share the pools that
+/// hold them.
 constexpr operator_desc copy_operator(program_desc& to, const program_desc& from,
                                       const operator_desc& op) {
   program_counts& used = to.count;

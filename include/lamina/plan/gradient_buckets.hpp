@@ -13,21 +13,22 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The size of a bucket in bytes, unless told otherwise.
+/// The default size of a bucket in bytes.
 inline constexpr std::size_t usual_bucket_bytes = std::size_t{256} << 10;
 
-/// Floats [first, end) of the gradient of a parameter, which are part of a bucket.
+/// The part of a parameter's gradient that belongs to one bucket: floats [first, end).
 struct bucket_part {
   int bucket, parameter;
   std::size_t first, end;
 };
 
 /// Divides gradients into buckets of at most `most` floats, in the order in which they are
-/// complete. Calls add(bucket_part) for each part, bucket by bucket. A gradient begins the next
-/// bucket if it does not fit in the rest of the last one, or is complete later and would make more
-/// than an eighth of a bucket wait. A larger gradient is divided evenly over several, unless
-/// `whole` says that it must stay in one piece. `floats` has the size of each gradient, a multiple
-/// of alignment_floats, and 0 for parameters without one; `order` is memory for `count` numbers.
+/// complete. Calls add(bucket_part) for each part, bucket by bucket. A gradient begins a new bucket
+/// if it does not fit into the current one. It also does so if it is complete later than the
+/// gradients in the current bucket and these fill more than an eighth of it, so that they need not
+/// wait. A gradient larger than a bucket is divided evenly over several buckets, unless `whole` is
+/// set. `floats` holds the size of each gradient, a multiple of alignment_floats, or 0 for a
+/// parameter without gradient; `order` is memory for `count` numbers.
 template <class Add>
 constexpr void each_bucket_part(const gradient_times* times, const std::size_t* floats, int count,
                                 std::size_t most, bool whole, int* order, Add&& add) {
@@ -89,7 +90,7 @@ struct gradient_buckets {
 
   struct bucket {
     int first, count;  // range of parts
-    int complete;      // the group behind which all its gradients are complete
+    int complete;      // all its gradients are complete after this group
     int last_read;     // the last group that reads one of its parameters
     std::size_t floats;
   };

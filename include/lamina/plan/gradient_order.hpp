@@ -9,21 +9,22 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// When a training program is done with a parameter. Times are groups of the outermost block of its
-/// schedule; the groups of a loop or a branch count as the group that runs it.
+/// When a parameter's gradient is complete, and when the parameter is read last. A time is the
+/// number of a group in the outermost block of the schedule; a group inside of a loop or a branch
+/// counts as the group that runs the loop or branch.
 struct gradient_times {
   int complete;   // the last group that writes the gradient; -1: the parameter is not updated
   int last_read;  // the last group that reads the parameter itself; -1: none
 };
 
 /// The times of all parameters of training program P, in which an update consumes each gradient.
-/// Communication of a gradient may start behind group `complete`; the parameter may change behind
+/// Communication of a gradient may start after group `complete`; the parameter may change after
 /// group `last_read`.
 template <program_type P>
 struct gradient_order {
   struct table_type {
     gradient_times of[bound(P::desc.count.parameters)];
-    int groups;  // of the outermost block, which are the first of the schedule
+    int groups;  // number of groups of the outermost block, the first in the schedule
   };
 
   /// The group of the outermost block that group g is part of.
@@ -41,7 +42,7 @@ struct gradient_order {
     for (gradient_times& of : t.of) of = {-1, -1};
     for (int g = 0; g < plan<P>::groups; ++g)
       if (plan<P>::grouped.groups[g].block == 0) t.groups = g + 1;
-    // The parameter that a variable of the plan is or shares memory with, or -1.
+    // The parameter whose memory variable v of the plan is or shares, or -1.
     const auto parameter = [](int v) {
       constexpr const lowered_program& of = plan<P>::lowered;
       if (v < 0) return -1;
@@ -56,13 +57,14 @@ struct gradient_order {
       if (updates)
         raise(t.of[parameter(l.operands[i.inputs].id)].complete,
               outermost(plan<P>::assigned.group[k]));
-      // An instruction that runs a block has all outer variables of that block.
+      // Skip instructions of inner blocks: the instruction that runs a block has all outer
+      // variables of that block as operands.
       if (i.block != 0) continue;
       for (int a = updates ? i.inputs + 1 : i.inputs; a < i.inputs + i.input_count; ++a)
         if (const int p = parameter(l.operands[a].id); p >= 0)
           raise(t.of[p].last_read, plan<P>::assigned.group[k]);
     }
-    // An array of a loop may refer to a parameter without a copy.
+    // The array of a loop may refer to a parameter without a copy, so any later group may read it.
     if constexpr (plan<P>::views.count > 0)
       for (gradient_times& of : t.of) of.last_read = t.groups - 1;
     return t;

@@ -40,7 +40,7 @@ struct grouping {
   group_desc groups[bound(Groups)];
   int order[bound(Instructions)];
   int producer[bound(Variables)];  // by variable: the first group that writes it, or -1
-  int last[bound(Variables)];      // last group that reads it; Groups: kept to the end
+  int last[bound(Variables)];      // last group that reads it, or Groups if kept to the end
   bool stored[bound(Variables)];
   static constexpr int count = Groups;
 };
@@ -68,7 +68,7 @@ constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&gro
   for (int k = 0; k < Instructions; ++k) r.group[k] = number[r.group[k]];
 }
 
-/// The groups while instructions are being added to them.
+/// Intermediate state while instructions are assigned to groups.
 template <bool Separate, auto const& L>
 struct group_former {
   static constexpr int instructions = at_least_one(L.count.instructions);
@@ -80,8 +80,8 @@ struct group_former {
   int (&before)[bound(instructions)];         // by instruction: previous one of its group, or -1
   int (&group)[bound(instructions)];          // by instruction: its group
 
-  /// Whether group h may run as the start of the later group g. Every reader of h's values must be
-  /// g or come after g, and the inputs of h must not change before g.
+  /// Whether group h may be merged into the later group g, as its first instructions. No group
+  /// before g may read h's values, and the inputs of h must not change before g.
   constexpr bool may_join(int h, int g) const {
     const group_desc from = groups[h], to = groups[g];
     if (from.head != group_head::pointwise || to.head != group_head::pointwise ||
@@ -206,21 +206,21 @@ constexpr auto assign_groups() {
   }
   r.groups = n;
   if (instructions == 0)
-    r.group[0] = 0;  // data alone: a constant array needs a value for each
-                     // element
+    r.group[0] = 0;  // a program of data alone: constant evaluation
+                     // requires that every element has a value
   if (Blocks > 1 || holes) sort_by_block<Blocks>(r, groups);
   return r;
 }
 
-/// Orders the instructions by group. Also finds which values are stored, and their last readers
-/// among the groups of their own block. `pinned` variables are read after the run.
+/// Orders the instructions by group. Also finds which values are stored, and the last group of its
+/// own block that reads each value. `pinned` variables are read after the run.
 template <int Blocks, auto const& L, auto const& A, auto const& Pinned>
 constexpr auto form_groups() {
   constexpr int instructions = L.count.instructions;
   constexpr int variables = L.count.variables;
   constexpr int count = A.groups;
   grouping<count, instructions, variables> r;
-  int at[bound(count + 1)];  // where the next instruction of each group belongs
+  int at[bound(count + 1)];  // position of each group's next instruction in `order`
   for (int g = 0; g <= count; ++g) at[g] = 0;
   for (int k = 0; k < instructions; ++k) ++at[A.group[k]];
   for (int g = 0, sum = 0; g < count; ++g) {

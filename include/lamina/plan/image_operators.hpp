@@ -12,8 +12,8 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Computes the inputs of batch_norm's normalisation: SavedMean and SavedVariance as in batch_norm,
-/// the moving statistics, and Factor = Scale * SavedVariance. The statistics are those of the batch
-/// or, without X, the given Mean and Variance. Attributes as batch_norm.
+/// the moving statistics, and Factor = Scale * SavedVariance. The statistics are computed from the
+/// batch X; without X, the given Mean and Variance are used. It has the attributes of batch_norm.
 struct batch_norm_factor : operator_definition {
   static constexpr const char* type = "batch_norm_factor";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -40,7 +40,7 @@ struct channel_normalize : pointwise {
 /// The sums over the batch in the gradient of batch_norm, and the inputs of its pointwise part.
 /// With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h and Bias@GRAD = sum dY. Share
 /// = Bias@GRAD / count and Slope = Scale@GRAD / count * SavedVariance; both are 0 where the
-/// statistics are given. Factor = Scale * SavedVariance. Attributes as batch_norm.
+/// statistics are given. Factor = Scale * SavedVariance. It has the attributes of batch_norm.
 struct batch_norm_slopes : operator_definition {
   static constexpr const char* type = "batch_norm_slopes";
   static constexpr std::array<slot_desc, 5> inputs{

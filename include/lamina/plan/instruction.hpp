@@ -44,8 +44,8 @@ struct operand {
 };
 
 /// A number of rows that is known only when the program runs is stored as a negative number. The
-/// lowest 12 bits of its absolute value hold the number of the row domain. Each multiple of 2^12
-/// stands for one further row of a group per row of the domain (docs/architecture.md, "Plan").
+/// lowest 12 bits of its absolute value hold the number of the row domain. The higher bits hold n -
+/// 1 where each row of the domain counts as n rows of a group (docs/architecture.md, "Plan").
 inline constexpr int domain_bits = 12;
 static_assert(program_limits.domains <= 1 << domain_bits);
 constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows & ((1 << domain_bits) - 1) : 0; }
@@ -53,31 +53,32 @@ constexpr int parts_of_rows(int rows) { return rows < 0 ? 1 + (-rows >> domain_b
 constexpr int rows_in_parts(int rows, int parts) {
   return rows < 0 ? rows - (parts - 1) * (1 << domain_bits) : rows * parts;
 }
-/// The first constants are the reciprocals of the number of rows of each domain, beginning with the
-/// batch.
+/// The index of the constant 1 / (number of rows of the domain). These constants come first, in the
+/// order of domains, beginning with the batch.
 constexpr int inverse_rows(int domain) { return domain - 1; }
 constexpr int constant_operand(int index) { return -2 - index; }
 constexpr bool is_constant(int variable) { return variable < -1; }
 constexpr int constant_index(int variable) { return -2 - variable; }
 
-/// A variable as the plan sees it: a matrix of `rows` by `columns`. Negative rows are the rows of a
-/// domain.
+/// A variable as the plan sees it: a matrix of `rows` by `columns`. A negative `rows` stands for
+/// the number of rows of a domain, see above.
 struct plan_variable {
   int rows, columns;
   dtype type;
   bool panel;                // it has the engine's panel layout
-  int variable;              // its number in the program; -1: made by the plan
+  int variable;              // its number in the program; -1: added by the plan
   int root;                  // the variable whose memory it shares, or itself
   int block;                 // the block whose iterations compute it
-  int parts;                 // how many rows of a group each of its rows holds side by side
+  int parts;                 // number of a group's rows that each of its rows holds, side by side
   unsigned long long feeds;  // bit mask of the data that it depends on
 };
 
-/// A shape as rows and columns. The leading dimension of a batch or of a matrix gives the rows.
+/// A shape as rows and columns. The rows are the leading dimension of a batch or of a matrix.
 struct matrix_shape {
   int rows, columns;
 };
-/// `dims` is the pool of dimensions: an array, or a pointer to its first.
+/// Converts the dimensions of a variable. `dims` is the pool of dimensions: an array, or a pointer
+/// to its first element.
 template <class Pool>
 constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   const bool many = d.rows != 0;
@@ -87,8 +88,8 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
-/// Whether a parameter is stored in panels: two-dimensional ones of real numbers are, whichever
-/// operators read them. The layout must not depend on the program, because programs share
+/// Whether a parameter is stored in panels. All two-dimensional parameters of real numbers are,
+/// whichever operators read them: the layout must not depend on the program, because programs share
 /// parameters.
 constexpr bool is_weight(const variable_desc& d) {
   return d.kind == variable_kind::parameter && d.rank == 2 && is_real(d.type);

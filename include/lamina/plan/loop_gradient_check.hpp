@@ -13,9 +13,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Whether program P has the gradient of a variable that a loop carries with other rows in each
-/// iteration, and the name of that variable. Such a gradient is not possible: stored iterations
-/// hold values with the rows at the start of the iteration, not at its end (plan/memory.hpp).
+/// Finds out whether program P needs the gradient of a variable that a loop carries and whose rows
+/// differ from iteration to iteration, and provides the name of that variable. Such a gradient
+/// cannot be computed: stored iterations hold values with the rows at the start of the iteration,
+/// not at its end (plan/memory.hpp).
 template <program_type P>
 struct loop_gradient_check {
   static constexpr int find() {
@@ -43,7 +44,8 @@ struct loop_gradient_check {
   static constexpr text_type text = make_text();
   template <int... Index>
   static auto letters(std::integer_sequence<int, Index...>) -> named<text.of[Index]...>;
-  /// The letters of the name, which the error message shows.
+  /// The name as a type with one template argument per letter, so that the compiler's error message
+  /// shows it.
   using name = decltype(letters(std::make_integer_sequence<int, length>{}));
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/memory.hpp - the memory position of each stored variable of a plan. Values with one
 // row per sample (or per element of a sequence) share one arena per row domain, where a value
-// reuses the memory of values that are no longer needed. An offset counts floats per row, so the
-// plan holds for every batch size and all lengths. All other values have fixed addresses.
+// reuses the memory of values that are no longer needed. Offsets count floats per row, so one plan
+// serves all batch sizes and sequence lengths. All other values have fixed addresses.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -38,17 +38,18 @@ constexpr int row_width(const plan_variable& v) {
                          : padded((v.columns * size_of(v.type) + 3) / 4);
 }
 
-/// The default of plan_memory(): in no block is memory sharing limited to equal rows.
+/// The default argument of plan_memory() for `RowsApart`: no block limits memory sharing to equal
+/// rows.
 struct no_rows_apart {
   static constexpr bool of(int) { return false; }
 };
 
-/// Assigns a position to every variable: the first free range that is large enough, among those
-/// that dead values leave. The values of a block follow those of the enclosing block; sibling
-/// blocks share memory. Values that an iteration keeps for its gradient lie in the frame of that
-/// iteration, its own part of memory. A value with the same elements as another one (aliasing.hpp)
-/// shares its memory. In blocks of `RowsApart`, values share memory only where row r of one takes
-/// the memory of row r of the other.
+/// Assigns a position to every variable: the first range that is free and large enough, including
+/// the memory of values that are no longer needed. The memory of a block follows the memory of the
+/// enclosing block; sibling blocks share memory. Values that an iteration keeps for its gradient
+/// are in the frame of that iteration, its separate memory. A value with the same elements as
+/// another one (aliasing.hpp) shares its memory. In the blocks marked in `RowsApart`, two values
+/// may share memory only if row r of one has the position of row r of the other.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
           auto const& Same, class RowsApart = no_rows_apart>
 constexpr auto plan_memory() {
@@ -76,8 +77,8 @@ constexpr auto plan_memory() {
         r.slot_of[v] = {memory_space::accumulator, 0, from.index};
         continue;
       }
-      // A field of a mini-batch is read where it was fed, unless the gradient of a loop reads it:
-      // then it has a position per iteration.
+      // A data layer of a mini-batch is read from the memory that was fed, unless the gradient of a
+      // loop reads it: then it needs a position per iteration.
       if (from.kind == variable_kind::data && Reach.frame(v) < 0) {
         r.slot_of[v] = {memory_space::feed, 0, from.index};
         continue;

@@ -19,7 +19,7 @@ enum class memory_space : std::int8_t {
   gradient,     // offset: index of the parameter whose gradient the caller holds
   updated,      // offset: index of the parameter that is updated here
   frame,        // offset: floats per row of the domain, in the values kept per iteration
-  view,         // offset: index of the view, which gets its address when it is read
+  view,         // offset: index of the view, whose address is set when it is read
   array,        // offset: index of the array of tensors
   rows,         // offset: index of the selected rows (sparse gradient)
   numbers       // offset: first of the constants that are an update's scalar arguments

@@ -11,27 +11,29 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How a number of a program is computed from those of the parts of a mini-batch. Allowed are
+/// How a number of a program (a cost or a metric) is computed from the numbers that the parts of a
+/// mini-batch yield. Allowed are
 ///
-///   sums over rows, and sums, differences and multiples by constants of them, plus a constant;
-///   means over rows, the same of them, plus numbers without rows;
-///   a quotient of two sums, or of two means over the same rows, by a constant and plus one,
+///   sums over rows; their sums, differences and constant multiples; plus a constant;
+///   means over rows, combined in the same way, plus numbers that depend on no rows;
+///   a quotient of two sums, or of two means over the same rows, times a constant, plus a constant,
 ///
-/// if no row depends on all rows of the mini-batch. For any other form, `fault` says what hinders
-/// and `op` where.
+/// if no row depends on all rows of the mini-batch. For any other form, `fault` is the reason and
+/// `op` the operator that causes it.
 struct parts_form {
   parts_rule rule;
   lamina::quotient quotient;
   detail::number_fault fault;
   int op;
 
-  /// Whether the numbers of parts make up that of the whole.
+  /// Whether the number of the whole mini-batch follows from the numbers of its parts.
   constexpr explicit operator bool() const { return fault == detail::number_fault::none; }
 };
 
-/// The form of a cost, whose gradients are added up with weights. The weights of a quotient are its
-/// denominators, which may depend on no trained parameter. `met` is what rows_met_at() finds: for a
-/// large program each of the three is a constant of its own, as compilers limit one evaluation.
+/// The form of a cost. The gradients of the parts are added up with weights. For a quotient, the
+/// weight of a part is its denominator, which must not depend on a trained parameter. `met` is the
+/// result of rows_met_at(). The caller computes the three arguments as separate constants, because
+/// compilers limit the steps of each evaluation.
 constexpr parts_form cost_form(const parts_rule& rule, const quotient& q, int met) {
   using detail::number_fault;
   const bool divides = q && q.denominator >= 0;
@@ -40,7 +42,7 @@ constexpr parts_form cost_form(const parts_rule& rule, const quotient& q, int me
   if (met >= 0) return {rule, q, number_fault::rows_meet, met};
   return {rule, q, number_fault::none, -1};
 }
-/// The form of a metric, which needs its value alone.
+/// The form of a metric, which has no gradients.
 constexpr parts_form metric_form(const parts_rule& rule, const quotient& q, int met) {
   using detail::number_fault;
   if (!q && !rule.fits) return {rule, q, rule.fault, rule.op};

@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Variables that keep their value after a run.
+/// The variables that keep their values after a run.
 template <int N>
 struct pinned_list {
   int ids[bound(N)];
@@ -38,8 +38,8 @@ constexpr bool is_number(int v) {
 }
 
 /// Finds the variables that must keep their values. These are outputs, layers that the user named,
-/// and the two sums of a cost or metric that is their quotient. Gradients of parameters and of data
-/// belong to them where no update consumes them.
+/// and both sums of a cost or metric that is a quotient of sums. Gradients of parameters and of
+/// data are included if no update consumes them.
 template <class P, const lowered_program& L, bool Updates>
 constexpr auto find_pinned() {
   constexpr int most = P::desc.count.outputs + 5 * P::desc.count.names + P::desc.count.parameters +
@@ -78,8 +78,8 @@ constexpr auto find_pinned() {
 template <int Domains>
 struct fed_domains {
   bool of[bound(Domains)];
-  // By row domain: whether its rows change during a run. In a loop that carries sequences which it
-  // makes itself, an `assign` sets their rows again in each iteration.
+  // By row domain: whether its rows change during a run. If a loop carries sequences whose lengths
+  // it computes, an `assign` sets their rows in each iteration.
   bool changes[bound(Domains)];
   constexpr bool all() const {
     for (const bool known : of)
@@ -135,7 +135,7 @@ struct plan {
 
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;
-  /// Bytes of memory per row of the batch: with and without memory sharing.
+  /// Bytes of memory per row of the batch, with and without memory sharing.
   static constexpr long long planned_bytes = 4ll * memory.width();
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };

@@ -50,15 +50,15 @@ struct spread_mean : pointwise {
   }
 };
 
-/// Out = X. The sequences of Out are renamed to those of X, from the first level that differs to
-/// the innermost one (program/row_renaming.hpp).
+/// Out = X. The row domain of Out takes over the sequences of X's domain, at all levels from the
+/// first one in which the domains differ to the innermost one (program/row_renaming.hpp).
 struct rows_hand_over : plan_copy {
   static constexpr const char* type = "rows_hand_over";
 };
 
 /// A step of the gradient of a weight that is summed over iterations. Stores the rows of X and dOut
-/// of one iteration in the arrays Xs and dOuts, and adds X^T dOut to Sum once there are enough
-/// rows.
+/// of one iteration in the arrays Xs and dOuts. Once there are enough rows, adds their X^T dOut to
+/// Sum.
 struct collect_product : operator_definition {
   static constexpr const char* type = "collect_product";
   static constexpr bool knows_panels = true;
@@ -79,9 +79,9 @@ struct transposed_panels : plan_copy {
   static constexpr bool knows_panels = true;
 };
 
-/// The scalar arguments of an update, one per attribute, where operators compute some of them. The
-/// computed ones are the learning rate, which is multiplied by the update's own attribute, and the
-/// scale of the gradient.
+/// Collects the scalar arguments of an update, one per attribute, if operators compute some of
+/// them. Operators may compute the learning rate, which is multiplied by the update's own
+/// attribute, and the scale of the gradient.
 struct update_numbers : operator_definition {
   static constexpr const char* type = "update_numbers";
   static constexpr std::array<slot_desc, 2> inputs{
@@ -91,8 +91,8 @@ struct update_numbers : operator_definition {
       {{"learning_rate", attribute_type::real, 0}}};
 };
 
-/// The rows of X in the window of each row of a sequence_conv, side by side. The convolution is
-/// their product with the filter. Attributes as sequence_conv.
+/// For each row, puts the rows of X in the window of a sequence_conv side by side. The convolution
+/// is the product of this matrix with the filter. It has the attributes of sequence_conv.
 struct sequence_windows : operator_definition {
   static constexpr const char* type = "sequence_windows";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PaddingData", false, true}}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/plan_view.hpp - a plan as code that runs reads it.
+// lamina/plan/plan_view.hpp - a plan in the form that run-time code reads.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,16 +8,16 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A plan for code that runs, such as reports: pointers to tables that are as long as this plan
-/// needs. The tables of `plan` itself have room for the largest program, so an object file that
+/// A plan for run-time code, such as reports: pointers to tables that are only as long as this plan
+/// needs. The tables of `plan` itself have capacity for the largest program, so an object file that
 /// contained them would grow by megabytes per program.
 struct plan_view {
   program_view program;
   int groups, kernels;
-  const group_desc* group;          // by group; `first` and `count` refer to `instructions`
+  const group_desc* group;          // by group; `first` and `count` are a range of `instructions`
   const int* kernel_of;             // by group: the number of its kernel
-  const group_code* code;           // by group; `arguments` refers to `arguments`
-  const instruction* instructions;  // those of a group are adjacent
+  const group_code* code;           // by group; its `arguments` is an index into `arguments`
+  const instruction* instructions;  // the instructions of a group are adjacent
   const int* arguments;             // plan variables, constants below -1, or -1
   const int* operands;              // by operand: its plan variable, or a number below 0
   const int* results;               // by result: its plan variable, or -1
@@ -87,7 +87,7 @@ struct frozen_plan {
 
 }  // namespace detail
 
-/// The plan of a program, for code that runs.
+/// The plan of a program, for run-time code.
 template <program_type P>
 constexpr plan_view view_of_plan() {
   return detail::frozen_plan<P>::view();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/quotient.hpp - numbers that are a quotient of two sums over rows, such as a masked
-// mean or a precision. For several parts of a mini-batch, both sums are added up before the
-// division.
+// lamina/plan/quotient.hpp - finds numbers that are a quotient of two sums over rows, such as a
+// masked mean or a precision. If a mini-batch is computed in parts, both sums are added up before
+// the division.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A number factor * numerator / denominator + offset, where both are variables of the program. To
-/// keep the denominator away from 0, it may be `sum` plus a constant, the maximum of both, or a
-/// clipped `sum`.
+/// A number factor * numerator / denominator + offset; numerator and denominator are variables of
+/// the program. To avoid a division by 0, programs may define the denominator as `sum` plus a
+/// constant, the maximum of `sum` and a constant, or a clipped `sum`.
 struct quotient {
   int numerator = -1, denominator = -1;
   int sum = -1, other_sum = -1;  // addends of the denominator
@@ -23,7 +23,7 @@ struct quotient {
   double above_added = 0, sum_added = 0;  // the constants in the numerator and in `sum`
   double most = 1e308;                    // the largest denominator
   bool is_max = false;    // the denominator is the larger one of `sum` and a constant
-  bool of_means = false;  // both are means over the rows of `domain`, not sums
+  bool of_means = false;  // numerator and denominator are means over the rows of `domain`
   bool is_fixed = true;   // the denominator depends on no trained parameter
   int domain = batch::domain;
   int op = -1;  // the operator that divides
@@ -39,11 +39,11 @@ struct quotient {
 
 namespace detail {
 
-/// Finds the quotient by which a program computes a number.
+/// Finds out whether a number of a program is a quotient of sums, and which.
 struct quotient_finder {
   const program_desc& p;
 
-  /// The operator that makes variable v, and the index of its output that v is; -1: none.
+  /// The operator that computes variable v, and the index of v among its outputs; -1: none.
   struct maker {
     int op, output;
   };
@@ -81,8 +81,9 @@ struct quotient_finder {
   }
 
  private:
-  /// Takes one step of a quotient's factor and offset away: the variable to which the operator
-  /// applies it, or -1 if the operator does another thing.
+  /// If the operator multiplies a variable by a constant or adds a constant to it, includes the
+  /// constant in the quotient's factor or offset and returns that variable; an operator that copies
+  /// a variable needs no constant. Returns -1 for any other operator.
   constexpr int peeled(int op, quotient& q) const {
     const int x = input(op, 0);
     if (is_of(op, "assign") || is_of(op, "reshape2") || is_of(op, "print")) return x;
@@ -113,7 +114,7 @@ struct quotient_finder {
   constexpr bool is_constant(int v) const {
     return is_one(v) && rows_behind(p).find(v).kind == number_kind::constant;
   }
-  /// The quotient for precision, recall or F1, from the numbers of chunks.
+  /// The quotient of numbers of chunks that defines precision, recall or F1.
   constexpr quotient of_chunks(maker m, quotient q) const {
     const int at = p.operators[m.op].outputs;
     const int inferred = p.arguments[at + 3], labelled = p.arguments[at + 4];
@@ -154,7 +155,7 @@ struct quotient_finder {
     q.is_fixed = !is_learnt(sum);
     q.op = op;
     if (sums) q.above_added = n.value, q.sum_added = d.value;
-    // A quotient of sums has a domain if the rows of its numerator belong to a single domain.
+    // Sets the domain of a quotient of sums if the rows of its numerator belong to a single domain.
     if (means || (n.domain != rows_behind::none && n.domain != rows_behind::several))
       q.domain = n.domain;
   }
@@ -186,14 +187,14 @@ struct quotient_finder {
 
 }  // namespace detail
 
-/// The quotient of sums over rows that defines a variable, if it has one.
+/// The quotient of sums over rows that defines variable v, if there is one.
 constexpr quotient quotient_of(const program_desc& p, int v) {
   if (v < 0) return {};
   return detail::quotient_finder{p}.find(v);
 }
 
-/// The numerator and denominator of a quotient, summed over mini-batches or over parts of one,
-/// without the constants in them: these count once.
+/// The numerator and denominator of a quotient, summed over mini-batches or over parts of one.
+/// Constants in them are left out of these sums, because they count once.
 struct quotient_sums {
   double numerator = 0, sum = 0, rows = 0, least = 0, added = 0;
 

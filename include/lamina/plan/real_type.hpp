@@ -14,9 +14,9 @@ namespace lamina::inline LAMINA_ABI {
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
 
 /// The type of a program's real numbers: that of its parameters or, without parameters, of its
-/// data. It is float64 if all real ones among these are float64, else float32. Casts and metrics
-/// also make variables of the other type, which kernels read and write element by element. Accepts
-/// a program_desc or a program_view.
+/// data. It is float64 if all of these that hold real numbers are float64, else float32. Casts and
+/// metrics also make variables of the other type, which kernels read and write element by element.
+/// Accepts a program_desc or a program_view.
 template <class Program>
 constexpr dtype real_type(const Program& p) {
   bool has_double = false;

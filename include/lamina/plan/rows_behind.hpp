@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/rows_behind.hpp - finds the rows from which a number of a program is computed, and
-// how the number follows from those of parts of a mini-batch.
+// how the number of a mini-batch follows from the numbers of its parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,22 +16,22 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// How a number of a program is computed. Training on several threads treats sums over rows
-/// differently from all other numbers.
+/// How a number of a program (a variable without rows) is computed. The kind decides how training
+/// on several threads combines the numbers that the threads compute.
 enum class number_kind : std::uint8_t {
   constant,       // depends on no fed data and no trained parameter
   of_parameters,  // depends on parameters only
   sum,            // linear in sums over rows, plus a known constant
   mean,           // linear in means over rows, plus a number without rows
-  other           // does not follow from the numbers of the parts of a mini-batch, or may not
+  other           // not known to follow from the numbers of the parts of a mini-batch
 };
 
-/// Why a number is `other`.
+/// Why the kind of a number is `other`.
 enum class number_fault : std::uint8_t {
   none,
   reduction,      // the operator reduces rows neither to a sum nor to a mean
-  bent,           // it computes something of a sum or mean that is not known to be linear
-  beside_sum,     // it adds to a sum what is no sum: it would be added once per part
+  bent,           // it applies a function to a sum or mean that is not known to be linear
+  beside_sum,     // it adds a number that is not a sum to a sum: each part would add it
   product,        // it multiplies or divides by a sum or mean over rows
   gradient,       // it is a gradient that a cost reads as a value
   rows_meet,      // one of its rows depends on all rows of the mini-batch
@@ -39,8 +39,7 @@ enum class number_fault : std::uint8_t {
 };
 
 /// Finds the row domain from which a number of a program is computed, and the kind of computation.
-/// The kinds are a list of what is known to follow from the numbers of parts: everything else is
-/// `other`.
+/// The other kinds are known to follow from the numbers of parts; the default is `other`.
 class rows_behind {
  public:
   static constexpr int none = 0, several = -1;
@@ -51,11 +50,11 @@ class rows_behind {
     number_fault fault = number_fault::none;
     int op = -1;             // the operator with the fault
     bool has_value = false;  // `value` is known
-    double value = 0;        // of a constant; of a sum, the constant in it
+    double value = 0;        // the value of a constant, or the constant in a sum
   };
 
-  /// The class is not a template, because there are many programs. The program must outlive this
-  /// object.
+  /// The class is not a template, so that it is compiled once for all programs. The program must
+  /// outlive this object.
   explicit constexpr rows_behind(const program_desc& program)
       : p(program), made_by(new number[static_cast<unsigned>(p.count.operators) + 1]) {}
   rows_behind(const rows_behind&) = delete;
@@ -69,7 +68,7 @@ class rows_behind {
       for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
         if (p.arguments[at] >= 0) f(p.arguments[at]);
   }
-  /// How the operators with numbers below `end` compute a variable.
+  /// How the program computes a variable.
   constexpr number find(int variable) { return find(variable, p.count.operators); }
 
  private:
@@ -86,7 +85,7 @@ class rows_behind {
     const bool learnt = p.variables[variable].kind == variable_kind::parameter;
     return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
   }
-  /// The number of the slot in which an operator makes a variable, or -1.
+  /// The output slot of an operator that holds the variable, or -1.
   constexpr int output_of(const operator_desc& op, int variable) const {
     for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
       for (int n = op.schema->outputs[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
@@ -121,7 +120,8 @@ class rows_behind {
       default:
         return faulty(x, k, number_fault::reduction);
     }
-    // Rows that a loop makes have another number in each iteration: a mean over them has no weight.
+    // The number of rows that a loop makes differs from iteration to iteration, so a mean over them
+    // cannot be weighted by it.
     if (x.kind == number_kind::mean && op.block != 0 && !is_fed(x.domain))
       return faulty(x, k, number_fault::reduction);
     return x;
@@ -171,7 +171,8 @@ class rows_behind {
         if (result.kind != number_kind::other) result.op = x.op, result.fault = x.fault;
         result.kind = number_kind::other;
       } else if (result.kind != number_kind::other) {
-        // Operands with rows are reduced together, whatever is computed of a row.
+        // Operands with rows are combined within each row first and then reduced, which is linear
+        // whatever the function of a row.
         const linearity how = is_number ? facts.linear : linearity::linear;
         result.kind = count == 0 ? x.kind : joined(how, result.kind, x.kind, fault);
         if (fault != number_fault::none) result = faulty(result, k, fault);
@@ -187,12 +188,13 @@ class rows_behind {
     if (is_carrying && result.value != 0) result.has_value = false;
     if (result.kind == number_kind::sum && !result.has_value)
       result = faulty(result, k, number_fault::beside_sum);
-    // A gradient that a cost reads as a value: those of parts of a mini-batch do not add up.
+    // The cost reads a gradient as a value: the gradients of parts do not add up to the gradient of
+    // the mini-batch.
     if (op.role == op_role::gradient_value && result.domain != none)
       result = faulty(result, k, number_fault::gradient);
     return result;
   }
-  /// Whether the operator makes whole numbers of real ones.
+  /// Whether the operator converts real numbers to integers.
   constexpr bool is_rounded(const operator_desc& op, bool is_real) const {
     bool found = false;
     for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
@@ -201,7 +203,7 @@ class rows_behind {
     });
     return found;
   }
-  /// The kind of number that an operator makes from operands of kinds a and b, none of them
+  /// The kind of the result of an operator whose operands have kinds a and b. Neither of them is
   /// `other`.
   static constexpr number_kind joined(linearity linear, number_kind a, number_kind b,
                                       number_fault& fault) {
@@ -214,7 +216,7 @@ class rows_behind {
     return is_of_rows(a) ? a : is_of_rows(b) ? b : a > b ? a : b;
   }
 
-  /// The constants in the operands of an operator.
+  /// The known constants among the operands of an operator.
   struct operand_values {
     int count = 0, numbers = 0;
     bool known = true, all_zero = true, any_zero = false;
@@ -232,7 +234,8 @@ class rows_behind {
       sum += value;
     }
   };
-  /// Sets the value of a constant, or the constant in a sum, if it is known. All elements have it.
+  /// Sets the value of a constant, or the constant in a sum, if it is known. The value is the same
+  /// for all elements.
   constexpr void set_value(const operator_desc& op, const operand_values& of, number& to) const {
     const std::string_view type = op.schema->type;
     const linearity linear = op.schema->facts.linear;
@@ -268,7 +271,8 @@ class rows_behind {
     return op.attributes >= 0 ? p.attributes[op.attributes + i].number
                               : op.schema->attributes[i].number;
   }
-  /// How many elements of its operand, which has no rows, an operator adds up to one of its result.
+  /// The number of operand elements that are added up per element of the result. The operand has no
+  /// rows.
   constexpr double elements_per_result(const operator_desc& op) const {
     return elements(p.arguments[op.inputs]) / elements(p.arguments[op.outputs]);
   }
@@ -280,16 +284,16 @@ class rows_behind {
   }
 
   const program_desc& p;
-  number* made_by;  // by operator: the number that it makes
+  number* made_by;  // by operator: the number that it computes
 };
 
 }  // namespace detail
 
-/// How a number of program P follows from the numbers of the parts of a mini-batch.
+/// How a number of a program follows from the numbers of the parts of a mini-batch.
 struct parts_rule {
-  /// The domain whose rows a mean, or a sum of means, averages over. The weight of a part is its
-  /// number of these rows. It is the batch if the number depends on rows of several domains or of
-  /// none.
+  /// The row domain over which a mean, or a sum of means, is taken. The weight of a part is its
+  /// number of rows of this domain. It is the batch if the number depends on rows of several
+  /// domains or of none.
   int domain;
   bool mixes;    // the number depends on the rows of several domains
   bool is_sum;   // it is a sum over rows: the numbers of parts are added up

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/rows_met.hpp - finds the operator by which rows of a program depend on all rows of a
-// mini-batch.
+// lamina/plan/rows_met.hpp - finds the operator that makes a row depend on other rows of the
+// mini-batch, so that the mini-batch cannot be computed in parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,8 @@ constexpr bool is_share_of_mean(const program_desc& p, const operator_desc& op) 
          p.variables[p.arguments[op.outputs - 1]].rows == once::domain;
 }
 
-/// Whether a row of the operator's results depends on other rows of the mini-batch, as its
-/// definition says.
+/// Whether the operator's definition says that a row of its results depends on other rows of the
+/// mini-batch.
 constexpr bool meets_rows(const program_desc& p, const operator_desc& op) {
   const auto has_rows = [&](int input) {
     const int v = p.arguments[op.inputs + input];
@@ -47,20 +47,21 @@ constexpr bool meets_rows(const program_desc& p, const operator_desc& op) {
   }
 }
 
-/// The operator by which a variable depends on rows that are combined with a number computed from
-/// all rows, such as weights divided by their sum, or on rows that meet in another way; -1: none. A
-/// part of a mini-batch then computes other values for its rows than the whole mini-batch does.
+/// Finds an operator on which `variable` depends and whose rows depend on all rows of the
+/// mini-batch, such as the division of weights by their sum; returns -1 if there is none. With such
+/// an operator, a part of a mini-batch would compute other values for its rows than the whole
+/// mini-batch does.
 constexpr int rows_met_at(const program_desc& p, int variable) {
   const rows_behind behind(p);
   const unsigned capacity = static_cast<unsigned>(p.count.variables) + 1;
-  // By variable: it is a number that is computed from rows; from the values of rows, not only from
-  // their number; a variable that the operators so far need.
+  // By variable: whether it is a number that is computed from rows; whether from the values of
+  // rows, not only from the count of rows; whether `variable` depends on it.
   bool* const of_rows = new bool[capacity];
   bool* const of_values = new bool[capacity];
   bool* const needed = new bool[capacity];
   for (unsigned v = 0; v < capacity; ++v) of_rows[v] = of_values[v] = needed[v] = false;
   const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
-  // A loop hands values to its next iteration: with blocks, twice.
+  // A loop hands values to its next iteration, so a program with blocks needs two passes.
   for (int pass = p.count.blocks > 1 ? 0 : 1; pass < 2; ++pass)
     for (int k = 0; k < p.count.operators; ++k) {
       const operator_desc& op = p.operators[k];
@@ -76,7 +77,8 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
         behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, f);
       };
       each_output([&](int v) { is_real = is_real || is_floating(p.variables[v].type); });
-      // The length of the longest sequence, a table of ranks and such are of no values.
+      // The length of the longest sequence, a table of ranks and the like do not depend on the
+      // values of rows.
       const bool reduces = has_rows && (is_real || op.schema->differentiable != 0 ||
                                         op.schema->facts.reduces != row_reduction::none);
       each_output([&](int v) {
@@ -100,7 +102,8 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
     bool does = meets_rows(p, op) || (makes_rows && is_share_of_mean(p, op));
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
-      // Operators in a block are looked at by themselves; whether they run is a condition.
+      // The operators in a block are examined one by one. For an operator that runs a block, only
+      // the condition is examined.
       const bool decides = !has_block || p.variables[v].type == dtype::boolean;
       does = does || (meets && of_rows[v]) || (makes_rows && decides && of_values[v]);
     });

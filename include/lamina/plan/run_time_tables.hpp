@@ -38,8 +38,8 @@ struct run_time_program {
 /// The memory layout of a variable of a program.
 struct variable_layout {
   memory_slot slot;
-  int rows, columns;  // rows below zero: minus their domain
-  int stride;         // elements between rows; 0: selected rows, not an array
+  int rows, columns;  // a negative number of rows is minus the row domain
+  int stride;         // elements from row to row; 0: a sparse gradient (selected rows)
   dtype type;
   bool panel;
 };
@@ -61,7 +61,7 @@ constexpr variable_layout layout_of(int v) {
           d.panel};
 }
 
-/// The position of argument `a` of a plan's code: that of a variable, of scalar arguments, or none.
+/// The position of argument `a` of a plan's code: a variable, scalar arguments, or none.
 template <class Plan>
 constexpr memory_slot slot_of_argument(int a) {
   const int v = Plan::code.arguments[a];
@@ -79,8 +79,8 @@ template <program_type P, int V, class Plan = plan<P>>
 inline constexpr variable_layout layout_of_variable =
     layout_of<Plan>(Plan::lowered.variables[V].root);
 
-/// Whether variable V of a program still has its value after a run. A variable that is neither
-/// returned nor named loses its memory to later variables after its last reader.
+/// Whether variable V of a program still has its value after a run. After its last reader, the
+/// memory of a variable that is neither returned nor named is reused for other variables.
 template <program_type P, int V>
 inline constexpr bool keeps_value = [] {
   constexpr int v = plan<P>::lowered.variables[V].root;
@@ -91,8 +91,8 @@ inline constexpr bool keeps_value = [] {
           last >= plan<P>::grouped.count);
 }();
 
-/// The layouts of the variables that are looked up by number while a program runs: those that it
-/// returns or names, and those that persist without being parameters. Sorted by number.
+/// The layouts of the variables that are looked up by number while a program runs: variables that
+/// are returned or named, and persistent ones that are not parameters. Sorted by number.
 template <program_type P, class Plan = plan<P>>
 struct variable_table {
   static constexpr int find_kept(int* ids) {
@@ -141,7 +141,7 @@ struct variable_table {
   }
 };
 
-/// The layouts of a program's parameters: the same for every plan of the program.
+/// The layouts of a program's parameters. They are the same in all plans of the program.
 struct parameter_layout {
   int rows, columns;
   bool panel;

@@ -13,8 +13,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Appends the gradient operators of the cost; the last operator comes first. The block of the cost
-/// is the root: variables of the blocks around it, except parameters, count as constants.
+/// Appends the gradient operators of the cost, in reverse order of the operators. The block of the
+/// cost is the root: variables of the blocks around it, except parameters, count as constants.
 template <bool Data>
 constexpr void add_gradients(program_builder& b) {
   if (b.cost < 0) return;
@@ -57,7 +57,8 @@ constexpr void add_gradients(program_builder& b) {
 
 }  // namespace detail
 
-/// A program with the gradient operators of its cost; `Data` adds the gradients of the feeds.
+/// A program with the gradient operators of its cost and, if `Data` is set, the gradients of the
+/// feeds.
 template <program_type P, bool Data = false>
 struct with_backward : program_base<with_backward<P, Data>> {
   using result = typename P::result;
@@ -67,7 +68,7 @@ struct with_backward : program_base<with_backward<P, Data>> {
 namespace transform {
 
 /// Appends the gradients of the cost with respect to every trainable parameter: Fluid's `*_grad`
-/// operators, variables `<name>@GRAD`, a `sum` where a variable is used more than once.
+/// operators, variables `<name>@GRAD`, and a `sum` for each variable that is used more than once.
 template <program_type P>
 constexpr with_backward<P> append_backward(P) {
   using missing = second_gradient_check<with_backward<P>>;
@@ -77,7 +78,8 @@ constexpr with_backward<P> append_backward(P) {
   return {};
 }
 
-/// Like append_backward, with the gradients of floating feeds too (Fluid: calc_gradient).
+/// Like append_backward, but also appends the gradients of floating-point feeds (Fluid:
+/// calc_gradient).
 template <program_type P>
 constexpr with_backward<P, true> append_backward_to_data(P) {
   using missing = second_gradient_check<with_backward<P, true>>;

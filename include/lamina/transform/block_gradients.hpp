@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/block_gradients.hpp - walks the operators of a block backwards, and into the
-// blocks that they run.
+// lamina/transform/block_gradients.hpp - appends the gradients of the operators of a block, in
+// reverse order, and of the blocks that they run.
 //
 // The gradient operator of a `while` is a while_grad, which runs a block of gradient operators once
 // per iteration, the last iteration first. The gradient block follows these rules:
@@ -32,20 +32,21 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Whether an operator is a `*_grad` that layer::gradients recorded. A cost may depend on its
-/// results, unlike on those of other gradient operators.
+/// Whether an operator is a `*_grad` that layer::gradients recorded. A cost may depend on the
+/// results of such operators, but not on the results of other gradient operators.
 constexpr bool is_gradient_value(const operator_desc& op) {
   return op.role == op_role::gradient_value && is_null(op.schema->gradient) &&
          std::string_view(op.schema->type).ends_with("_grad");
 }
 
-/// Marks every floating result that depends on a marked variable. Returns whether a new one was
-/// marked.
+/// Marks every floating-point result that depends on a marked variable. Returns whether a new one
+/// was marked.
 constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_state::capacity]) {
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
     const operator_desc op = b.operators.items[k];
-    // Most operators have a single result, so this shortcut skips them if it is marked already.
+    // Most operators have a single result. This shortcut skips them if the result is already
+    // marked.
     if (op.end == op.outputs + 1)
       if (const int v = b.arguments.items[op.outputs]; v < 0 || wanted[v]) continue;
     const operator_schema schema = *op.schema;
@@ -71,9 +72,9 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
   return found;
 }
 
-/// Marks the variables that need a gradient. These are the trainable parameters, with `data` the
-/// floating feeds, and every floating result that depends on one of them. A value that a loop
-/// carries depends on later operators, so a program with blocks needs several passes.
+/// Marks the variables that need a gradient. These are the trainable parameters, the floating-point
+/// feeds if `data` is set, and every floating-point result that depends on one of them. A value
+/// that a loop carries depends on later operators, so a program with blocks needs several passes.
 constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_state::capacity],
                            bool data) {
   const int variables = b.variables.count;
@@ -109,7 +110,7 @@ constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradie
 /// Appends the gradient operators for the operators of blocks.
 class block_gradients {
  public:
-  /// The first `operators` operators of the program are the forward ones.
+  /// The first `operators` operators of the program are the forward operators.
   constexpr block_gradients(program_builder& b, int operators) : b_(b) {
     for (int k = 0; k < operators; ++k)
       if (b.operators.items[k].role == op_role::optimize &&
@@ -159,8 +160,8 @@ class block_gradients {
     bool begins[program_limits.operators];
     for (int k = 0; k < old; ++k) begins[k] = false;
     for (int i = 0; i < copies_.count; ++i) begins[begin_[carrier_[copies_[i]]]] = true;
-    // Goes backwards from the last operator. Each operator moves towards the end, to make room for
-    // the copies before it.
+    // Move each operator towards the end, the last one first, to make room for the copies before
+    // it.
     for (int k = old, to = b_.operators.count; to > k;) {
       operators[--to] = operators[--k];
       for (int i = copies_.count; begins[k] && i-- > 0;) {
@@ -176,7 +177,7 @@ class block_gradients {
   }
 
  private:
-  // Whether an operator at the end of a block gives a variable of an outer block its next value.
+  // Whether an operator at the end of a block sets the next value of a variable of an outer block.
   // All other results of a block belong to the block itself.
   constexpr bool hands_over(const operator_desc& op) const {
     return same_address(op.schema, &schema_of<operators::assign>()) &&
@@ -229,7 +230,7 @@ class block_gradients {
     b_.add_operator(schema_of<operators::fill_zeros_like>(), {like}, {made});
   }
 
-  // Appends the gradient of a gradient operator, if a cost depends on its results.
+  // Appends the gradient of a gradient operator if a cost depends on the results of that operator.
   constexpr void differentiate_again(const operator_desc& op) {
     bool reached = false, asked = false;
     for_each_output(op, [&](int v) {
@@ -245,7 +246,7 @@ class block_gradients {
     gradient_state& outer = *b_.gradients;
     const bool loop = op.schema->facts.block == block_rule::loop;
     const bool repeats = loop || b_.attributes.items[op.attributes + 1].number != 0;
-    constexpr_vector<int> from, to;  // what the body hands over; the carried variables that take it
+    constexpr_vector<int> from, to;  // values at the body's end; carried variables that get them
     bool flows = false;
     for (int i = begin_[body]; i < k; ++i) {
       const operator_desc& inner = b_.operators.items[i];
@@ -305,8 +306,8 @@ class block_gradients {
     append(op, made, loop, read, sums, to);
   }
 
-  // Finds the floating variables and arrays outside of `body` that its operators read or write,
-  // except those in `to`.
+  // Finds the floating-point variables and arrays outside of `body` that its operators read or
+  // write, except the ones in `to`.
   constexpr void outer_variables(int body, int end, const constexpr_vector<int>& to,
                                  constexpr_vector<int>& read, constexpr_vector<int>& arrays) {
     bool seen[gradient_state::capacity];
@@ -376,9 +377,9 @@ class block_gradients {
   }
 
   program_builder& b_;
-  constexpr_vector<int> stores_{};         // the operators that store values in variables
+  constexpr_vector<int> stores_{};         // the operators that overwrite variables
   bool has_blocks_ = false;                // if false, the next three are not used
-  int carrier_[gradient_state::capacity];  // by variable: the block that gives it its next value,
+  int carrier_[gradient_state::capacity];  // by variable: the block that sets its next value,
                                            // or -1
   int copy_[gradient_state::capacity];  // by variable: its copy at the start of that block, or -1
   int begin_[program_limits.blocks];    // by block: its first operator, inner blocks included

@@ -37,7 +37,7 @@ constexpr void set_test_mode(program_builder& b) {
 
 }  // namespace detail
 
-/// A program in test mode.
+/// A copy of a program in test mode.
 template <program_type P>
 struct for_test : program_base<for_test<P>> {
   using result = typename P::result;
@@ -46,8 +46,8 @@ struct for_test : program_base<for_test<P>> {
 
 namespace transform {
 
-/// The forward operators with is_test set (dropout, batch_norm), without gradient and update
-/// operators. Fluid: Program.clone(for_test=True).
+/// Keeps the forward operators only, without gradient and update operators, and sets is_test where
+/// an operator has it (dropout, batch_norm). Fluid: Program.clone(for_test=True).
 template <program_type P>
 constexpr for_test<P> clone_for_test(P) {
   return {};

@@ -27,8 +27,8 @@ constexpr bool has_parameters_of() {
 }
 
 /// Freezes the parameters that belong to the names or, with `Except`, all other parameters. An
-/// operator with the attribute use_global_stats whose statistics are frozen uses them without
-/// change.
+/// operator that has the attribute use_global_stats then uses its frozen statistics without
+/// changing them.
 template <bool Except, fixed_string... Names>
 constexpr void freeze_parameters(program_builder& b) {
   const struct {
@@ -69,7 +69,7 @@ constexpr void freeze_parameters(program_builder& b) {
 
 }  // namespace detail
 
-/// A program with some frozen parameters.
+/// A program some of whose parameters are frozen.
 template <program_type P, bool Except, fixed_string... Names>
 struct with_frozen : program_base<with_frozen<P, Except, Names...>> {
   using result = typename P::result;

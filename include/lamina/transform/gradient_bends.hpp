@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/gradient_bends.hpp - the gradients of gradient operators of functions of one
-// variable.
+// lamina/transform/gradient_bends.hpp - second derivatives of functions of one variable: the
+// gradients of their gradient operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The functions that bend: their second derivative is not 0.
+/// Functions with a second derivative that is not 0.
 using twice_differentiable_functions =
     operator_list<operators::tanh, operators::sigmoid, operators::logsigmoid, operators::softplus,
                   operators::softsign, operators::tanh_shrink, operators::gelu, operators::selu,
@@ -23,7 +23,8 @@ using twice_differentiable_functions =
 
 namespace detail {
 
-/// dX = d f'(v), where v is X or Out. The gradient of d is g f'(v), the same operator with g.
+/// dX = d f'(v), where v is X or Out. The gradient of d is g f'(v), which the same operator
+/// computes with g in place of d.
 constexpr void differentiate_slope(gradient_writer& w, const operator_schema& schema) {
   program_builder& b = w.builder();
   const int g = w.slope(0), v = w.input(0);
@@ -55,7 +56,7 @@ constexpr void differentiate_bend(gradient_writer& w) {
     w.give(v, w.product(w.of_one<operators::square>(v), u()), -1.5);
   } else if constexpr (__is_same(Op, operators::reciprocal)) {
     w.give(v, w.product(v, u()), -2);
-  } else if constexpr (__is_same(Op, operators::selu)) {  // u where the function bends
+  } else if constexpr (__is_same(Op, operators::selu)) {  // u where the function is not linear
     const int all = u();
     w.give(v,
            w.of_two<operators::elementwise_sub>(all, w.template gradient<operators::relu>(v, all)));
@@ -129,7 +130,8 @@ constexpr void differentiate_bend(gradient_writer& w) {
     w.give(v, w.product(bend, w.template gradient<operators::sigmoid>(s, u())), beta);
   } else {
     static_assert(__is_same(Op, operators::pow));  // p (p - 1) v^(p - 2) u
-    // If p is 0, so is this: the gradient operator of v^0, where v^(p - 2) may be infinite.
+    // If p is 0, the result is 0, although v^(p - 2) may be infinite: the gradient operator of v^0
+    // gives zeros.
     const double p = w.attribute(0);
     w.give(v, w.template gradient<operators::pow>(v, u(), b.attribute_list(p == 0 ? 0 : p - 1)), p);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/transform/gradient_rules.hpp - the gradients of gradient operators.
 //
-// A gradient operator has no gradient rule of its own. If a cost depends on its results, one of
-// these rules writes the gradient with operators that have gradients, so there are derivatives of
-// any order. In the comments, d is the gradient of Out, and g the gradient of a result of the
-// gradient operator.
+// The definition of a gradient operator has no gradient rule. If a cost depends on its results, one
+// of the rules below expresses its gradient by operators that have gradients, so derivatives of any
+// order are available. In the comments, d is the gradient of Out, and g the gradient of a result of
+// the gradient operator.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,13 +33,13 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = X f(Y), linear in each of two operands.
+/// Out is linear in each of two operands.
 using twice_differentiable_products =
     operator_list<operators::mul, operators::matmul, operators::elementwise_mul>;
 using twice_differentiable_convolutions =
     operator_list<operators::conv2d, operators::depthwise_conv2d, operators::conv3d,
                   operators::conv2d_transpose>;
-/// Linear in X.
+/// Out is linear in X.
 using twice_differentiable_linear =
     operator_list<operators::scale, operators::mean, operators::reduce_sum, operators::reduce_mean,
                   operators::reshape2, operators::transpose2, operators::squeeze2,
@@ -47,13 +47,13 @@ using twice_differentiable_linear =
                   operators::expand>;
 using twice_differentiable_sums =
     operator_list<operators::elementwise_add, operators::elementwise_sub>;
-/// Linear wherever they have a derivative.
+/// The function is linear wherever it has a derivative.
 using twice_differentiable_pieces =
     operator_list<operators::relu, operators::leaky_relu, operators::relu6, operators::brelu,
                   operators::hard_sigmoid, operators::hard_shrink, operators::softshrink,
                   operators::thresholded_relu, operators::clip, operators::abs, operators::dropout,
                   operators::elementwise_keep>;
-/// The derivative is 0 wherever there is one.
+/// The derivative is 0 wherever it exists.
 using twice_differentiable_steps =
     operator_list<operators::ceil, operators::floor, operators::round, operators::sign>;
 using twice_differentiable_others =
@@ -64,8 +64,8 @@ using twice_differentiable_others =
 
 namespace detail {
 
-/// Calls f<Op>() for the operator Op of a list whose gradient operator `op` is. Returns whether
-/// there is one.
+/// If `op` is the gradient operator of an operator Op in the list, calls f<Op>(). Returns whether
+/// it is.
 template <class... Op, class F>
 constexpr bool for_gradient_of(const operator_desc& op, operator_list<Op...>, F&& f) {
   return ((is<gradient_of<Op>>(op) && (f.template operator()<Op>(), true)) || ...);
@@ -121,14 +121,14 @@ constexpr bool differentiate_convolution(gradient_writer& w) {
   return true;
 }
 
-/// dX is linear in d alone. The gradient of d is Op(g).
+/// dX is linear in d and depends on nothing else. The gradient of d is Op(g).
 template <class Op>
 constexpr void differentiate_linear(gradient_writer& w) {
   program_builder& b = w.builder();
   const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
   if (part < 0) return;
   int at = w.attributes();
-  // A number that is added to X, such as the bias of `scale`, has no part in the gradient.
+  // A constant that is added to X, such as the bias of `scale`, does not affect the gradient.
   if constexpr (__is_same(Op, operators::pad)) at = b.attribute_list(b.attributes.items[at], 0.0);
   if constexpr (__is_same(Op, operators::scale)) at = b.attribute_list(w.attribute(0), 0.0, true);
   int shape = -1;
@@ -149,8 +149,9 @@ constexpr void differentiate_linear(gradient_writer& w) {
   b.operators.push(made);
 }
 
-/// The same for pooling by the average. Returns false for a pooling by the maximum that
-/// differentiate_max_pool does not know, and for each of volumes.
+/// The gradient of a pooling's gradient operator. Average pooling is linear. Returns false for
+/// maximum pooling of volumes, and for maximum pooling that differentiate_max_pool does not
+/// support.
 template <class Op>
 constexpr bool differentiate_pool(gradient_writer& w) {
   const program_builder& b = w.builder();
@@ -163,7 +164,7 @@ constexpr bool differentiate_pool(gradient_writer& w) {
   return true;
 }
 
-/// dX = d and dY = the sum of +-d over the copies of Y.
+/// dX = d and dY is the sum of +-d over the elements to which Y is broadcast.
 template <class Op>
 constexpr void differentiate_sum(gradient_writer& w) {
   const int gx = w.slope(0), gy = w.slope(1), d = w.of_out();
@@ -175,7 +176,7 @@ constexpr void differentiate_sum(gradient_writer& w) {
 }
 
 /// dX = d / Y and dY = -d X / Y^2. With q = X / Y and n = gX - gY q, the gradient of d is n / Y,
-/// that of X is -gY d / Y^2, and that of Y the sum of -d (gX - 2 gY q) / Y^2.
+/// the gradient of X is -gY d / Y^2, and the gradient of Y is the sum of -d (gX - 2 gY q) / Y^2.
 constexpr void differentiate_quotient(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
   const int gx = w.slope(0), gy = w.slope(1);
@@ -191,8 +192,8 @@ constexpr void differentiate_quotient(gradient_writer& w) {
     return gx < 0 ? part : w.of_two<operators::elementwise_add>(gx, part);
   };
   if (w.wants(d)) w.give_of_two<operators::elementwise_div>(d, less(1), y, at);
-  // The sum over the copies of Y is taken by the gradient of a product, because in Fluid the
-  // gradient of a quotient would also read the quotient.
+  // Sum over the elements to which Y is broadcast. This uses the gradient of a product, because
+  // Fluid's gradient of a quotient also reads the quotient.
   if (w.wants(y))
     w.give_side<operators::elementwise_mul>(
         y, 1, w.of_two<operators::elementwise_div>(w.scaled(less(2), -1), y, at), y,
@@ -207,7 +208,7 @@ constexpr void differentiate_quotient(gradient_writer& w) {
 }
 
 /// dX = d where X is chosen, and dY = d elsewhere. The gradient of d is gX where X is chosen, and
-/// gY elsewhere: gY + (gX - gY) where X is.
+/// gY elsewhere: gY plus, where X is chosen, gX - gY.
 template <class Op>
 constexpr void differentiate_choice(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
@@ -222,7 +223,7 @@ constexpr void differentiate_choice(gradient_writer& w) {
   w.template give_of_two<operators::elementwise_add>(d, wide, chosen, -1);
 }
 
-/// dX are the parts of d. The gradient of d is the concatenation of theirs.
+/// Each dX is a part of d. The gradient of d is the concatenation of the gradients of these parts.
 constexpr void differentiate_concat(gradient_writer& w) {
   program_builder& b = w.builder();
   const operator_desc& op = w.op();
@@ -248,7 +249,7 @@ constexpr void differentiate_concat(gradient_writer& w) {
 }
 
 /// dX = Y (d - sum d Y) in each row of the last dimension. The gradient of d is the same operator
-/// of g, that of Y is g (d - sum d Y) - d sum g Y.
+/// applied to g; the gradient of Y is g (d - sum d Y) - d sum g Y.
 constexpr bool differentiate_softmax(gradient_writer& w) {
   const int y = w.input(0), d = w.of_out(), g = w.slope(0);
   const int last = w.builder().variables.items[y].rank - 1;
@@ -263,8 +264,9 @@ constexpr bool differentiate_softmax(gradient_writer& w) {
 }
 
 /// With h = d Scale, the normalised rows x, and their reciprocal deviation r, dX is P h, where P h
-/// = r (h - mean h - x mean(h x)). P is symmetric, so the gradient of h is P g. That of X is -r (P
-/// h mean(g x) + P g mean(h x) + x mean(g P h)). Gradients of dScale and dBias are not known here.
+/// = r (h - mean h - x mean(h x)). P is symmetric, so the gradient of h is P g. The gradient of X
+/// is -r (P h mean(g x) + P g mean(h x) + x mean(g P h)). Gradients of dScale and dBias are not
+/// supported.
 constexpr bool differentiate_layer_norm(gradient_writer& w) {
   program_builder& b = w.builder();
   const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.slope(0);

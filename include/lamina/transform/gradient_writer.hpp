@@ -14,12 +14,12 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// Writes the gradient of one gradient operator as ordinary operators, which have gradients in
-/// turn. In its names, "slope" is the gradient of a result of the gradient operator.
+/// turn. In the names of functions, "slope" is the gradient of a result of the gradient operator.
 class gradient_writer {
  public:
   constexpr gradient_writer(program_builder& b, const operator_desc& op) : b_(b), op_(op) {}
 
-  /// The i-th argument of an operator without lists.
+  /// The i-th argument of the gradient operator, if none of its arguments is a list.
   constexpr int input(int i) const { return b_.arguments.items[op_.inputs + i]; }
   /// The gradient of Out, the last argument.
   constexpr int of_out() const { return b_.arguments.items[op_.outputs - 1]; }
@@ -39,13 +39,13 @@ class gradient_writer {
     return same;
   }
 
-  /// A new variable of the shape of `like`.
+  /// Adds a variable with the shape of `like`.
   constexpr int made(int like) {
     const variable_desc v = b_.variables.items[like];
     return b_.variables.push({-1, like, "@GRAD@OF@", b_.variables.count, v.dims, v.rank, v.rows, -1,
                               b_.current_block, v.type, variable_kind::gradient, false, false});
   }
-  /// Out of operator Op with inputs X and Y and the shape of X.
+  /// Appends operator Op with inputs X and Y. Returns its Out, which has the shape of X.
   template <class Op>
   constexpr int of_two(int x, int y, int attributes = -1) {
     const int out = made(x);
@@ -64,14 +64,14 @@ class gradient_writer {
   constexpr int scaled(int x, double factor, double bias = 0) {
     return of_one<operators::scale>(x, b_.attribute_list(factor, bias, true));
   }
-  /// x within -most and most. A polynomial of it is finite where a factor beside it vanishes: the
-  /// product of 0 and an infinite number would be NaN.
+  /// Clips x to -most ... most, so that a polynomial of x stays finite where it is multiplied by 0:
+  /// the product of 0 and an infinite number would be NaN.
   constexpr int limited(int x, double most) {
     return of_one<operators::clip>(x, b_.attribute_list(-most, most));
   }
   /// x times one number per row, of shape [rows, 1, ...].
   constexpr int row_product(int x, int y) { return product(x, y, b_.attribute_list(0)); }
-  /// Op, a reduction, of the dimensions of x from `first` on, which become ones.
+  /// Reduces x by operator Op over the dimensions from `first` on, which get size 1.
   template <class Op>
   constexpr int reduced(int x, int first) {
     const variable_desc v = b_.variables.items[x];
@@ -89,26 +89,27 @@ class gradient_writer {
     return out;
   }
   constexpr int zeros(int like) { return of_one<operators::fill_zeros_like>(like); }
-  /// The gradient operator of Op with the value that it reads and the gradient of its result.
+  /// Appends the gradient operator of Op, which reads a value of the forward operator and the
+  /// gradient of its result.
   template <class Op>
   constexpr int gradient(int value, int of_out, int attributes = -1) {
     return of_two<gradient_of<Op>>(value, of_out, attributes);
   }
 
-  /// Makes factor * x a part of the gradient of a variable.
+  /// Adds factor * x to the gradient of a variable.
   constexpr void give(int variable, int x, double factor = 1) {
     if (const int part = partial_gradient(b_, variable); part >= 0)
       b_.add_operator(schema_of<operators::scale>(), {x}, {part},
                       b_.attribute_list(factor, 0.0, true));
   }
-  /// Makes Out of operator Op(X, Y) a part of the gradient of a variable.
+  /// Adds the result of operator Op(X, Y) to the gradient of a variable.
   template <class Op>
   constexpr void give_of_two(int variable, int x, int y, int attributes) {
     if (const int part = partial_gradient(b_, variable); part >= 0)
       b_.add_operator(schema_of<Op>(), {x, y}, {part}, attributes);
   }
-  /// Makes result `side` of the gradient operator of Op, of operands x and y and a gradient of the
-  /// result, a part of the gradient of a variable.
+  /// Adds result `side` of the gradient operator of Op to the gradient of a variable. The operands
+  /// of Op are x and y; `of_out` is the gradient of its result.
   template <class Op>
   constexpr void give_side(int variable, int side, int x, int y, int of_out, int attributes) {
     if (const int part = partial_gradient(b_, variable); part >= 0)

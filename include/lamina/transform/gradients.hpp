@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/gradients.hpp - gradients as values of a program. Fluid: calc_gradient.
+// lamina/transform/gradients.hpp - gradients that a program can use as values. Fluid:
+// calc_gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,13 +21,13 @@ namespace detail {
 /// Records the gradients of one target in the current block.
 class gradient_recorder {
  public:
-  /// `weight`: the gradient of the target, or -1 for ones.
+  /// `weight` is the variable with the gradient of the target, or -1 for ones.
   constexpr gradient_recorder(program_builder& b, int target, int weight)
       : b_(b), target_(target), weight_(weight), variables_(b.variables.count) {}
 
-  /// Writes the gradient of variable x[i] to made[i].
+  /// Sets made[i] to the variable that is the gradient of variable x[i].
   constexpr void record(const int* x, int n, int* made) {
-    for (int i = 0; i < n; ++i) made[i] = x[i];  // the results after an error
+    for (int i = 0; i < n; ++i) made[i] = x[i];  // valid variables after an error, too
     if (b_.variables.items[target_].block != b_.current_block)
       return fault(fault_kind::gradient_block, target_);
     const int operators = b_.operators.count;
@@ -47,7 +48,7 @@ class gradient_recorder {
     blocks.sweep(b_.current_block, operators);
     for (int i = 0; i < n; ++i) {
       made[i] = gradient_variable(b_, x[i]);
-      // The target depends on x by functions without a gradient or with the gradient 0.
+      // The target depends on x only by functions that have no gradient or whose gradient is 0.
       if (made[i] < 0) made[i] = state.gradient[x[i]] = zero_gradient(b_, x[i]);
       if (b_.variables.items[made[i]].kind == variable_kind::selected_rows)
         fault(fault_kind::gradient_of_rows, x[i]);
@@ -90,8 +91,8 @@ class gradient_recorder {
     }
   }
 
-  /// Numbers the names of the new variables: "x@GRAD_0" is the first gradient of x that is a value.
-  /// So the gradients of a trainer, "x@GRAD", are never taken for them.
+  /// Numbers the names of the new variables: "x@GRAD_0" is the first gradient of x that the program
+  /// uses as a value. So these gradients are never confused with those of a trainer, "x@GRAD".
   constexpr void number_names() {
     int next[gradient_state::capacity];
     for (int v = 0; v < b_.variables.count; ++v) next[v] = 0;
@@ -107,7 +108,7 @@ class gradient_recorder {
 
   program_builder& b_;
   int target_, weight_;
-  int variables_;  // number of variables before
+  int variables_;  // number of variables at the beginning
 };
 
 /// A target with the weights of its elements.
@@ -141,8 +142,9 @@ inline constexpr bool is_real_variable<variable<double, R, D...>> = true;
 
 namespace layer {
 
-/// A target whose elements have the given weights, a variable of the same shape: gradients() then
-/// returns d (sum weight * y) / d x. No gradient flows into the weights. Fluid: target_gradients.
+/// A target for gradients() with a weight per element; `weight` is a variable of the shape of y.
+/// The gradients are then d (sum weight * y) / d x. No gradient flows into the weights. Fluid:
+/// target_gradients.
 template <class T, class R, int... D>
 constexpr auto weighted_target(const variable<T, R, D...>& y, const variable<T, R, D...>& weight) {
   return lamina::detail::weighted<variable<T, R, D...>, variable<T, R, D...>>{y, weight};

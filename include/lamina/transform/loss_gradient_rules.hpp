@@ -17,25 +17,26 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The costs of classifications that have second derivatives.
+/// The classification costs that have second derivatives.
 using twice_differentiable_losses =
     operator_list<operators::sigmoid_cross_entropy_with_logits,
                   operators::softmax_with_cross_entropy, operators::cross_entropy>;
 
 namespace detail {
 
-/// The gradient operator itself with other values and another gradient of the cost. Its result has
-/// the shape of `like`.
+/// Appends the same gradient operator with other values and another gradient of the cost. Its
+/// result has the shape of `like`.
 constexpr int same_gradient(gradient_writer& w, int like, int first, int second, int of_out) {
   const int out = w.made(like);
   w.builder().add_operator(*w.op().schema, {first, second, of_out}, {out}, w.attributes());
   return out;
 }
 
-/// dX = m d (s - label) / n with s = sigmoid(X), where m is 0 for labels that are ignored, and n
-/// counts the others if the cost is normalised. The gradient of d is the same operator of g, and
-/// that of X is m d g s (1 - s) / n. At large X, s is 1, and at small X it is 0: the difference of
-/// the operator there multiplies a gradient by m / n.
+/// dX = m d (s - label) / n with s = sigmoid(X), where m is 0 for ignored labels and 1 for the
+/// others; n is the number of the others if the cost is normalised, and 1 if not. The gradient of d
+/// is the same operator applied to g, and the gradient of X is m d g s (1 - s) / n. For large X, s
+/// is 1, and for small X it is 0, so the difference of the operator's results for both multiplies a
+/// gradient by m / n.
 constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
   const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.slope(0);
   if (g < 0) return;
@@ -50,15 +51,15 @@ constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
   w.give(x, w.of_two<operators::elementwise_sub>(at(1000), at(-1000)));
 }
 
-/// Makes the sum of g times `factor` over the last dimension a part of the gradient of d, where
-/// dX = d factor, and d has one element per row of X.
+/// For dX = d factor, where d has one element per row of X: adds the sum of g * factor over the
+/// last dimension to the gradient of d.
 constexpr void give_row_sums(gradient_writer& w, int factor) {
   const int last = w.builder().variables.items[factor].rank - 1;
   w.give(w.of_out(), w.reduced<operators::reduce_sum>(w.product(w.slope(0), factor), last));
 }
 
 /// dX = -d label / X, with the label as a distribution. The gradient of d is the sum of -g label /
-/// X over each row, and that of X is d g label / X^2 = -dX g / X, which is 0 where dX is.
+/// X over each row. The gradient of X is d g label / X^2 = -dX g / X, which is 0 where dX is 0.
 constexpr void differentiate_cross_entropy(gradient_writer& w) {
   const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.slope(0);
   if (g < 0) return;
@@ -68,7 +69,8 @@ constexpr void differentiate_cross_entropy(gradient_writer& w) {
   w.give(x, w.gradient<operators::log>(x, w.product(dx, g)), -1);
 }
 
-/// The logits of which softmax_with_cross_entropy made a softmax, or -1 for other variables.
+/// If a variable is the softmax of a softmax_with_cross_entropy, the logits of that operator, else
+/// -1.
 constexpr int logits_of(const program_builder& b, int softmax) {
   for (int k = b.operators.count; k-- > 0;)
     if (const operator_desc& op = b.operators.items[k];
@@ -77,9 +79,9 @@ constexpr int logits_of(const program_builder& b, int softmax) {
   return -1;
 }
 
-/// dX = d (S sum label - label) with S = softmax(X), and 0 in rows that are ignored. The gradient
-/// of d is the sum of g (S sum label - label) over each row, and that of S is d g sum label. The
-/// operator with S = 0 gives -d label, so minus its sum is d sum label. As the softmax of the
+/// dX = d (S sum label - label) with S = softmax(X), and 0 in ignored rows. The gradient of d is
+/// the sum of g (S sum label - label) over each row, and the gradient of S is d g sum label. The
+/// operator with S = 0 yields -d label, so minus its sum is d sum label. As the softmax of the
 /// forward operator passes no gradients on, it is computed again.
 constexpr void differentiate_softmax_cross_entropy(gradient_writer& w) {
   const int label = w.input(0), s = w.input(1), d = w.of_out(), g = w.slope(0);

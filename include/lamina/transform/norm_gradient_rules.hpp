@@ -31,8 +31,9 @@ constexpr int channel_means(gradient_writer& w, int x) {
 
 /// With h = d Scale, the normalised channels x, and their reciprocal deviation r, dX is P h, where
 /// P h = r (h - mean h - x mean(h x)), and P h = r h if mean and variance are given. P is
-/// symmetric, so the gradient of h is P g. That of X is -r (P h mean(g x) + P g mean(h x) + x
-/// mean(g P h)), or 0. Gradients of dScale and dBias are not known here.
+/// symmetric, so the gradient of h is P g. The gradient of X is -r (P h mean(g x) + P g mean(h x) +
+/// x mean(g P h)), or 0 if mean and variance are given. Gradients of dScale and dBias are not
+/// supported.
 constexpr bool differentiate_batch_norm(gradient_writer& w) {
   program_builder& b = w.builder();
   const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.slope(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/pool_gradient_rules.hpp - the gradients of gradient operators that move each
-// gradient to the position of a largest element.
+// lamina/transform/pool_gradient_rules.hpp - the gradients of gradient operators of maximum pooling
+// and unpool, which move elements to or from the positions of largest elements.
 //
 // In the comments, d is the gradient of the pooled image, and g the gradient of dX.
 #pragma once
@@ -13,18 +13,18 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Operators that move elements to or from the positions of largest elements.
+/// The operators that move elements to or from the positions of largest elements.
 using twice_differentiable_positions =
     operator_list<operators::max_pool2d_with_index, operators::unpool>;
 
 namespace detail {
 
-/// The attributes of the windows of a pooling.
+/// The attributes that describe the windows of a pooling.
 struct pool_attributes {
   attribute_value ksize, strides, paddings;
   bool is_global, is_adaptive;
 
-  /// Whether each element is in one window at most.
+  /// Whether each element is in at most one window.
   constexpr bool are_apart(const program_builder& b) const {
     if (is_global) return true;
     if (is_adaptive || ksize.count != 2 || strides.count != 2) return false;
@@ -34,8 +34,8 @@ struct pool_attributes {
   }
 };
 
-/// Makes g at the given positions a part of the gradient of d. The gradient operator of unpool
-/// computes it, because in windows that are apart all positions differ.
+/// Adds the elements of g at the given positions to the gradient of d. The gradient operator of
+/// unpool reads them, because all positions differ if windows do not overlap.
 constexpr void give_at_positions(gradient_writer& w, int positions, const pool_attributes& a) {
   program_builder& b = w.builder();
   const int d = w.of_out();
@@ -45,8 +45,8 @@ constexpr void give_at_positions(gradient_writer& w, int positions, const pool_a
                    b.attribute_list(a.ksize, a.strides, a.paddings, b.text("max")));
 }
 
-/// dX is each d at the position of the largest element of its window; the gradient of d is g at
-/// these positions. Returns false if windows overlap or end outside of the image.
+/// dX has each element of d at the position of the largest element of its window; the gradient of d
+/// is g at these positions. Returns false if windows overlap or extend beyond the image.
 constexpr bool differentiate_max_pool(gradient_writer& w) {
   program_builder& b = w.builder();
   const attribute_value* const at = b.attributes.items + w.attributes();
@@ -62,7 +62,7 @@ constexpr bool differentiate_max_pool(gradient_writer& w) {
   return true;
 }
 
-/// The same where the positions are a result of the pooling.
+/// The same for a pooling that returns the positions.
 constexpr bool differentiate_indexed_pool(gradient_writer& w) {
   program_builder& b = w.builder();
   if (w.attributes() < 0) return false;
@@ -73,8 +73,8 @@ constexpr bool differentiate_indexed_pool(gradient_writer& w) {
   return true;
 }
 
-/// dX is d at the positions to which unpool moves the elements of X. The gradient of d is unpool of
-/// g.
+/// dX is d at the positions to which unpool moves the elements of X. The gradient of d is the
+/// result of unpool for g.
 constexpr void differentiate_unpool(gradient_writer& w) {
   program_builder& b = w.builder();
   const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/prune.hpp - keeps the operators that some variables need.
+// lamina/transform/prune.hpp - reduces a program to the operators that given variables need.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -76,7 +76,7 @@ class needed_operators {
     }
   }
 
-  // One pass; returns whether it found another needed operator.
+  // Makes one pass over the operators. Returns whether it found another needed operator.
   constexpr bool sweep() {
     bool found = false;
     for (int k = b_.operators.count; k-- > 0;) {
@@ -94,16 +94,16 @@ class needed_operators {
     if (op.schema->kind == operator_kind::source) return true;
     if (const int block = sub_block_of(b_, op); block >= 0)
       return blocks_[block] || (runs_forward(op) && variables_[scopes_of(b_, op)]);
-    // This operator empties a slot of an array, so it is needed whichever operators read the old
-    // value.
+    // This operator clears a slot of the array's gradient, so it is needed even if no needed
+    // operator reads its results.
     if (is<operators::write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
     bool needed = false;
     for_each_output(op, [&](int v) { needed = needed || variables_[v]; });
     return needed;
   }
   // Marks the variables that an operator reads. An operator that runs a forward block needs its
-  // condition; the operators inside name the rest. Blocks of gradients are kept whole, because each
-  // of their sums belongs to one variable that they read.
+  // condition; its other arguments follow from the operators inside. Blocks of gradients are kept
+  // whole, because each of their sums is the gradient of one variable that they read.
   constexpr void need_arguments(const operator_desc& op) {
     const bool runs = sub_block_of(b_, op) >= 0;
     if (runs && runs_forward(op)) return need(condition_of(b_, op));
@@ -147,7 +147,8 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   if (!has_cost) b.cost = -1;
 }
 
-/// Whether all targets are known. With `outside`: whether no known target belongs to a body.
+/// Whether all targets are found. With `outside`: whether no target is a variable of an inner
+/// block.
 template <class P, std::size_t N>
 constexpr bool all_targets(const int (&targets)[N], bool outside) {
   for (const int t : targets)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/unchanged_parameters.hpp - finds values that are stored while a gradient still
-// needs the old ones.
+// lamina/transform/unchanged_parameters.hpp - finds parameters that the program overwrites although
+// a gradient still needs their old values.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Whether an operator makes the gradient of variable v and no other.
+/// Whether an operator computes the gradient of variable v and no other gradient.
 constexpr bool makes_only_gradient_of(const program_builder& b, const operator_desc& op, int v) {
   for (int at = op.outputs; at < op.end; ++at)
     if (const int made = b.arguments.items[at]; made >= 0 && b.variables.items[made].of != v)
@@ -19,9 +19,10 @@ constexpr bool makes_only_gradient_of(const program_builder& b, const operator_d
   return true;
 }
 
-/// Reports a parameter that the gradients of operator k read and that has another value by then:
-/// one that was stored after operator k, or by a later iteration of a loop around it. The gradient
-/// operators of k begin with number `first`; `stores` has the numbers of the operators that store.
+/// Reports a parameter that the gradients of operator k read but that has another value by then:
+/// the value was stored after operator k, or by a later iteration of a loop around it. The gradient
+/// operators of k begin with operator `first`; `stores` holds the numbers of the operators that
+/// store values.
 constexpr void require_unchanged(program_builder& b, const constexpr_vector<int>& stores, int first,
                                  int k) {
   const int root = b.variables.items[b.cost].block;
@@ -38,7 +39,8 @@ constexpr void require_unchanged(program_builder& b, const constexpr_vector<int>
       for (int i = 0; i < n; ++i, ++at) {
         const int v = b.arguments.items[at];
         if (v < 0 || b.variables.items[v].kind != variable_kind::parameter) continue;
-        // A product's gradient of v alone is computed from the other operand.
+        // If operator g computes only the gradient of v, a factor of a product, it needs only the
+        // other factor.
         if (is_product && makes_only_gradient_of(b, op, v)) continue;
         for (int j = 0; j < stores.count; ++j) {
           const operator_desc& store = b.operators.items[stores.items[j]];

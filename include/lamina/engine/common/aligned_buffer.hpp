@@ -46,15 +46,15 @@ class aligned_buffer {
     data_ = static_cast<float*>(::operator new(bytes, alignment_of(floats)));
     size_ = floats;
 #if defined(MADV_HUGEPAGE)
-    // This is advice only, so a failure does not matter.
+    // The call is only a hint to the kernel, so a failure does not matter.
     if (bytes >= large_bytes) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
 #endif
     std::memset(data_, 0, bytes);
   }
-  /// The same for an array of which parts may stay as they are: on Linux, the zeros of a large
-  /// array take no memory until something else is written.
+  /// Like resize(), for an array that may be written only in part: on Linux, pages of a large array
+  /// take no memory until they are written.
   LAMINA_API LAMINA_COLD void resize_unwritten(std::size_t floats);
-  /// Keeps huge pages away from a large array of which only parts are in use.
+  /// Turns huge pages off for a large array that is used only in part.
   LAMINA_API LAMINA_COLD void use_small_pages() noexcept;
 
   float* data() noexcept { return data_; }
@@ -74,7 +74,8 @@ class aligned_buffer {
   static std::size_t bytes_of_pages(std::size_t floats) {
     return (floats * sizeof(float) + page_bytes - 1) / page_bytes * page_bytes;
   }
-  /// Returns whether the system has so many addresses.
+  /// Maps memory for the array. Returns false if the system refuses, for example for lack of
+  /// address space.
   LAMINA_API LAMINA_COLD bool map(std::size_t floats);
   LAMINA_API LAMINA_COLD void unmap() noexcept;
 #else
@@ -118,7 +119,7 @@ bool aligned_buffer::map(std::size_t floats) {
   void* const found = ::mmap(nullptr, bytes + page_bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (found == MAP_FAILED) return false;
-  // Gives back what lies before the first huge page and after the last one.
+  // Unmaps the parts before the first huge page and after the last huge page.
   std::byte* const begin = static_cast<std::byte*>(found);
   const std::size_t before =
       (page_bytes - reinterpret_cast<std::uintptr_t>(found) % page_bytes) % page_bytes;

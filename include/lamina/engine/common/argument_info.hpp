@@ -18,7 +18,7 @@ struct argument_info {
   int stride;   // distance between consecutive rows, in elements
   dtype type;
   bool panel;
-  bool swapped;    // memory holds dimensions 1 and 2 of the four exchanged (plan/aliasing.hpp)
+  bool swapped;    // dimensions 1 and 2 are exchanged in memory (plan/aliasing.hpp)
   int dims, rank;  // the whole shape: position and length in the program's list of dims
 };
 
@@ -54,7 +54,7 @@ struct operand {
   const int* dims;
   int rank;
   int domain = 0;        // the row domain that the rows belong to; 0: none
-  bool swapped = false;  // memory holds the inner dimensions 1 and 2 exchanged
+  bool swapped = false;  // the inner dimensions 1 and 2 are exchanged in memory
 
   template <class T>
   T* row(int r) const {

@@ -12,8 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Tensor arrays that callers take and give back. An array in the pool keeps its memory for the
-/// next caller.
+/// Lends tensor arrays to callers. A returned array keeps its memory for the next caller.
 template <class Chunks>
 class array_pool {
  public:

@@ -12,13 +12,13 @@
 namespace lamina::inline LAMINA_ABI::engine {
 
 /// Runs the blocks of program P on the memory of a machine. The template argument Engine provides:
-///   memory_type, schedule, context_type (what kernels receive), chunks (where values lie);
+///   memory_type, schedule, context_type (an argument of kernels), chunks (memory of values);
 ///   static void run_group(memory_type&, int group, const context_type&);
 ///   static bool is_true(memory_type&, int argument);
 ///   static int* rows(memory_type&);   by domain
 ///   static const int** offsets(memory_type&);
 ///   static constexpr int own_words(int loop);   words that the engine adds to a frame's head
-///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   where they are
+///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   called with them
 ///   static void bind_rows(memory_type&);   called after the rows of a mini-batch were set
 /// An engine that keeps additional values in the frame of an iteration also provides:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
@@ -120,8 +120,8 @@ class block_runner : loop_frames<P, Engine> {
       } else if (!tables::keeps_frames || !tables::nests_loops || loop.inner == 0) {
         run_inner(c.block);
       } else {
-        // This loop keeps no frames, but its inner loops may. Their gradients run in the same
-        // iteration, so their frames end with it.
+        // This loop keeps no frames, but its inner loops may. The gradients of inner loops run in
+        // the same iteration, so the frames are freed at its end.
         const auto below = frames_.top();
         run_inner(c.block);
         frames_.reset(below);

@@ -24,7 +24,7 @@ struct block_call {
   int block;
   int loop;       // the forward loop (use: loop or loop_gradient); -1 for a branch
   int condition;  // the program variable that is tested, or -1
-  bool again;     // a later gradient block walks through the same iterations, so their frames stay
+  bool again;     // another gradient block runs the same iterations later, so the frames stay
 };
 
 /// The values with rows of one domain that the frames of a loop keep.

@@ -46,8 +46,8 @@ struct broadcast_layout {
   int arrays;
   bool is_summed;
 
-  /// `axis`: the dimension of the largest shape at which the smaller shapes begin; -1: all shapes
-  /// end at the same dimension.
+  /// `axis` is the dimension of the largest shape at which the smaller shapes begin; -1 means that
+  /// all shapes end at the same dimension.
   broadcast_layout(const operator_call& c, int count, const operand* operands, int axis)
       : arrays(count) {
     array_layout layouts[bound(Most)];
@@ -66,8 +66,8 @@ struct broadcast_layout {
     for (int d = 0; d < space.rank; ++d) add(loops, d);
     return loops;
   }
-  /// kept(): the loops over the elements of the output. summed(): the loops over the positions that
-  /// are summed into one element.
+  /// kept() returns the loops over the elements of the output, summed() the loops over the
+  /// positions that are summed into one element.
   loop_nest<Most> kept() const { return some(false); }
   loop_nest<Most> summed() const { return some(true); }
 

@@ -24,7 +24,7 @@ struct domain_rows {
   std::int64_t first[bound(Domains)] = {};  // the first row of this run in the whole mini-batch
 
   constexpr domain_rows() = default;
-  /// A batch of dense samples.
+  /// The rows of a batch of samples without sequences.
   constexpr explicit domain_rows(int batch_rows, std::int64_t first_row = 0) {
     count[batch::domain] = batch_rows;
     first[batch::domain] = first_row;

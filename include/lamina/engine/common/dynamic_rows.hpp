@@ -18,8 +18,8 @@ namespace lamina::inline LAMINA_ABI::engine {
 /// yet has no address, but it has a domain.
 inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
 
-// Call, below, is the host's view of an operator call. It has the members of operator_call and, for
-// a domain, sequences(), make_offsets() and set_rows().
+// In the functions below, the type Call is the host's view of an operator call. It has the members
+// of operator_call and, for a domain, sequences(), make_offsets() and set_rows().
 
 /// The number of levels of nested sequences that the rows of a domain form.
 inline int levels_of(const operator_call& c, int domain) {
@@ -77,9 +77,9 @@ void hand_over_sequences(const Call& c, int from, int to) {
   }
 }
 
-/// Sets the sequences of a domain of `rows` rows to those with the offsets `numbers`, which are
-/// checked. Without `append`, makes one parent row per sequence. With `append`, requires one
-/// sequence for each of `rows` rows.
+/// Checks the sequence offsets `numbers` and sets the sequences of a domain of `rows` rows to them.
+/// Without `append`, makes one parent row per sequence. With `append`, requires one sequence for
+/// each of `rows` rows.
 template <class Call, class Numbers>
 void made_offsets(const Call& c, int domain, int rows, bool append, const Numbers& numbers) {
   const int count = static_cast<int>(numbers.size()), n = count > 0 ? count - 1 : 0;
@@ -153,8 +153,8 @@ void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, 
   }
 }
 
-/// Calls f(input, first row, rows, first row of the result) for each sequence that is joined. For
-/// each sequence index, the result holds that sequence of every variable of slot 0 in turn.
+/// Calls f(input, first row, rows, first row of the result) for each sequence that is concatenated.
+/// Sequence i of the result consists of sequence i of every variable of slot 0 in turn.
 template <class Call, class F>
 void for_each_joined(const Call& c, F&& f) {
   const int inputs = c.input_count(0);

@@ -29,9 +29,9 @@ struct host_chunks {
   static chunk* make(std::size_t floats) { return new chunk(floats); }
 };
 
-/// Two stacks, one for the heads of frames and one for their values. They are separate because
-/// kernels leave finite numbers in the padding between rows, and words of a head must not get
-/// there.
+/// Two stacks, one for the heads of frames and one for their values. They are separate because the
+/// padding between rows must hold finite numbers: memory for values must never have held the words
+/// of a head.
 template <class Chunks>
 struct frame_memory {
   using word = std::uintptr_t;
@@ -47,8 +47,8 @@ struct frame_memory {
     heads.reset(to.heads);
     values.reset(to.values);
   }
-  /// Frees the memory between two stored heights, if nothing lies above it. Something may lie above
-  /// it because the gradients of several costs need not visit loops in reverse order.
+  /// Frees the memory between two stored heights if it is at the top of the stacks. It may not be,
+  /// because the gradients of several costs need not visit loops in reverse order.
   void free(const word* begin, const word* end) {
     if (!is_above(heads.top(), kept(end).heads) && !is_above(values.top(), kept(end).values))
       reset(kept(begin));

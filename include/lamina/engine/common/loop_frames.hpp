@@ -2,10 +2,10 @@
 // lamina/engine/common/loop_frames.hpp - the frames of loop iterations, and the rows that operators
 // make in iterations.
 //
-// A frame holds the values of one loop iteration that its gradient reads later. It consists of a
-// head (a list of words) and the kept values, grouped by row domain. Kernels write these values
-// directly into the frame: when an iteration or its gradient starts, the addresses of these
-// arguments are set to the frame's memory.
+// A frame holds the values of one loop iteration that the gradient of the iteration reads later. It
+// consists of a head (a list of words) and the kept values, grouped by row domain. Kernels write
+// these values directly into the frame: when an iteration or its gradient starts, the addresses of
+// these arguments are set to the frame's memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +21,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The frames of the loops of program P while a machine runs its blocks. Engine: see
-/// block_runner.hpp.
+/// The frames of the loops of program P while a machine runs its blocks. block_runner.hpp describes
+/// the template argument Engine.
 template <class P, class Engine>
 class loop_frames {
  protected:
@@ -61,7 +61,8 @@ class loop_frames {
     return reinterpret_cast<T*>(w);
   }
 
-  /// Begins a run: removes all frames and marks only the rows of fed data as known.
+  /// Begins a run: removes all frames, and marks the rows of fed data as known and all other rows
+  /// as unknown.
   void begin_run(memory_type& memory, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
     allocator_ = {this, &set_rows_of, &make_offsets, &show_of, &knows_rows};
@@ -254,8 +255,8 @@ class loop_frames {
   static word* array_words(const loop_desc& loop, word* frame) {
     return frame + first_word + loop.kept_count + 2 * loop.domain_count + loop.inner;
   }
-  // Exchanges the current tensor arrays with those that the iteration kept in the frame. Returns
-  // the word of the head after them.
+  // Exchanges the current tensor arrays with the arrays that the iteration kept in the frame.
+  // Returns the address of the next word of the head.
   word* swap_arrays(const loop_desc& loop, word* frame) {
     word* at = array_words(loop, frame);
     for (int i = loop.arrays; tables::keeps_arrays && i < loop.arrays + loop.array_count; ++i)
@@ -301,7 +302,8 @@ class loop_frames {
   }
   void set_rows(int domain, int rows) {
     if (known_[domain]) {
-      // An operator may make only the first rows of a time step, that is fewer than the step has.
+      // An operator may make only the first rows of a time step and so fewer rows than the step
+      // has.
       const bool fewer = rows < Engine::rows(*memory_)[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;
       if (Engine::rows(*memory_)[domain] == rows || fewer) return;

@@ -15,8 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine {
 /// One call of an operator. Slots are numbered as in the operator's schema.
 class operator_call {
  public:
-  /// `op`: the operator that holds the attributes; null for a copy that the plan inserted. `rows`:
-  /// the number of rows per domain.
+  /// `op` is the operator that holds the attributes, or null for a copy that the plan inserted;
+  /// `rows` is the number of rows per domain.
   operator_call(const program_view& program, float* const* arguments, const argument_info* info,
                 const operator_schema* schema, const operator_desc* op, const int* rows)
       : program_(program),
@@ -36,7 +36,7 @@ class operator_call {
     return known < 0 ? rows[domain_of_rows(known)] * parts_of_rows(known) : known;
   }
 
-  /// The number of variables in an input slot. A slot that is no list counts as 1, even if its
+  /// The number of variables in an input slot. A slot that is not a list counts as 1, even if its
   /// variable is absent.
   int input_count(int slot) const {
     return schema().inputs[slot].duplicable ? program_.arguments[input_start(slot)] : 1;
@@ -112,7 +112,7 @@ class operator_call {
     return n;
   }
 
-  /// The variable of the program whose elements an input has at `data`; -1 if there is none.
+  /// The program's variable whose elements are at address `data` of an input; -1 if there is none.
   int variable_of(const void* data) const {
     if (op_ == nullptr || data == nullptr || program_.arguments == nullptr) return -1;
     int n = 0, at = op_->inputs;
@@ -125,7 +125,7 @@ class operator_call {
   }
 
  private:
-  // In the program's list of arguments, the variables of a list slot follow their count.
+  // In the program's list of arguments, the length of a list slot precedes its variables.
   int input_start(int slot) const {
     int at = op_->inputs;
     for (int s = 0; s < slot; ++s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/part_layout.hpp - offsets and strides of the array parts that operators
-// join, cut out, pad, repeat or transpose.
+// concatenate, slice, pad, repeat or transpose.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -91,8 +91,8 @@ struct expanded_layout {
   }
 };
 
-/// For each dimension of transpose's result, the stride in X. With `back`, the strides for the
-/// gradient of X.
+/// Returns the stride in X for each dimension of transpose's result; with `back`, the strides for
+/// the gradient of X.
 struct turned_steps {
   std::ptrdiff_t step[array_layout::most] = {};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/process_calls.hpp - what an operator asks of the other processes of a run.
+// lamina/engine/common/process_calls.hpp - the interface for collective calls from kernels to the
+// other processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,25 +12,25 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// How the arrays of several processes become one.
+/// The function that combines the arrays of several processes, element by element.
 enum class process_reduction : std::uint8_t { sum, max };
 
 /// A reduction over all processes of a run.
 struct reduction_call {
   process_reduction kind;
-  bool of_samples;    // a process without samples in the mini-batch adds nothing
-  int place;          // which operator of the program asks; -1: not known
+  bool of_samples;    // leave out processes that have no samples in the mini-batch
+  int place;          // identifies the operator that calls; -1: not known
   dtype type;         // float32, float64, int32 or int64
-  std::size_t count;  // elements
+  std::size_t count;  // number of elements
 };
 
-/// The other processes of a run, as kernels see them; train/world_calls.hpp implements it. All
-/// processes make the same calls in the same order.
+/// The interface by which kernels reduce an array over all processes of a run;
+/// train/world_calls.hpp implements it. All processes must make the same calls in the same order.
 class process_calls {
  public:
   virtual ~process_calls() = default;
-  /// Memory for an array of this size, aligned for all types. A kernel writes its array there in
-  /// row-major order, calls reduce(), and reads the result there.
+  /// Returns memory for an array of this size, aligned for all types. A kernel writes its array
+  /// there in row-major order, calls reduce(), and reads the result there.
   virtual void* array(std::size_t bytes) = 0;
   /// Replaces the array by the reduced one, which has the same bits in all processes. Throws
   /// lamina::error in all processes if they do not make the same call.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/row_allocator.hpp - functions by which kernels set row counts and read
-// mini-batches while a program runs; the same for all engines.
+// lamina/engine/common/row_allocator.hpp - functions by which kernels of all engines set row counts
+// and read mini-batches while a program runs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,9 @@ namespace lamina::inline LAMINA_ABI::engine {
 
 class process_calls;
 
-/// Functions by which kernels set the rows of domains that are made while a program runs. Examples
-/// are the batch rows that a condition selects, the sequences that are still active at a time step,
-/// and sequences with new lengths.
+/// Functions by which kernels set the rows of a domain while a program runs. Examples are the batch
+/// rows that a condition selects, the sequences that are still active at a time step, and sequences
+/// with new lengths.
 struct row_allocator {
   void* machine;
   void (*set_rows)(void* machine, int domain, int rows);

@@ -15,8 +15,8 @@
 namespace lamina::inline LAMINA_ABI::engine {
 
 /// An array of slots; each slot holds one tensor with any number of rows. Its memory only grows: a
-/// run that needs no more than an earlier run allocates nothing. Written values do not move. For
-/// Chunks see frame_stack. Fluid: LoDTensorArray.
+/// run that needs no more than an earlier run allocates nothing. Written values do not move.
+/// `Chunks` allocates memory, see frame_stack. Fluid: LoDTensorArray.
 template <class Chunks>
 class tensor_array {
  public:
@@ -38,7 +38,7 @@ class tensor_array {
   const int* offsets(int i) const { return offsets_.data() + at(i).offsets; }
   int sequences(int i) const { return at(i).sequences; }
 
-  /// Gives slot i a value of `rows` rows, and returns its memory of `floats` floats.
+  /// Prepares slot i for a value of `rows` rows, and returns memory of `floats` floats for it.
   float* write(int i, int rows, std::size_t floats) {
     slot& s = take(i, rows);
     if (how_ == slot_memory::alternate)
@@ -50,14 +50,14 @@ class tensor_array {
     }
     return s.data;
   }
-  /// Lets slot i refer to `rows` rows at `data`, outside of the array. They must stay there as long
-  /// as the slot is read.
+  /// Lets slot i refer to `rows` rows at `data`, outside of the array. This memory must stay valid
+  /// as long as the slot is read.
   void refer(int i, int rows, float* data) {
     slot& s = take(i, rows);
     s.data = data;
     s.capacity = 0;
   }
-  /// Allocates memory that belongs to no slot.
+  /// Allocates memory that does not belong to a slot.
   float* allocate(std::size_t floats) { return memory_.push(floats); }
   /// Sets the number of sequences of slot i, which must have a value. Returns memory for their
   /// `sequences + 1` offsets.
@@ -82,7 +82,7 @@ class tensor_array {
   void erase(int i) {
     if (i < used_) at(i).rows = -1;
   }
-  /// Removes all slots; the memory stays.
+  /// Removes all slots, but keeps the memory.
   void clear() {
     used_ = 0;
     memory_.reset({0, 0});

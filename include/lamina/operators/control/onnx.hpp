@@ -18,7 +18,7 @@ namespace onnx {
 
 /// The maximal number of loop steps that are unrolled in the graph.
 inline constexpr int most_repeated_steps = 10000;
-/// A value of one element without dimensions, as conditions are.
+/// Reshapes a value of one element to rank 0, the rank of conditions.
 inline const std::string& scalar(onnx_operator& op, const std::string& value) {
   return op.reshape(value, {});
 }

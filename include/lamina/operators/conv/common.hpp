@@ -20,13 +20,13 @@ struct conv_side {
   int stride = 1, padding = 0, dilation = 1;
 };
 
-/// The shape of a convolution of volumes. Images are volumes of depth 1.
+/// The shape of a convolution. Volumes are the general case; images are volumes of depth 1.
 struct conv_shape {
   int groups = 1, large_channels = 1, small_channels = 1;  // channels per group
   conv_side side[3];                                       // depth, height, width
 
   conv_shape() = default;
-  /// Sets only what the filter determines: channels and taps.
+  /// Sets only the members that the filter determines: channels and taps.
   constexpr conv_shape(const int* filter_dims, int rank, int group_count)
       : groups(group_count),
         large_channels(filter_dims[1]),

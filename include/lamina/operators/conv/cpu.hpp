@@ -29,7 +29,7 @@ template <class Real>
 inline constexpr bool is_float = std::is_same_v<Real, float>;
 
 struct conv_kernel {
-  static constexpr bool convolves = true;  // may use the special methods of conv_methods
+  static constexpr bool convolves = true;  // the special algorithms of conv_methods may be used
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), residual = c.input(3);

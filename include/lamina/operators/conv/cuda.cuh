@@ -26,14 +26,15 @@ template <class Backend, conv_folds Fold>
 using conv_tile =
     typename Backend::product_tile::template folded<Fold == many_taps ? 1 : static_cast<int>(Fold)>;
 
-/// How image dimensions are folded in the kernel that computes a convolution of this kind.
+/// Returns the fold, that is, the tile shape (conv_tile.hpp), of the kernel that computes a
+/// convolution of this kind.
 template <conv_kind Kind>
 constexpr conv_folds fold_of(const conv_shape& s) {
   return fold_of_image(s, Kind == conv_kind::forward ? s.small_channels : s.large_channels);
 }
 
-/// Splits the sum over the terms of a convolution that has few tiles into as many parts as keep a
-/// device busy. The number of parts depends only on sizes, so that equal inputs give equal bits.
+/// If a convolution has few tiles, splits its sums into several parts, to have enough blocks for a
+/// device. The number of parts depends only on sizes, so that equal inputs give equal bits.
 template <conv_kind Kind, class Shape>
 class conv_parts {
  public:
@@ -49,8 +50,8 @@ class conv_parts {
     return std::clamp(wanted_blocks / at_least_one(tiles), 1, most());
   }
   int terms_of_one(int parts) const { return (terms_ + parts - 1) / parts; }
-  /// Scratch floats for the sums of all parts. It suffices for fewer images as well, which may be
-  /// split into more parts.
+  /// Scratch floats for the sums of all parts. It is also enough for fewer images, although their
+  /// sums may be split into more parts.
   std::ptrdiff_t scratch() const {
     if (most() == 1) return 0;
     return (std::min)(std::ptrdiff_t{images_} * columns() * most(),
@@ -130,7 +131,7 @@ struct conv_launch {
 using keep_head =
     expression::statements<expression::let<operators::keep, 0, 2, expression::head_value>>;
 
-/// A convolution outside of fused groups: computes images `to` from images `from`.
+/// Computes a convolution that is not in a fused group: images `to` from images `from`.
 template <conv_kind Kind, conv_folds Folds, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
               const operand& to, float* scratch) {
@@ -274,7 +275,7 @@ struct call_kernel<operators::conv_filter_gradient_sum> {
   }
 };
 
-/// Out[c] = the sum of channel c.
+/// Computes Out[c] = the sum of channel c.
 template <>
 struct call_kernel<operators::channel_sums> {
   static constexpr bool launches = true;

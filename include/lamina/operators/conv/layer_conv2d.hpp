@@ -67,8 +67,8 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
   constexpr bool fits = !sound || out.least(1);
   static_assert(check<fits, expects<Size.height, Size.width>, gets<H, W>>,
                 "lamina: conv2d: a filter fits into the padded image");
-  // After an invalid argument the result has the type of the input, so that one mistake gives one
-  // error.
+  // After an invalid argument the result has the type of the input, so that one mistake causes only
+  // one error.
   constexpr bool good = real && sound && divides && fits;
   using result =
       variable<T, R, (good ? Filters : C), (good ? out.height : H), (good ? out.width : W)>;

@@ -8,7 +8,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Depth, height and width. `3` converts to {3, 3, 3}.
+/// The extents of a volume: depth, height and width. `3` converts to {3, 3, 3}.
 struct extent3 {
   int depth, height, width;
 

@@ -30,7 +30,7 @@ inline void lower_conv_transpose(onnx_operator& op) {
   std::vector<std::string> inputs{op.in("Input"), op.in("Filter")};
   if (op.has("Bias")) inputs.push_back(op.in("Bias"));
   std::vector<onnx_attribute> window = window_of(op, 2);
-  // The rows and columns by which output_size exceeds the minimal size.
+  // Returns by how many rows and columns output_size exceeds the minimal size.
   const auto strides = each_side(op, "strides", 2, 1), paddings = each_side(op, "paddings", 2, 0),
              dilations = each_side(op, "dilations", 2, 1);
   std::vector<std::int64_t> more;

@@ -141,7 +141,7 @@ requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
 template <class Op>
 concept counting_operator = Op::kind == operator_kind::pointwise&& is_exact<Op> && !is_division<Op>;
 
-/// Computes counters and conditions of loops; needs no code for arrays of other types.
+/// Computes counters and conditions of loops, without the code for arrays of other types.
 template <counting_operator Op>
 void count(const call_context& c) {
   [&]<std::size_t... K>(std::index_sequence<K...>) {

@@ -18,8 +18,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The inputs. Loops: `kept` runs over output elements, `over` over the elements that are added up
-/// for one output element.
+/// The inputs and the loops. `kept` runs over the output elements, `over` over the elements that
+/// are added up for one output element.
 template <int Inputs, int Scalars, class T>
 struct pointwise_call_arguments {
   const void* in[bound(Inputs)];

@@ -60,8 +60,8 @@ void evaluate(call_context<Real>& ctx) {
   const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
   const T zero = 0;
 
-  // The result has the shape of the largest input. If an input has no elements, and so no rows, the
-  // result has its shape. The other inputs are broadcast to it.
+  // The result has the shape of the largest input. If an input has no elements (because it has no
+  // rows), the result has the shape of this input. The other inputs are broadcast to it.
   tensor_shape shape{1};
   std::size_t largest = 0;
   bool first = true;
@@ -109,7 +109,7 @@ void evaluate(call_context<Real>& ctx) {
     xt::xarray<T> result = xt::xarray<T>::from_shape(shape);
     function_of<T>(schema)(k, static_cast<std::int64_t>(whole), argument.data(), stride.data(),
                            result.data());
-    // The gradient of a broadcast input is the sum over its copies.
+    // The gradient of a broadcast input is the sum over all positions that read the same element.
     const bool gradient = ctx.output_desc(slot).kind == variable_kind::gradient;
     const tensor_shape wanted = gradient ? ctx.output_shape(slot) : shape;
     if (size_of(wanted) == whole) {
@@ -160,7 +160,7 @@ inline counting_function counting_function_of(const operator_schema& schema) {
   return nullptr;
 }
 
-/// Out = f(X, attributes) if all are integers; otherwise returns false.
+/// Computes Out = f(X, attributes) if all of them are integers; otherwise returns false.
 template <class Real>
 bool evaluate_counting(call_context<Real>& ctx) {
   const operator_schema& schema = ctx.schema();
@@ -211,7 +211,7 @@ inline whole_function whole_function_of(const operator_schema& schema) {
   return nullptr;
 }
 
-/// Out = f(X, Y) if both are integers and Y is broadcast to X; otherwise returns false.
+/// Computes Out = f(X, Y) if both are integers and Y is broadcast to X; otherwise returns false.
 template <class Real>
 bool evaluate_whole(call_context<Real>& ctx) {
   const whole_function f = whole_function_of(ctx.schema());
@@ -223,7 +223,7 @@ bool evaluate_whole(call_context<Real>& ctx) {
   const std::int64_t *const x = broadcast<std::int64_t>(ctx, "X", shape, axis, of_x),
                             *const y = broadcast<std::int64_t>(ctx, "Y", shape, axis, of_y);
   const std::size_t n = size_of(shape);
-  if (n != 0 && (x == nullptr || y == nullptr)) return false;  // X is broadcast or misfits
+  if (n != 0 && (x == nullptr || y == nullptr)) return false;  // the shape of Y does not fit X
   const bool divides = &ctx.schema() == &schema_of<operators::elementwise_div>() ||
                        &ctx.schema() == &schema_of<operators::elementwise_mod>() ||
                        &ctx.schema() == &schema_of<operators::elementwise_floordiv>();

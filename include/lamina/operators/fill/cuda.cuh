@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/cuda.cuh - values that are written in a program: assign_value.
+// lamina/operators/fill/cuda.cuh - constants with given elements: assign_value.
 #pragma once
 
 #include <lamina/core/config.hpp>

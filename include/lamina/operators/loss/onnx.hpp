@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// A cost of two pieces: `inside` where `condition` is true, else `outside`.
+/// A piecewise cost: `inside` where `condition` is true, else `outside`.
 inline const std::string& choose(onnx_operator& op, const std::string& condition,
                                  const std::string& inside, const std::string& outside) {
   return op.node("Where", {condition, inside, outside});

@@ -15,15 +15,16 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Scale or Bias of a norm: the parameter in a given shape or, if it is absent, a neutral constant.
+/// Scale or Bias of a norm: the parameter, reshaped to a given shape. If it is absent, a constant
+/// without effect.
 inline std::string norm_parameter(onnx_operator& op, const char* slot, float otherwise,
                                   const std::vector<std::int64_t>& shape) {
   if (op.has(slot)) return shape.size() == 1 ? op.in(slot) : op.reshape(op.in(slot), shape);
   const tensor_shape full(shape.begin(), shape.end());
   return op.program().graph.constant(tensor::filled<float>(full, otherwise).cast(op.type_of("X")));
 }
-/// Fails if a value that a norm stores for its gradient is read: an inference program does not
-/// compute it.
+/// Fails if the program reads a value that a norm stores for its gradient, because an inference
+/// program does not compute it.
 inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*> slot_list) {
   for (const char* slot : slot_list)
     if (op.wants(slot))

@@ -45,7 +45,7 @@ inline void lower_pool(onnx_operator& op) {
   const int sides = op.rank("X") - 2;
   const auto n = static_cast<std::size_t>(sides);
   const std::vector<std::int64_t> size = each_side(op, "ksize", n, 1);
-  if (op.flag("adaptive")) {  // windows of several sizes: rows first, then columns of the result
+  if (op.flag("adaptive")) {  // windows of several sizes: rows of the result first, then columns
     std::string x = op.in("X");
     for (int d = 0; d < sides; ++d) {
       const std::int64_t in = op.extent("X", 2 + d), out = size[static_cast<std::size_t>(d)];

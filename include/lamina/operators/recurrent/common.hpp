@@ -12,10 +12,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The function that an attribute names.
+/// Returns the function whose name a text attribute has.
 LAMINA_API_COLD recurrent_activation recurrent_activation_of(const operator_call& c, int attribute);
 
-/// The function that a number among the attributes stands for.
+/// Returns the function whose number an attribute has.
 LAMINA_API_COLD recurrent_activation recurrent_activation_numbered(const operator_call& c,
                                                                    int attribute);
 

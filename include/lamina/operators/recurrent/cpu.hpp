@@ -52,8 +52,8 @@ class scratch_pieces {
   std::ptrdiff_t used_ = 0;
 };
 
-/// The floats of scratch memory that the pieces of a kernel need. `Pieces(c, scratch_pieces&)`
-/// takes them.
+/// Returns the number of floats of scratch memory that a kernel needs. `Pieces(c, scratch_pieces&)`
+/// takes all pieces of the kernel.
 template <class Pieces>
 std::ptrdiff_t scratch_floats(const call_context& c) {
   scratch_pieces pieces(nullptr);
@@ -65,7 +65,7 @@ std::ptrdiff_t scratch_floats(const call_context& c) {
 /// arrays that are ordered by steps.
 class step_schedule {
  public:
-  /// Takes memory from `pieces`; if they only count, the constructor only counts as well.
+  /// Takes memory from `pieces`. If `pieces` only counts, the constructor only counts, too.
   step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
       : all_(c.sequences(rows)), reverse_(reverse) {
     order_ = pieces.take_integers(all_.count);
@@ -87,8 +87,8 @@ class step_schedule {
   int sequences() const { return all_.count; }
   /// The length of the longest sequence.
   int steps() const { return steps_; }
-  /// active: the number of sequences that are long enough for step k; start: the first of their
-  /// rows.
+  /// active(k) is the number of sequences that are long enough for step k, start(k) the first of
+  /// their rows.
   int active(int k) const { return start_[k + 1] - start_[k]; }
   int start(int k) const { return start_[k]; }
   /// The index of the sequence with a given rank.

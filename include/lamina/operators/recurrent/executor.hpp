@@ -20,7 +20,8 @@ namespace lamina::inline LAMINA_ABI::kernel {
 template <class Real>
 class recurrent_function {
  public:
-  /// The function that a text attribute names; identity if the operator has no such attribute.
+  /// Returns the function whose name a text attribute has; the identity if the operator has no such
+  /// attribute.
   recurrent_function(const call_context<Real>& ctx, const char* attribute)
       : recurrent_function(named(ctx, attribute, ctx.text(attribute))) {}
   explicit recurrent_function(recurrent_activation act) : act_(act) {}
@@ -86,7 +87,7 @@ template <class Real>
 Real clipped(Real x, Real limit) {
   return limit > 0 ? (std::min)((std::max)(x, -limit), limit) : x;
 }
-/// Whether clipping passes the gradient of x: not if x reaches the limit.
+/// Whether clipping passes the gradient of x on. It does not if x reaches the limit.
 template <class Real>
 bool passes_clip(Real x, Real limit) {
   return !(limit > 0) || !(std::abs(x) >= limit);

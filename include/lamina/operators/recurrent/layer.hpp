@@ -15,7 +15,7 @@ constexpr attribute_value text_of(program_builder& b, recurrent_activation act) 
 }
 
 /// The width of one of `Gates` equal slices of Size; 1 if Size is too small, so that one mistake
-/// gives one error.
+/// causes only one error.
 template <int Size, int Gates>
 inline constexpr int gate_width = Size >= Gates ? Size / Gates : 1;
 

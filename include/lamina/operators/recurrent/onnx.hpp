@@ -3,7 +3,7 @@
 // operators as ONNX nodes.
 //
 // Fluid's lstm and gru take the product of their input and a matrix; ONNX's operators compute this
-// product themselves. So they get a matrix that only reorders the gates for ONNX.
+// product themselves. So the ONNX operators get a matrix that only reorders the gates.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -79,7 +79,8 @@ class padded_steps {
   explicit padded_steps(onnx_operator& op)
       : op_(op), at_(positions_in(op, "Input")), steps_(longest(op, at_.lengths)) {}
 
-  /// The input, with zeros after the end of each sequence, and the lengths, in the layout of ONNX.
+  /// The input in the layout of ONNX, with zeros after the end of each sequence, and the lengths of
+  /// sequences.
   std::string input() {
     const auto [row, holds] = padded_positions(op_, at_, steps_);
     const std::string& x = gathered(op_, op_.in("Input"), row);
@@ -88,7 +89,7 @@ class padded_steps {
     return op_.node("Transpose", {zero}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}});
   }
   std::string lengths() { return op_.cast(at_.lengths, dtype::int32); }
-  /// Y [steps, 1, sequences, size] as rows.
+  /// Converts Y [steps, 1, sequences, size] to rows.
   void give(const char* slot, const std::string& y) {
     const std::string& position =
         op_.node("Concat", {column(op_, at_.position), column(op_, at_.id)}, {{"axis", 1}});

@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// A reduction over the dimensions `dim`. In Fluid, a reduction over all dimensions gives shape
+/// A reduction over the dimensions `dim`. In Fluid, a reduction over all dimensions has the shape
 /// [1].
 inline void reduce(onnx_operator& op, const char* type, std::vector<std::int64_t> axes, bool keep,
                    bool is_truth = false) {

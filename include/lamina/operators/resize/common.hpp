@@ -21,7 +21,8 @@ struct padded_side {
   LAMINA_FN constexpr int at(int k) const {
     return position_in_padded(k, before, in, reflects, repeats);
   }
-  /// The next element after k that may copy image element i; at least `out` if there is none.
+  /// The next element after k of the padded image that may copy image element i; at least `out` if
+  /// there is none.
   LAMINA_FN constexpr int next(int k, int i) const {
     ++k;
     if (!reflects && !repeats) return k <= before + i ? before + i : out;

@@ -48,7 +48,7 @@ LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
 
 struct resize_arguments {
   row_array from, to;
-  divider columns, plane, width;  // of the array with one thread per element
+  divider columns, plane, width;  // sizes of the array with one thread per element
   interpolated_side rows, lines;
   int count;
 };
@@ -96,8 +96,8 @@ struct resize_slope_body {
   }
 };
 
-/// `x`: the source or its gradient; `y`: the result or its gradient; `each`: the array that has one
-/// thread per element.
+/// `x` is the source or its gradient, `y` the result or its gradient, and `each` the array that has
+/// one thread per element.
 template <bool Nearest>
 resize_arguments resize_of(const call_context& c, const operand& x, const operand& y,
                            const operand& each) {

@@ -14,7 +14,7 @@ namespace detail {
 
 struct pad_arguments {
   row_array from, to;
-  divider columns, plane, width;  // of the array with one thread per element
+  divider columns, plane, width;  // sizes of the array with one thread per element
   padded_image image;
   float value;
   int count;

@@ -29,8 +29,8 @@ struct interpolation : operator_definition {
 struct bilinear_interp : interpolation {
   static constexpr const char* type = "bilinear_interp";
 };
-/// The source element at the position, which is rounded with align_corners, else truncated. Fluid:
-/// nearest_interp.
+/// Copies the source element at the position of each element. The position is rounded with
+/// align_corners, else truncated. Fluid: nearest_interp.
 struct nearest_interp : interpolation {
   static constexpr const char* type = "nearest_interp";
 };
@@ -46,8 +46,8 @@ struct interpolation_position {
   float part;
 };
 /// The source position of element k. `in` and `out` are the extents of source and result. All
-/// engines share this function, because a position that is rounded differently selects another
-/// element. It computes in float, as Fluid does.
+/// engines share this function, because a position that is rounded differently would select a
+/// different element. It computes in float, as Fluid does.
 constexpr interpolation_position position_between(int k, int in, int out, bool is_nearest,
                                                   bool align_corners, int align_mode) {
   float ratio = 0;

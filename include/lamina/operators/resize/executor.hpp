@@ -15,7 +15,7 @@
 namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Calls f(position in Out, position in X, weight) for each element of X that contributes to an
-/// element of Out. Skips a weight of 0, whose product with an infinity would be NaN.
+/// element of Out. Skips elements with the weight 0, because 0 times infinity would be NaN.
 template <class Real, class F>
 void for_each_part(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to,
                    F f) {

@@ -18,7 +18,7 @@ namespace layer {
 
 /// Options of resize_bilinear and resize_nearest.
 struct resize_attr {
-  bool align_corners = true;  // both images have the same corner elements
+  bool align_corners = true;  // the corner elements of both images coincide
   int align_mode = 1;         // 0: positions are element centres, unless align_corners
   std::string_view name{};
 };
@@ -47,8 +47,8 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 }  // namespace detail
 
 /// Resizes an image [C, H, W]; each element is interpolated from the four elements around its
-/// position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. If the result has a single row or
-/// column, it is the first one of x. Fluid: layers.resize_bilinear.
+/// position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. A result with a single row or column
+/// has the first row or column of x. Fluid: layers.resize_bilinear.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {

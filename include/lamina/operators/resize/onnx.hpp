@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Selects the source element for each of `out` elements along a side. The indices depend on
+/// Selects the source element of each of the `out` elements along a side. The indices depend on
 /// rounding in float, so they are computed here and stored as constants.
 inline std::string nearest_along(onnx_operator& op, const std::string& x, int axis) {
   const std::int64_t in = op.extent("X", axis), out = op.extent("Out", axis);

@@ -16,14 +16,14 @@ namespace detail {
 struct sequence_arguments {
   sequence_view all;
   argument_view in[3], out[2];
-  divider columns;  // of arrays with one row per element
+  divider columns;  // columns of the arrays with one row per element
   pooling_type type;
   float pad;
   int bytes;
   int lines, width, count;
 };
 
-/// Runs a kernel with one team per sequence. `domain`: the domain of the sequences; `like`: an
+/// Runs a kernel with one team per sequence. `domain` is the domain of the sequences, `like` an
 /// array with one row per element.
 template <class Kernel, class Backend>
 void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments a, int domain,
@@ -37,9 +37,8 @@ void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments
   if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
 }
 
-/// Copies a row to each row of a sequence: the sequence's row in an array with one row per
-/// sequence. With Reverse, each row is the row at the same distance from the other end of the
-/// sequence.
+/// Copies row s of an array with one row per sequence to each row of sequence s. With Reverse,
+/// copies to each row the row at the same distance from the other end of the sequence.
 template <bool Reverse>
 struct sequence_copy_lines {
   using arguments = sequence_arguments;
@@ -56,7 +55,8 @@ struct sequence_copy_lines {
   }
 };
 
-/// For the sum over the copies of a sequence, in order; `outs` holds the first row of each copy.
+/// Arguments for the sum over the copies of a sequence, in order. `outs` holds the first row of
+/// each copy.
 struct copied_arguments : sequence_arguments {
   sequence_view copies, outs;
 };

@@ -8,7 +8,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// For each row of a result, the index of the input row that is copied to it.
+/// A list that holds, for each row of a result, the index of the input row that is copied to it.
 using row_positions = std::vector<std::size_t>;
 
 /// The rows of x listed in `from`, in the type of x.
@@ -35,7 +35,7 @@ void give_rows_back(call_context<Real>& ctx, const row_positions& from) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Appends the rows from `first` to before `end`.
+/// Appends the indices from `first` to before `end`.
 inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
   for (std::size_t r = first; r < end; ++r) to.push_back(r);
 }

@@ -29,7 +29,7 @@ struct sequence_positions {
 inline const std::string& dimension_of(onnx_operator& op, const std::string& x, int axis) {
   return op.node("Shape", {x}, {{"start", axis}, {"end", axis + 1}});
 }
-/// 0, 1, ... n - 1, where n is a value [1].
+/// Returns 0, 1, ... n - 1, where n is a value [1].
 inline const std::string& counting(onnx_operator& op, const std::string& n) {
   return op.node("Range", {op.whole(0), op.reshape(n, {}), op.whole(1)});
 }
@@ -87,7 +87,7 @@ inline const std::string& of_each_sequence(onnx_operator& op, const sequence_pos
   return op.node("ScatterND", {filled(op, from, op.type_of("X"), shape), column(op, at.id), x},
                  {{"reduction", reduction}});
 }
-/// A lower bound of all floats and doubles.
+/// A value that is below all floats or doubles.
 inline constexpr double lowest = -std::numeric_limits<double>::infinity();
 
 /// For each row, the row that is `offset` rows later in its sequence, and whether that row is
@@ -112,8 +112,8 @@ inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, con
   return made;
 }
 
-/// For [sequences, steps]: the row at each position (arbitrary if there is none), and whether there
-/// is one.
+/// Two values [sequences, steps]: the row at each position (arbitrary if there is none), and
+/// whether there is one.
 inline std::pair<std::string, std::string> padded_positions(onnx_operator& op,
                                                             const sequence_positions& at,
                                                             const std::string& steps) {

@@ -31,7 +31,8 @@ class update_pass {
   static constexpr int numbers = static_cast<int>(update::attributes.size());
   static constexpr bool has_norms = update::traits::has_norms;
 
-  /// `array`: the parameter, an unused entry, the accumulators; `given`: the operator's attributes.
+  /// `array` has the parameter, an unused entry and the accumulators; `given` has the operator's
+  /// attributes.
   update_pass(Real* const* array, const Real* given) : array_(array) {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
     for (int i = 0; i < numbers; ++i) of_gradient_.set(i, given[i]), of_zeros_.set(i, given[i]);
@@ -175,7 +176,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 
  private:
-  /// Copies the gradient to the output, for a machine that does not apply updates itself.
+  /// Copies the gradient to the output, for a machine that leaves updates to its caller.
   template <class Real>
   static void keep_gradient(const operand& param, Real* const* array) {
     const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
@@ -190,7 +191,8 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update::states;
   template <class Real = float>
   static void run(const call_context& c) {
-    // Without numbers this machine does not apply the update, and the rows stay as they are.
+    // If there are no scalar arguments, the machine leaves updates to its caller, and the sparse
+    // gradient is not changed.
     if (!c.at_position(0) || c.address(arrays) == nullptr) return;
     Real* array[bound(arrays)];
     for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
@@ -204,7 +206,8 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
                   const Real* number) {
     run(param, array, gradient, number, 0, param.rows);
   }
-  /// The same for rows [first, end) of the parameter, to which all rows of the gradient belong.
+  /// The same for a part of the parameter, rows [first, end), which contains all rows of the
+  /// gradient.
   template <class Real>
   static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
                   const Real* number, int first, int end) {

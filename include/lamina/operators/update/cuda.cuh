@@ -83,8 +83,9 @@ std::ptrdiff_t update_scratch(int elements) {
   }
 }
 
-/// Updates a parameter of rows x columns. `of`: the parameter, its gradient and its accumulators,
-/// which all have padded rows, then the numbers. `scratch` must be aligned to 8 bytes.
+/// Updates a parameter of rows x columns. `of` holds the addresses of the parameter, its gradient
+/// and its accumulators, which all have padded rows, then of the numbers. `scratch` must be aligned
+/// to 8 bytes.
 template <class Update, class Backend>
 void run_update(Backend& b, float* const* of, int rows, int columns, float* scratch) {
   constexpr int states = Update::states;
@@ -111,7 +112,7 @@ void run_update(Backend& b, float* const* of, int rows, int columns, float* scra
   b.template cells<body>(g);
 }
 
-/// An update that needs norms: it reads the parameter twice.
+/// The kernel of an update that needs norms, which reads the parameter twice.
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   using update = update_operator<Opt, Given>;
@@ -120,7 +121,8 @@ struct call_kernel<update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     if (!param) return;
-    // Without numbers this machine does not apply the update: the output is the gradient itself.
+    // If there are no scalar arguments, the machine leaves updates to its caller, and the output is
+    // the gradient.
     if (c.arguments[2 + update::states] == nullptr)
       return copy_elements(b, c.at_position(1), param);
     run_update<update>(b, c.arguments, param.rows, param.columns, c.run.scratch);

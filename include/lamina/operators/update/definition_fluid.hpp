@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/update/definition_fluid.hpp - update operators in Fluid's own form, for imported
 // programs: the learning rate and the powers of betas are variables, and other operators prepare
-// the gradients. The kernels are the ones of lamina's form (operators/update/executor.hpp).
+// the gradients. They have the same kernels as lamina's update operators
+// (operators/update/executor.hpp).
 #pragma once
 
 #include <lamina/core/config.hpp>

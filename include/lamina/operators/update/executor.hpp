@@ -15,9 +15,9 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-// Fluid keeps the learning rate in a variable and prepares gradients by separate operators. The
-// update operators of a training program have both as attributes; those of a program that trains
-// itself have the learning rate and the scale in variables. The kernels accept every form.
+// Fluid keeps the learning rate in a variable and prepares gradients by separate operators. Update
+// operators of a training program have both as attributes. In a program that trains itself, the
+// learning rate and the scale are variables. The kernels accept every form.
 
 template <class Real>
 Real learning_rate_of(const call_context<Real>& ctx) {
@@ -61,8 +61,7 @@ void gradient_scale_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
-/// Whether the gradient has the row of element i. It is always true unless the gradient is selected
-/// rows.
+/// Whether the gradient has the row of element i. Only a gradient of selected rows may lack it.
 template <class Real>
 bool has_row(const call_context<Real>& ctx, std::size_t i) {
   const auto* const rows = ctx.selected_rows("Grad");
@@ -70,8 +69,9 @@ bool has_row(const call_context<Real>& ctx, std::size_t i) {
   return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
 }
 
-/// The gradient, scaled, then clipped, then with the gradient of the decay added, if the operator
-/// has these attributes. Missing rows are zeros, which clipping does not change.
+/// The prepared gradient: it is scaled, then clipped, then the gradient of the decay is added, as
+/// far as the operator has these attributes. Missing rows are zeros, which clipping does not
+/// change.
 template <class Real>
 xt::xarray<Real> gradient_for(const call_context<Real>& ctx) {
   auto g = ctx.real("Grad");
@@ -202,8 +202,8 @@ void adamax_update(call_context<Real>& ctx) {
   ctx.give("InfNormOut", std::move(u));
 }
 
-/// a = rho a + (1 - rho) g^2; d = -sqrt((u + epsilon) / (a + epsilon)) g;
-/// u = rho u + (1 - rho) d^2; p += d. The learning rate plays no part. Source: Zeiler 2012.
+/// a = rho a + (1 - rho) g^2; d = -sqrt((u + epsilon) / (a + epsilon)) g; u = rho u + (1 - rho)
+/// d^2; p += d. The learning rate has no effect. Source: Zeiler 2012.
 template <class Real>
 void adadelta_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), a = ctx.real("AvgSquaredGrad"), u = ctx.real("AvgSquaredUpdate");
@@ -262,8 +262,8 @@ void ftrl_update(call_context<Real>& ctx) {
     n.flat(i) = larger;
   }
   ctx.give("ParamOut", std::move(p));
-  // Fluid shortens the names of these outputs; in training programs they are the inputs' names with
-  // "Out".
+  // Fluid shortens the names of these outputs; in training programs the name is the input's name
+  // followed by "Out".
   ctx.give("SquaredAccumOut", n);
   ctx.give("LinearAccumOut", z);
   ctx.give("SquaredAccumulatorOut", std::move(n));

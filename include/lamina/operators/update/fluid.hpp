@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/update/fluid.hpp - converts updates to update operators in Fluid's form.
 //
-// An update of lamina is a single operator that includes clipping, decay and the numbers of a step.
-// Fluid has variables for the learning rate and the powers of beta, and separate operators that
-// clip gradients and add decay.
+// An update operator of lamina includes clipping, decay and the scalars of a step. Fluid has
+// variables for the learning rate and the powers of beta, and separate operators that clip
+// gradients and add decay.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +29,7 @@ struct update_numbers {
   float learning_rate = 0;
   gradient_clip clip{};
   regularizer decay{};
-  std::vector<float> scalars{};  // by attribute, after those of the preparation
+  std::vector<float> scalars{};  // by attribute, after the attributes of the preparation
   std::vector<float> initial{};  // by accumulator
 };
 
@@ -241,7 +241,8 @@ class fluid_update_writer {
     return computed("sum", {{"X", {gradient, penalty}}}, like(gradient, "@REGULARIZED"));
   }
 
-  // All parameters share one variable; a parameter with its own factor uses a multiple of it.
+  // All parameters share one variable for the learning rate; a parameter with a separate factor
+  // uses a multiple of it.
   std::string learning_rate(const std::string& param, float rate) {
     if (base_name_.empty()) {
       base_ = rate;

@@ -102,8 +102,8 @@ class fluid_schedule_writer {
     const double end = r.a;
     return scaled(one("pow", scaled(gone, -1, 1), {real("factor", r.b)}), r.base - end, end);
   }
-  // The sum over all pieces of the value times 1 or 0, depending on whether the step is in the
-  // piece. This is exact.
+  // The rate is a sum over all pieces: the value of the piece times 1 if the step is in the piece,
+  // else times 0. This is exact.
   std::string piecewise(const schedule::piecewise_decay& s) {
     std::vector<std::string> parts;
     std::string begun;  // whether the piece has begun; always true for the first piece
@@ -119,7 +119,7 @@ class fluid_schedule_writer {
     return add("sum", {{"X", parts}}, {});
   }
 
-  // 1 or 0: the result of comparing the step with an integer.
+  // Appends a comparison of the step with an integer; the result is 1 or 0.
   std::string condition(const char* type, std::int64_t with) {
     const std::string limit = filled(static_cast<double>(with), dtype::int64);
     variable_message truth;

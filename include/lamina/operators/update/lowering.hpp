@@ -10,8 +10,8 @@
 namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Adds the numbers of an update to the plan's constants. They have their recorded or default
-/// values until the training loop sets them. The defaults usually equal those of the previous
-/// update, and copying a known array takes a fraction of the time of reading a schema.
+/// values until the training loop sets them. The defaults are usually equal to the defaults of the
+/// previous update, and copying them is much faster than reading a schema during compilation.
 constexpr void add_numbers(lowering_state& s, const operator_desc& op) {
   auto& constants = s.constants;
   const int numbers = op.schema->attribute_count, first = constants.count;
@@ -36,7 +36,8 @@ constexpr void add_numbers(lowering_state& s, const operator_desc& op) {
 constexpr int first_number(const operator_desc& op) {
   return op.inputs + op.schema->output_count + 1;
 }
-/// The numbers of update k that other operators compute.
+/// Appends the instruction that collects the numbers of update k, some of which other operators
+/// compute.
 constexpr int numbers_of(lowering_state& s, const operator_desc& op, int k) {
   for (int i = 0; i < s.numbers.count; ++i)
     if (s.numbers[i].update == k) return s.numbers[i].made;
@@ -46,9 +47,10 @@ constexpr int numbers_of(lowering_state& s, const operator_desc& op, int k) {
             {made}, k);
   return made;
 }
-/// Called after operator k, which computes a learning rate. Emits the numbers of those updates that
-/// use this rate and need no other computed number. If operator k comes before the gradient, so do
-/// these numbers; then the update can be the epilogue of the product that computes the gradient.
+/// Called after operator k, which computes a learning rate. Emits the numbers of the updates that
+/// use this rate and need no other computed number. If operator k comes before the gradient, the
+/// numbers are also computed before it, so that the update can be the epilogue of the product that
+/// computes the gradient.
 constexpr void make_numbers_early(lowering_state& s, const operator_desc& from, int k) {
   for (int u = k + 1; u < s.program.count.operators; ++u) {
     const operator_desc op = s.program.operators[u];

@@ -20,7 +20,7 @@ constexpr int constant(lowering_state& s, double value) {
   return constant_operand(s.constants.push(value));
 }
 
-/// Begins an instruction of operator `op`. Its operands and results are appended next.
+/// Begins an instruction for operator `op`. The caller then appends its operands and results.
 constexpr instruction begin(const lowering_state& s, group_head head, const operator_schema& schema,
                             int output, int op) {
   return {head,  &schema, output, op,  s.operands.count, 0, s.results.count, 0, 1, 1, 0,
@@ -32,8 +32,8 @@ constexpr void use(lowering_state& s, int v, access how) {
 }
 constexpr void result(lowering_state& s, int v) { s.results.items[s.results.count++] = v; }
 
-/// Collects the feeds that a value depends on. They matter where a program may run with some of its
-/// feeds.
+/// Collects the feeds that a value depends on. They are needed where a program may run with only
+/// some of its feeds.
 constexpr void spread_feeds(lowering_state& s, instruction& i) {
   for (int a = i.inputs; a < s.operands.count; ++a)
     if (s.operands.items[a].id >= 0) i.feeds |= s.variables.items[s.operands.items[a].id].feeds;
@@ -47,7 +47,8 @@ constexpr void end(lowering_state& s, instruction& i) {
   s.instructions.items[s.instructions.count++] = i;
 }
 
-/// Appends the call of an operator that only plans contain. It has the attributes of operator k.
+/// Appends the call of an operator that only plans contain. The call has the attributes of operator
+/// k of the program.
 template <std::size_t In, std::size_t Out>
 constexpr void emit_call(lowering_state& s, const operator_schema& schema, const int (&in)[In],
                          const int (&out)[Out], int k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/call.hpp - lowers an operator to a call of its own kernel.
+// lamina/plan/lowering/call.hpp - lowers an operator to a call of its kernel.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Lowers an operator to a call of its kernel. The operands keep the order of the operator's
-/// arguments, with counts and empty slots.
+/// arguments, including empty slots.
 constexpr void lower_call(lowering_state& s, const operator_desc& op, int k) {
   const bool raw = op.schema->knows_panels;
   int* taken = new int[static_cast<unsigned>(op.end - op.inputs)];
@@ -30,8 +30,8 @@ constexpr void lower_call(lowering_state& s, const operator_desc& op, int k) {
     const int count = list ? argument(s, at++) : 1;
     for (int o = 0; o < count; ++o, ++at) {
       const int v = argument(s, at);
-      // A kernel that knows panels writes the gradient of a weight in the weight's layout; any
-      // other kernel writes it row by row.
+      // A kernel that supports panels writes the gradient of a weight in the layout of the weight;
+      // any other kernel writes it row by row.
       if (v >= 0 && s.program.variables[v].kind == variable_kind::gradient)
         s.variables.items[v].panel =
             raw && is_weight(s.program.variables[s.program.variables[v].of]);

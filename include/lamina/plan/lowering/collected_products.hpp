@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/collected_products.hpp - the gradient of a weight that is a sum over the
-// iterations of a loop. One product over the rows of many iterations computes it.
+// lamina/plan/lowering/collected_products.hpp - replaces one small product per iteration of a loop
+// by one product over the rows of many iterations, where the gradient of a weight is a sum over
+// iterations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,14 +11,14 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Adds an array of tensors that only the plan has: a variable without rows.
+/// Adds an array of tensors that only the plan contains: a variable without rows.
 constexpr int array_of_rows(lowering_state& s, int columns) {
   return temporary(s, 0, columns, false, -1);
 }
 
 /// Tries to replace the gradient dW of a product in a loop. If dW is only used in a sum over
 /// iterations, the instruction stores the rows of this iteration, and one product over the rows of
-/// many iterations gives the sum. Returns true if so.
+/// many iterations computes the sum. Returns whether it did.
 constexpr bool collect(lowering_state& s, int x, int d, int dw, int k) {
   if (!s.has_blocks || s.uses.summed[dw] < 0) return false;
   const int sum = s.uses.summed[dw];
@@ -38,8 +39,8 @@ constexpr bool is_collected(const lowering_state& s, int v) {
   return s.uses.summed[v] == variable_uses::collected;
 }
 
-/// Called after a block operator. Computes the remaining part of each collected product in the
-/// block whose sum belongs to the current block.
+/// Called after a block operator. For each collected product whose sum belongs to the current
+/// block, adds the product of the rows that the block left in the arrays.
 constexpr void finish_products(lowering_state& s, int k) {
   int left = 0;
   for (int n = 0; n < s.collected_sums.count; ++n) {

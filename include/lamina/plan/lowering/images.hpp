@@ -25,7 +25,7 @@ constexpr bool is_of_channels(const lowering_state& s, int v, const plan_variabl
          p.variables[v].rank == 1 && p.variables[space.variable].rank > 2 &&
          p.dims[p.variables[space.variable].dims + 1] == s.variables.items[v].columns;
 }
-/// How an operand with one element per channel is read in rows of `columns` elements.
+/// The access of an operand with one element per channel, where rows have `columns` elements.
 constexpr access of_channels(int channels, int columns) {
   return channels == columns ? access::row : access::channel;
 }

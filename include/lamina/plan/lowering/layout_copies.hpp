@@ -50,8 +50,8 @@ constexpr int in_layout(lowering_state& s, int v, bool panel, int op) {
   return panel ? in_panels(s, v, op) : in_rows(s, v, op);
 }
 
-/// Whether variable v is a weight of an outer block, so that all iterations of this block see the
-/// same value.
+/// Whether variable v is a weight of an outer block that does not change, so that all iterations of
+/// this block read the same value.
 constexpr bool is_of_outer_block(const lowering_state& s, int v) {
   return v < s.program.count.variables && is_weight(s.program.variables[v]) && !changes(s, v) &&
          s.variables.items[v].block != s.block;

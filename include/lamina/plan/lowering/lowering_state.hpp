@@ -27,7 +27,8 @@ struct early_factor {
 };
 
 /// A convolution whose result is pooled before the bias and the activation are applied
-/// (operators/pool/pool2d/lowering.hpp). Has its operators, -1 for missing ones, and its variables.
+/// (operators/pool/pool2d/lowering.hpp). The struct holds the operators of this chain (-1 for a
+/// missing one) and its variables.
 struct pooled_chain {
   int add, act, pool, pool_grad, act_grad;
   int image, bias;    // the result of the convolution; the bias
@@ -59,7 +60,7 @@ struct lowering_state {
   const dtype real;        // the type that the program computes in
   int block = 0;           // block of the operator that is being lowered
   bool has_parts = false;  // whether a product splits its rows into parts
-  int held_cost = -1;      // an operator that is lowered after all others, or -1
+  int held_cost = -1;      // the operator of the cost, if it is lowered last; or -1
 
   variable_uses uses;
   int copy_of[program_limits.variables];     // by variable: its copy in another layout, or -1
@@ -74,8 +75,8 @@ struct lowering_state {
                                                    // attributes ...
   int defaults = 0;                                // ... and the index of its first constant
 
-  /// Appends to `to`, the result of shapes_of() for the program. shapes_of() is a separate
-  /// evaluation, because clang limits the steps of each evaluation.
+  /// Begins with `to`, the result of shapes_of() for the program, and appends to it. shapes_of() is
+  /// evaluated separately, because clang limits the steps of each constant evaluation.
   constexpr lowering_state(const program_desc& p, lowered_program& to)
       : program(p),
         variables(to.variables, to.count.variables),
@@ -112,8 +113,7 @@ constexpr bool is_feed(const lowering_state& s, int v) {
 constexpr bool changes(const lowering_state& s, int v) {
   return s.has_blocks && v < s.program.count.variables && s.uses.changed[v];
 }
-/// Whether the value `made` may be read in the current block. `v` is the program variable that it
-/// is a copy of.
+/// Whether the current block may read variable `made`, an earlier copy of program variable v.
 constexpr bool is_known(const lowering_state& s, int made, int v) {
   const int from = s.variables.items[made].block;
   return from == s.block || (is_inside(s.program, s.block, from) && !changes(s, v));

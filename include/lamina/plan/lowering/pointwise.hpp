@@ -15,11 +15,11 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// How one output of a pointwise operator is computed. `space` is the variable whose shape the
-/// loops have; each input has an access relative to it.
+/// How one output of a pointwise operator is computed. The loops have the shape of variable
+/// `space`; the access of each input is relative to it.
 struct pointwise_form {
   int space;
-  int rows, columns;  // loop sizes: those of `space`
+  int rows, columns;  // sizes of the loops: the shape of `space`
   bool reduced;       // the output is a sum over the rows of `space`
   bool panel;
   int parts;  // how many rows each row of `space` is split into
@@ -34,13 +34,13 @@ constexpr bool find_access(const lowering_state& s, int v, const plan_variable& 
   const int rows = space.rows, columns = space.columns / parts;
   if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
   if (d.rows == rows && d.columns == 1 && parts == 1) {
-    // Y has one element per row, unless the axis asks for another broadcast.
+    // Y has one element per row, unless the axis selects another broadcast.
     return how = access::column, axis <= 0;
   }
   if (axis == 1 && is_of_channels(s, v, space, axis))
     return how = of_channels(d.columns, columns), true;
   if (d.rows == 1 && d.columns == columns && space.variable >= 0) {
-    // The last dimensions of Y are those of X.
+    // The last dimensions of Y are equal to the last dimensions of X.
     const int rank = s.program.variables[v].rank;
     return how = access::row, axis < 0 || axis + rank == s.program.variables[space.variable].rank;
   }
@@ -48,13 +48,13 @@ constexpr bool find_access(const lowering_state& s, int v, const plan_variable& 
 }
 
 /// Finds the form of output `out`, whose `n` inputs are the arguments from index `in` on. Returns
-/// false if the output needs a kernel of its own.
+/// false if the kernel of the operator must compute the output.
 constexpr bool find_form(const lowering_state& s, int in, int n, int out, int axis,
                          pointwise_form& f) {
   const program_desc& p = s.program;
   const plan_variable made = s.variables.items[out];
   if (made.type != s.real) return false;
-  // The loops have the shape of the largest operand, which is the forward operator's X or Out.
+  // The loops have the shape of the largest operand: X or Out of the forward operator.
   int best = out;
   plan_variable space = made;
   bool equal = true;  // all operands have one shape
@@ -92,8 +92,8 @@ constexpr bool find_form(const lowering_state& s, int in, int n, int out, int ax
                         p.variables[out].kind == variable_kind::gradient);
 }
 
-/// Makes `to` share the memory of `from` if the program cannot tell them apart. Returns whether it
-/// does.
+/// Makes `to` an alias of `from` if the program cannot observe the difference. Returns whether it
+/// did.
 constexpr bool alias(lowering_state& s, int from, int to) {
   const program_desc& p = s.program;
   const int r = root(s, from);
@@ -155,7 +155,7 @@ constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k,
   end(s, i);
 }
 
-/// Lowers a pointwise operator. Returns false if the operator needs a kernel of its own.
+/// Lowers a pointwise operator. Returns false if its kernel must be called.
 constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k) {
   const operator_schema schema = *op.schema;
   if (schema.has_lists && schema.inputs[0].duplicable) return lower_sum(s, op, k);
@@ -172,7 +172,7 @@ constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k
     emit_channel_sums(s, same_channel_sums(s, argument(s, in)), argument(s, op.outputs + 1), k);
     return true;
   }
-  // Every output must be possible before the first is emitted.
+  // Check that every output can be fused before the instruction for the first one is appended.
   pointwise_form forms[4];
   int out[4];
   for (int o = 0; o < outputs; ++o)

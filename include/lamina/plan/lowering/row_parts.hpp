@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/row_parts.hpp - splits rows that hold several rows of a matrix product. A
-// product over the last of several dimensions splits its rows into parts, and so do the operators
-// on its result.
+// lamina/plan/lowering/row_parts.hpp - splits a row of a variable into several rows of a matrix
+// product. A product over the last of several dimensions splits each row into parts, and so do the
+// operators on its result.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -17,10 +17,11 @@ struct variable_uses {
   static constexpr int capacity = program_limits.variables;
   bool changed[capacity];  // several operators write it
   bool escapes[capacity];  // operators outside its block use it
-  int summed[capacity];    // the sum to which an operator adds it as its only use; below zero:
+  int summed[capacity];    // if adding it to a sum is its only use: that sum; below zero:
                            // -1 no use yet, -2 another use, or `collected`
 
-  /// A value of `summed`: the sum is computed by products over many iterations, without addends.
+  /// In `summed`: a product over many iterations computes the sum
+  /// (plan/lowering/collected_products.hpp), so this addend is not computed.
   static constexpr int collected = -3;
 };
 
@@ -36,9 +37,9 @@ constexpr void find_summed(const program_desc& p, const operator_desc& op, varia
       uses.summed[v] = adds && uses.summed[v] == -1 ? sum : -2;
 }
 
-/// Marks variables that a loop carries and sums over its iterations; every other variable is
-/// written by one operator. A count among the arguments can look like a variable number. That
-/// variable is then marked as escaping although it does not escape, which only loses an
+/// Marks variables that a loop carries or sums over its iterations; every other variable is written
+/// by one operator. The length of a list among the arguments can be mistaken for a variable number.
+/// That variable is then marked as escaping although it does not escape, which only costs an
 /// optimisation.
 constexpr void find_uses(const program_desc& p, variable_uses& uses) {
   bool written[variable_uses::capacity];
@@ -59,8 +60,8 @@ constexpr void find_uses(const program_desc& p, variable_uses& uses) {
         uses.escapes[v] = true;
     }
     if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
-    // A parameter that is trained inside a loop changes in each iteration. A variable that a value
-    // is stored in had another value before.
+    // A parameter that is trained inside a loop changes in each iteration. Other operators of role
+    // `optimize` store a value in a variable, which had another value before.
     const bool trains =
         op.role == op_role::optimize && (inner || op.schema->kind != operator_kind::update);
     if (op.end == op.outputs + 1) {

@@ -12,8 +12,8 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// to[x * lanes + c] = from[c * stride + x] for a vector of channels c, of which only the first
-/// `channels` exist; the other lanes become 0. Works in squares of lanes by lanes; the last square
-/// may overlap the previous square.
+/// `channels` exist; the other lanes become 0. The function transposes squares of lanes by lanes;
+/// the last square may overlap the previous square.
 LAMINA_NOINLINE inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels,
                                          int columns, float* to) {
   const int some = columns < lanes ? columns : lanes;

@@ -142,8 +142,8 @@ LAMINA_LAZY_BODY void conv_backward::spread(int samples, const image_rows& small
   const addresses p = lay_out(parts);
   const conv_shape& s = shape_;
   const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
-  // The lines are ordered by tap, then by channel. So the lines of a tile are different channels
-  // at one tap, whose sums go to addresses far apart.
+  // The lines are ordered by tap, then by channel. So the lines of a tile belong to different
+  // channels at the same tap, and their sums go to addresses far apart.
   order_taps(p.taps);
   rows_.fill(p.rows, p.where);
   if (!rows_.whole()) rows_.clear(p.slope);

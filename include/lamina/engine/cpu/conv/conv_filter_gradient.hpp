@@ -19,9 +19,9 @@ namespace detail {
 inline constexpr int gradient_rows = vector_registers == 32 ? 4 : 3;
 inline constexpr int gradient_taps = vector_registers == 32 ? 6 : 4;
 
-/// The task of one tile of filters by taps: the tile's sums over some samples.
+/// The computation of one tile of filters by taps: sums over some samples.
 struct gradient_tile {
-  int samples, vectors;  // `vectors`: vectors of windows per sample
+  int samples, vectors;  // `vectors` of windows per sample
   const float* slope;    // the gradient at the tile's first filter
   std::ptrdiff_t slope_row, slope_sample;
   const float* image;

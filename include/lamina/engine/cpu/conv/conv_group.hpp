@@ -126,8 +126,8 @@ conv_head::conv_head(const call_context& c, const group_info& g, float* result, 
   to.data = result;
   to.columns = g.columns;
   to.stride = padded(g.columns);
-  // A result that is not stored is no argument of the group. So g.depth holds the position of its
-  // dimensions in the program.
+  // A result that is not stored is not an argument of the group, so g.depth holds the position of
+  // its dimensions in the program.
   to.dims = c.program().dims + g.depth;
   shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
                       : conv_shape(c, from, to, filter, conv_attributes);

@@ -2,9 +2,9 @@
 // lamina/engine/cpu/conv/conv_methods.hpp - the special convolution algorithms that a program
 // needs.
 //
-// The compiler knows the shapes of a program's convolutions, so it compiles only the algorithms
-// that suit one of them: kernels call them through a table of functions that belongs to the
-// program.
+// The shapes of a program's convolutions are known at compile time, so only the algorithms that
+// suit one of these shapes are compiled. Kernels call them through a table of functions that
+// belongs to the program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -39,7 +39,7 @@ struct filter_method {
               float* filter, std::ptrdiff_t filter_stride, float* scratch);
 };
 
-/// The convolution algorithms: the special ones, then the general one.
+/// The convolution algorithms: all special ones, then the general one.
 enum class conv_kind { winograd_3, winograd_5, depthwise, general };
 inline constexpr int special_conv_kinds = 3;
 constexpr conv_kind kind_of(const conv_shape& s) {
@@ -111,8 +111,8 @@ struct depthwise_calls {
 }  // namespace detail
 
 /// The special algorithms, indexed by conv_kind; algorithms that a program does not use are null.
-/// Lazy is void; it makes the names of the algorithms depend on a parameter, so that a compiler
-/// instantiates them only for programs with convolutions.
+/// Lazy is always void; it makes the names of the algorithms depend on a template parameter, so
+/// that a compiler instantiates them only for programs with convolutions.
 struct conv_methods {
   image_method forward[special_conv_kinds], backward[special_conv_kinds];
   filter_method filter_gradient[special_conv_kinds];

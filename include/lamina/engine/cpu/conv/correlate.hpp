@@ -27,7 +27,7 @@ struct window_grid {
 
 namespace detail {
 
-/// The task of computing one tile of filters by windows.
+/// The computation of one tile of filters by windows.
 struct correlation_tile {
   int depth;
   const float* filters;  // per tap, one element for each filter (row) of the tile
@@ -98,8 +98,8 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   }
 }
 
-/// The number of vectors of windows in a tile of a single filter: it gets enough independent sums
-/// only from many windows.
+/// The number of vectors of windows in a tile of a single filter. Such a tile needs many windows to
+/// have enough independent sums.
 inline constexpr int lone_vectors = 8;
 constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile_vectors; }
 
@@ -205,7 +205,7 @@ class correlation {
   /// The vectors of windows of a panel: where they begin, and where their products are stored.
   struct vectors_of_panel {
     int count;
-    int begin, windows;  // of a copied panel: its first window, and the number of windows
+    int begin, windows;  // for a copied panel: its first window, and the number of windows
     const float* at[detail::lone_vectors];
     int positions[detail::lone_vectors];
   };

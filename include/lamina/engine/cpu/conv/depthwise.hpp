@@ -198,7 +198,7 @@ depthwise::depthwise(const conv_shape& s)
     side_[d] = s.side[d + 1];
     seen_[d] =
         (side_[d].smaller - 1) * side_[d].stride + (side_[d].filter - 1) * side_[d].dilation + 1;
-    // The copy holds the whole image, whether a window covers it or not.
+    // The copy holds the whole image, including the parts that no window covers.
     const int image = side_[d].padding + side_[d].large;
     if (seen_[d] < image) seen_[d] = image;
   }

@@ -2,9 +2,10 @@
 // lamina/engine/cpu/conv/filter_memory.hpp - keeps transformed filters from one run to the next.
 //
 // During inference the transformed filters of the previous run can nearly always be reused. The
-// machine gets no notice when filters change: parameters are plain memory, which a trainer in
-// another thread, a file reader or the user writes. So a copy of the original filters is kept with
-// the transformed filters and compared bit by bit, which costs little compared with a transform.
+// machine is not notified when filters change: parameters are plain memory, which a trainer in
+// another thread, a file reader or the user may write. So a copy of the original filters is kept
+// with the transformed filters and compared bit by bit, which costs little compared with a
+// transform.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/winograd.hpp - Winograd convolutions. They compute 16 results of a 3 by 3
 // filter with 36 multiplications in place of 144, and 16 results of a 5 by 5 filter with 64 in
-// place of 400. Their gradients take the same numbers.
+// place of 400. The gradients need the same numbers of multiplications.
 //
 // A tile of 4 by 4 results is A^T [(G g G^T) * (B^T d B)] A. Here g is the filter, and d is the 6
 // by 6 or 8 by 8 part of the image under the tile (winograd_transforms.hpp). The element by element
@@ -108,7 +108,7 @@ class winograd {
   static std::ptrdiff_t filter_point_stride(int columns, int depth) {
     return static_cast<std::ptrdiff_t>(whole(columns)) * depth + alignment_floats;
   }
-  /// The number of columns of an image line: those that a row of tiles covers.
+  /// The number of columns of an image line: all columns that a row of tiles covers.
   int line() const { return tiles_ * step + filter_ - 1; }
   /// Floats of the lines of one larger image that a chunk's rows of tiles cover.
   std::ptrdiff_t line_floats() const {
@@ -123,7 +123,7 @@ class winograd {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
-  /// Clears the image lines. Once per call is enough, because the padding beside images is never
+  /// Clears the image lines. Once per call is enough, because the padding around images is never
   /// written again.
   void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));

@@ -27,7 +27,7 @@ struct winograd_panel_vector {
 };
 
 /// The sizes of the matrix product, which is computed for each of the `points` elements of a tile.
-/// `adds`: whether the products are added to earlier sums.
+/// `adds` says whether the products are added to earlier sums.
 struct winograd_product_size {
   int points, rows, depth, columns;
   bool adds;

@@ -105,7 +105,7 @@ struct evaluate {
   }
 };
 
-/// The linear map that is the transpose of evaluate.
+/// Computes the linear map that is the transpose of evaluate.
 template <int Points, int Count>
 struct combine {
   static constexpr const auto& set = points_of<Points>;
@@ -132,7 +132,7 @@ struct combine {
   }
 };
 
-/// Transforms neighbouring elements of an image to one value per interpolation point.
+/// Converts neighbouring elements of an image to one value per interpolation point.
 template <int Points>
 struct see {
   static constexpr const auto& set = points_of<Points>;
@@ -159,7 +159,7 @@ struct see {
   }
 };
 
-/// The linear map that is the transpose of see.
+/// Computes the linear map that is the transpose of see.
 template <int Points>
 struct show {
   static constexpr const auto& set = points_of<Points>;

@@ -22,7 +22,7 @@
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
 #if defined(__AVX512BF16__)
-#include <immintrin.h>  // core/intrinsics.hpp leaves bfloat16 out
+#include <immintrin.h>  // core/intrinsics.hpp does not include bfloat16
 #endif
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -239,16 +239,17 @@ constexpr even_parts bfloat16_row_parts(int m_size, int k_size) {
 
 }  // namespace detail
 
-/// Scratch that `gemm_bfloat16` of this size, or of fewer rows, needs, in floats.
+/// The size in floats of the scratch memory for `gemm_bfloat16` with these sizes, or with fewer
+/// rows.
 constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
   if (!detail::has_pair_products) return 0;
   return (std::min)(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
 }
 
 /// The product of `gemm` (gemm.hpp) with weights in bfloat16 panels. The rounded weights are
-/// multiplied and summed in float. With AVX-512 BF16, the dot product instructions take each
-/// element of A as the sum of two bfloat16 numbers, with a relative error of at most 2^-17; the
-/// weights must then be finite. `scratch` holds `gemm_bfloat16_scratch_floats(M, K)`.
+/// multiplied and summed in float. With AVX-512 BF16, dot product instructions are used: each
+/// element of A is split into the sum of two bfloat16 numbers, with a relative error of at most
+/// 2^-17. The weights must then be finite. `scratch` holds `gemm_bfloat16_scratch_floats(M, K)`.
 inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
                           std::ptrdiff_t a_stride, const float* panels,
                           std::ptrdiff_t product_stride, epilogue run, const void* context,

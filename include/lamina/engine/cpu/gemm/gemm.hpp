@@ -52,7 +52,7 @@ constexpr even_parts parts_of_turned_depth(int k_size) {
 }
 
 // Whether rows with this stride evict each other from the first-level cache. Rows that are a
-// multiple of 4 KiB apart compete for the same eight or twelve cache lines, which matters for tiles
+// multiple of 4 KiB apart compete for the same eight or twelve cache lines, which slows down tiles
 // with more rows.
 template <class Real>
 constexpr bool rows_collide(std::ptrdiff_t stride) {
@@ -93,8 +93,8 @@ constexpr bool turns_by_panel(int m_size, int k_size) {
 
 // The size of the scratch memory for the copy of a block of the left operand and for partial sums,
 // if a part of a sum has up to `most_depth` terms. Fewer rows or a shorter sum never need more
-// memory, although their blocks may be larger. A thread relies on this: it computes some of the
-// rows with memory that was sized for all rows. So does a machine that ran a larger mini-batch
+// memory, although their blocks may be larger. Threads rely on this, because each computes some of
+// the rows with memory that was sized for all rows. So do machines that ran a larger mini-batch
 // before.
 template <class Real = float>
 constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
@@ -223,7 +223,7 @@ LAMINA_INSTANCE(void multiply<double>(int, int, int, basic_left_operand<double>,
 
 }  // namespace detail
 
-/// Scratch that `gemm` of this size, or of smaller M or K, needs, in floats.
+/// The size in floats of the scratch memory for `gemm` with these sizes, or with a smaller M or K.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
   return detail::block_floats<Real>(m_size, k_size, detail::most_depth<Real>, n_size);
@@ -241,7 +241,7 @@ LAMINA_KERNEL void gemm(int m_size, int k_size, int n_size, const Real* a, std::
                         const void* context, Real* scratch,
                         panel_order order = panel_order::ascending);
 
-/// Scratch that `gemm_dx` of this size, or of smaller M, needs, in floats.
+/// The size in floats of the scratch memory for `gemm_dx` with these sizes, or with a smaller M.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
   const std::ptrdiff_t few = gemm_dx_small_batch_scratch_floats(
@@ -268,7 +268,7 @@ LAMINA_KERNEL void gemm_dx(int m_size, int k_size, int n_size, const Real* dy,
                            std::ptrdiff_t product_stride, basic_epilogue<Real> run,
                            const void* context, Real* scratch);
 
-/// Scratch that `gemm_dw` of this size, or of smaller M, needs, in floats.
+/// The size in floats of the scratch memory for `gemm_dw` with these sizes, or with a smaller M.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
   return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
@@ -340,7 +340,7 @@ template <class Real>
 void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
                     const Real* dy_panels, int panel_rows, basic_epilogue<Real> run,
                     const void* context, Real* scratch, const basic_partial_sums<Real>& sums) {
-  // If there are no rows, X may be a null pointer, to which no offset may be added.
+  // If there are no rows, X may be a null pointer, and adding an offset to it would be undefined.
   detail::multiply(k_size, m_size, n_size,
                    basic_left_operand<Real>{m_size > 0 ? x : dy_panels, 1, x_stride}, dy_panels,
                    panel_rows, false, {k_size, 0}, run, context, scratch, panel_order::ascending,

@@ -48,10 +48,10 @@ class even_parts {
   int longer_;
 };
 
-/// How a product of M rows is stored: element (row, column) of a tile that starts at column c has
-/// the offset `c * column_scale + row * stride + column - c`. `column_scale` is 1 for a row-major
-/// matrix and the number of rows for panels. Panels set `stride` to 0, which stands for the panel's
-/// width.
+/// Describes how a product of M rows is stored: element (row, column) of a tile that starts at
+/// column c has the offset `c * column_scale + row * stride + column - c`. `column_scale` is 1 for
+/// a row-major matrix and the number of rows for panels. Panels set `stride` to 0, which stands for
+/// the panel's width.
 struct product_layout {
   std::ptrdiff_t column_scale;
   std::ptrdiff_t stride;

@@ -22,7 +22,7 @@ struct basic_matrix_operand {
 };
 using matrix_operand = basic_matrix_operand<float>;
 
-/// Scratch that `gemm_row_major` of this size needs, in floats.
+/// The size in floats of the scratch memory for `gemm_row_major` with these sizes.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_row_major_scratch_floats(int m_size, int k_size, int n_size) {
   return panels_floats(k_size, n_size) + gemm_scratch_floats<Real>(m_size, k_size, n_size);

@@ -59,7 +59,8 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
       }
     }
   }
-  // One pointer serves three rows: the processor can address base, base + row and base + 2 * row.
+  // One pointer is enough for three rows: the processor can address base, base + row and base + 2 *
+  // row.
   constexpr int bases = (Rows + 2) / 3;
   const Real* base[bound(bases)];
   LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = left.data + 3 * i * left.row;

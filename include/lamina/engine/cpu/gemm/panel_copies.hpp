@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/panel_copies.hpp - row-major matrices into panels and back.
+// lamina/engine/cpu/gemm/panel_copies.hpp - copies row-major matrices to panels and back.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
-// A file that is compiled with LAMINA_COMPILED and only packs parameters needs no vectors.
+// With LAMINA_COMPILED, the functions that use vectors are compiled elsewhere, so this file does
+// not need the header of vectors.
 #if LAMINA_DEFINES
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
@@ -72,7 +73,7 @@ LAMINA_KERNEL void pack(int k_size, int n_size, const Real* row_major, std::ptrd
 template <class Real>
 LAMINA_KERNEL void pack(int k_size, int n_size, const Real* row_major, Real* panels);
 
-/// The inverse of `pack`: a contiguous row-major matrix from its panels.
+/// The inverse of `pack`: copies panels to a contiguous row-major matrix.
 template <class Real>
 LAMINA_KERNEL void unpack(int k_size, int n_size, const Real* panels, Real* row_major);
 

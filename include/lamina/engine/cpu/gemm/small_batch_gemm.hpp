@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of an input of few rows: dot products
-// with the rows of W, so that W need not be transposed.
+// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of an input with few rows, by dot
+// products with the rows of W, so that W need not be transposed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Up to this number of rows dot products are faster, because transposing W costs more than the dot
-/// products.
+/// The largest number of rows for which dot products are used: transposing W would cost more than
+/// they do.
 inline constexpr int small_batch_rows = 3;
 
 namespace detail {
@@ -41,7 +41,7 @@ inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const
   acc.store_aligned(to);
 }
 
-// As dot_one_row() for the `lanes` rows of W from row k on; these rows share the loads of dy.
+// Like dot_one_row(), but for `lanes` rows of W from row k on; these rows share the loads of dy.
 template <class Real>
 inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                             Real* to) {
@@ -87,7 +87,7 @@ inline void dot_rows(int k_size, int n_size, int k, int rows, const Real* panels
 
 }  // namespace detail
 
-/// Scratch that `gemm_dx_small_batch` of this size needs, in floats.
+/// The size in floats of the scratch memory for `gemm_dx_small_batch` with these sizes.
 constexpr std::ptrdiff_t gemm_dx_small_batch_scratch_floats(int m_size, int n_size) {
   return static_cast<std::ptrdiff_t>(m_size) * padded(n_size);
 }

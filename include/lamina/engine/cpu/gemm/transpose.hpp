@@ -60,7 +60,7 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
 inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
                              std::ptrdiff_t to_stride) {
   __m256 rows[8];
-  // A register holds four columns of row i beside the same columns of row i + 4, so that all
+  // A register holds four columns of row i next to the same columns of row i + 4, so that all
   // remaining shuffles stay within 128 bits.
   LAMINA_UNROLL for (int i = 0; i < 4; ++i) {
     const float* upper = from + i * from_stride;

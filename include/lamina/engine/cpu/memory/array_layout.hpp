@@ -69,8 +69,8 @@ LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value
   with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = number_cast<To>(value); });
 }
 
-/// Assigns a result of integer arithmetic, which wraps around where store_as takes the nearest
-/// number.
+/// Assigns a result of integer arithmetic. A number out of range wraps around, whereas store_as
+/// stores the nearest number in range.
 LAMINA_NOINLINE inline void store_wrapped(void* data, dtype type, std::ptrdiff_t at,
                                           std::int64_t value) {
   with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = wrapping_cast<To>(value); });

@@ -27,7 +27,7 @@ class label_reader {
   label_reader(const call_context& c, const operand& label, int ignored)
       : c_(c), label_(label), ignored_(ignored) {}
 
-  /// The label of slice `outer` of a row, or -1 if the label is the one to ignore.
+  /// The label of slice `outer` of a row, or -1 if this label is to be ignored.
   LAMINA_NOINLINE std::int64_t at(int row, int outer, int classes) const {
     const std::int64_t l = label_.type == dtype::int64 ? label_.row<const std::int64_t>(row)[outer]
                                                        : integer_in(label_, row, outer);

@@ -33,7 +33,7 @@ class machine_memory {
   static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int arrays_count = plan_type::memory.arrays;
   static constexpr int selected_count = plan_type::memory.selected_rows;
-  /// Whether anything may ask for tensor arrays: only programs with blocks do.
+  /// Whether tensor arrays can be needed. Only programs with blocks use them.
   static constexpr bool has_arrays = arrays_count > 0 || counts_of<P>.blocks > 1;
 
   LAMINA_COLD explicit machine_memory(const external_buffers& external)
@@ -54,7 +54,7 @@ class machine_memory {
     return w;
   }
   static constexpr by_domain width = make_widths();
-  /// 1 for each domain whose row count is known before a run, 0 for the others.
+  /// By domain: 1 if its row count is known before a run, else 0.
   static constexpr by_domain make_fed() {
     by_domain w{};
     for (int d = 0; d < domains; ++d) w.of[d] = plan_type::fed.of[d] ? 1 : 0;
@@ -91,7 +91,7 @@ class machine_memory {
   /// Assigns all addresses again after the caller has changed row counts of fed domains in rows().
   void bind_rows() { bind_anew(); }
 
-  /// Sets the row count of a domain whose rows are made during a run (a domain that is not fed).
+  /// Sets the row count of a domain that is not fed: operators make its rows during the run.
   /// Allocates memory only if the count exceeds all earlier counts.
   void make_rows(int domain, int rows) {
     if (rows > capacity_[domain]) reserve_rows(domain, rows);
@@ -116,8 +116,8 @@ class machine_memory {
     c.joint = joint_;
     return c;
   }
-  /// Makes statistics of the rows those of all parts of a mini-batch, of which the machine computes
-  /// one. Null: those of its own rows.
+  /// If the machine computes one part of a mini-batch, lets kernels compute statistics over the
+  /// rows of all parts by `joint`. With null, statistics cover the rows of this machine only.
   void join_by(const joint_sums* joint) { joint_ = joint; }
   /// The check that runs on computed values; empty unless the caller requested a check.
   const group_check& checked_by() const { return check_; }
@@ -134,7 +134,7 @@ class machine_memory {
   float** arguments() { return arguments_; }
   tensor_array& array(int number) {
     if constexpr (has_arrays) return arrays_[number];
-    __builtin_unreachable();  // a program without arrays asks for none
+    __builtin_unreachable();  // never called for a program without arrays
   }
   using rows_type = basic_selected_rows<real_of<P>>;
   rows_type& selected_rows(int number) requires(selected_count > 0) { return selected_[number]; }
@@ -282,7 +282,7 @@ class machine_memory {
   // Only inference keeps transformed filters: in training the filters change in each step.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
-  /// Stands for an array of none, whose destructor would be code.
+  /// Takes the place of an array with no elements, whose destructor would generate code.
   template <int Number>
   struct no_array {
     explicit no_array(int) {}

@@ -60,7 +60,8 @@ class basic_selected_rows {
 
   int size() const { return static_cast<int>(numbers_.size()); }
   int columns() const { return columns_; }
-  /// The row number, in the table, of the i-th stored row. `row(i)`: its elements.
+  /// number(i) is the row number, in the table, of the i-th stored row; row(i) returns its
+  /// elements.
   int number(int i) const { return numbers_[static_cast<std::size_t>(i)]; }
   Real* row(int i) { return numbers_at<Real>(values_.data()) + first_of(i); }
   const Real* row(int i) const { return numbers_at<Real>(values_.data()) + first_of(i); }
@@ -89,7 +90,7 @@ class basic_selected_rows {
   }
   /// Adds `weight` times each row of `other`.
   void add(const basic_selected_rows& other, Real weight = 1) {
-    // An object that no kernel has filled yet does not know its number of columns.
+    // The number of columns is unknown until a kernel fills the object.
     if (size() == 0 && other.size() > 0) columns_ = other.columns_;
     for (int i = 0; i < other.size(); ++i) add(other.number(i), other.row(i), weight);
   }

@@ -2,8 +2,8 @@
 // lamina/engine/cpu/schedule/bfloat16_schedule.hpp - the schedule of a program whose weights are
 // stored as bfloat16.
 //
-// It equals the program's own schedule except for groups that multiply by a parameter: these groups
-// have other functions and read other memory.
+// It equals the program's ordinary schedule except for groups that multiply by a parameter. These
+// groups have other functions and read other memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A program type that stands for program P on machines that store weights as bfloat16. Its plan is
+/// A program type that represents program P on machines that store weights as bfloat16. Its plan is
 /// the plan of P.
 template <program_type P>
 struct with_bfloat16_weights : program_base<with_bfloat16_weights<P>> {
@@ -54,8 +54,8 @@ inline void take_gru_weight(const operand& weight, const float*, bfloat16_step_p
   of_candidate.panels = of_gates.panels + bfloat16_panels_floats(of_gates.depth, of_gates.width);
 }
 
-/// How a parameter is converted to bfloat16 panels. `none`: not at all. `matrix`: as one matrix.
-/// `gru`: as two matrices; the elements [D, 3D] become a matrix [D, 2D] and a matrix [D, D].
+/// The conversion of a parameter to bfloat16 panels. `none` does not convert it; `matrix` converts
+/// it as one matrix; `gru` splits the elements [D, 3D] into a matrix [D, 2D] and a matrix [D, D].
 enum class bfloat16_layout : std::uint8_t { none, matrix, gru };
 inline constexpr int bfloat16_layouts = 3;
 
@@ -180,7 +180,8 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     }
     return -1;
   }
-  /// The parameter that plan variable v is, or is a copy of; -1 if there is none.
+  /// The parameter that plan variable v holds, as the parameter itself or as a copy; -1 if it holds
+  /// none.
   static constexpr int parameter_in(int v) {
     if (v < 0) return -1;
     if (const int g = copying_group(v); g >= 0)

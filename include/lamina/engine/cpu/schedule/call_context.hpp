@@ -23,8 +23,8 @@ struct group_info {
   int rows, columns, depth;
   bool panel;                     // whether the group's arrays are weights in panel layout
   int arguments;                  // number of arguments
-  const operator_schema* schema;  // the operator's, for a group that is a call
-  const operator_desc* op;        // gives the attributes; null for the plan's own copies
+  const operator_schema* schema;  // the operator's schema, if the group is a call
+  const operator_desc* op;        // holds the attributes; null for copies that the plan added
 };
 
 /// A sum over a large array that several threads compute together. Each thread computes the parts
@@ -49,19 +49,20 @@ struct run_context {
   std::uint64_t step;  // number of the training step; random masks depend on it
   float* scratch;
   const row_allocator* allocator;            // null when all rows are fed
-  const minibatch_source* source = nullptr;  // null when the program reads nothing
+  const minibatch_source* source = nullptr;  // null if the program does not read mini-batches
   int view = 0;  // 1 + index of the view that the operator sets; -1: X stays in place
-  std::uint64_t iteration = 0;  // earlier executions of the operator's block in this run
+  std::uint64_t iteration = 0;  // number of earlier executions of the operator's block in this run
   shared_sums sums = {};        // for an operator that several threads run together
   const conv_methods* convolutions = nullptr;  // the special algorithms of the program
   filter_memory* filters = nullptr;            // null for machines that train
   bool is_odd_run = false;                     // true in every second run of a machine
   partial_sums sums_of_rows = {};              // for a group that processes its rows part by part
-  const joint_sums* joint = nullptr;  // with statistics of all parts of a mini-batch; else null
+  const joint_sums* joint = nullptr;  // if statistics cover all parts of a mini-batch; else null
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
-  /// Whether large weights are read from the end. Runs and iterations alternate: the previous one
-  /// read the weights from the beginning, so their end is still in the cache.
+  /// Whether large weights are read from the end to the beginning. Runs and iterations alternate
+  /// between both directions, so that each begins with the weights that the previous one left in
+  /// the cache.
   bool turns_back() const { return is_odd_run != ((iteration & 1) != 0); }
 };
 
@@ -108,8 +109,8 @@ class call_context : public operator_call {
   void show(void* data) const {
     run_.allocator->show(run_.allocator->machine, run_.view - 1, data);
   }
-  /// Whether X keeps its memory as long as any operator may read the variable to which X is
-  /// assigned.
+  /// Whether the output refers to the memory of X without a copy. This is possible if X keeps its
+  /// memory as long as any operator may read the output.
   bool refers() const { return run_.view < 0; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/followed_groups.hpp - tells a caller which groups of a schedule have
-// run.
+// lamina/engine/cpu/schedule/followed_groups.hpp - calls a function after each group of a schedule,
+// for callers that follow a run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,16 +10,15 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Runs groups in place of the machine and calls a function behind each. It has the form of a
-/// group_check, for which machines ask anyway; so a machine that nobody follows has no further
-/// code.
+/// Runs groups in place of the machine and calls a function after each group. It uses the hook for
+/// a group_check, which all machines have, so other machines need no further code.
 struct followed_groups {
   const schedule_entry* entries = nullptr;
   const argument_info* info = nullptr;
-  int outermost = 0;  // groups of the outermost block, which are the first
+  int outermost = 0;  // number of groups of the outermost block, the first in the schedule
   void* self = nullptr;
   int thread = 0;
-  /// Called behind group `group` of the outermost block, with -1 behind a group of another block.
+  /// Called after each group. `group` is its number, or -1 for a group of an inner block.
   void (*advance)(void* self, int thread, int group) = nullptr;
 
   LAMINA_API LAMINA_COLD group_check as_check() const;

@@ -16,7 +16,7 @@ struct group_check {
   void (*run)(const group_check& self, const program_view& program, int group,
               float* const* arguments, const run_context& c) = nullptr;
   const void* schedule = nullptr;
-  const program_view* names = nullptr;  // the recorded program, which has the names of variables
+  const program_view* names = nullptr;  // the recorded program, which holds the names of variables
   bool infinity = false, leaves_updates = false;
 
   explicit operator bool() const { return run != nullptr; }

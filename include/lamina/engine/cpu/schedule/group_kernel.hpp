@@ -130,7 +130,7 @@ LAMINA_INLINE basic_partial_sums<Real> sums_of_rows(const run_context& c) {
 
 }  // namespace detail
 
-/// The function of a group that computes in `Real`.
+/// The function that runs a group whose numbers are of type `Real`.
 template <class Group, class Real = float>
 struct group_kernel;
 

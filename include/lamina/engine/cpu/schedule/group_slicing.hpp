@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/group_slicing.hpp - how the work of a group of a schedule can be
-// divided into parts.
+// lamina/engine/cpu/schedule/group_slicing.hpp - determines how the work of a group can be divided
+// among threads.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,13 +11,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// How a group can be divided among threads. `none`: not at all. `rows`: by rows of the mini-batch,
-/// because the results of a row depend only on this row. `product_rows`: by rows too, for a matrix
-/// product, which adds in another order if it has few rows. `elements`: by the elements of the
-/// group's only row. `sums`: the group computes a sum, which is computed in parts.
+/// The ways to divide a group among threads. `none`: it cannot be divided. `rows`: by rows of the
+/// mini-batch, because the results of a row depend only on this row. `product_rows`: by rows of a
+/// matrix product; the order of its additions may change if a part has few rows. `elements`: by the
+/// elements of the group's only row. `sums`: the group computes a sum, of which each thread
+/// computes parts.
 enum class slicing : std::uint8_t { none, rows, product_rows, elements, sums };
 
-/// How a group with the arguments `info` can be divided.
+/// Returns how a group with the arguments `info` can be divided.
 constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
                              const argument_info* info) {
   const bool is_batch = domain_of_rows(d.rows) == batch::domain;
@@ -39,8 +40,8 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
     case group_head::call: {
       const row_rule rule = e.group.schema->facts.rows;
       if (rule == row_rule::summed) return slicing::sums;
-      // `has_rows`: an argument has mini-batch rows; `has_others`: an argument has none. Arguments
-      // with rows of another domain exclude slicing.
+      // `has_rows` says that an argument has mini-batch rows, `has_others` that an argument has
+      // none. A group with an argument that has rows of another domain cannot be divided.
       bool has_rows = false, has_others = false;
       for (int a = 0; a < e.group.arguments; ++a) {
         if (info[a].rows < 0 && info[a].rows != -batch::domain) return slicing::none;

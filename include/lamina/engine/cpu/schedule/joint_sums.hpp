@@ -9,17 +9,16 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// The access of one part of a mini-batch to sums over all parts. A kernel writes the numbers of
-/// its own rows to `numbers` and calls join(), which replaces them by those of all parts. The
-/// kernels of all parts must join equally often, with as many numbers.
+/// Lets the kernels of one part of a mini-batch compute sums over all parts. A kernel writes the
+/// sums over its own rows to `numbers` and calls join(), which replaces them by the sums over all
+/// parts. The kernels of all parts must call join() equally often, with the same count.
 struct joint_sums {
-  /// Adds the numbers of another part to those of one. Numbers that are all zero are those of a
-  /// part without rows.
+  /// Adds the numbers of another part to `to`. All numbers of a part without rows are 0.
   using add_function = void (*)(double* to, const double* more, std::size_t count);
 
   double* numbers = nullptr;  // has room for the largest sums of the program
-  double weight = 1;          // of the part in the cost, relative to other parts
-  int part = 0;               // its number among those of this process
+  double weight = 1;          // weight of this part in the cost, relative to the other parts
+  int part = 0;               // number of this part among the parts of this process
   void* all = nullptr;
   void (*join_parts)(void* all, int part, std::size_t count, add_function add) = nullptr;
 

@@ -40,8 +40,9 @@ class machine {
 
   LAMINA_COLD explicit machine(const external_buffers& external) : memory_(external) { bind(1); }
 
-  /// Prepares the memory for a mini-batch with these row counts; allocates only if they need more
-  /// memory than all earlier ones. The sequence offsets are read in place and must outlive the run.
+  /// Prepares the memory for a mini-batch with these row counts. Allocates only if this mini-batch
+  /// needs more memory than all earlier ones. The sequence offsets are read in place and must
+  /// outlive the run.
   void bind(const domain_rows<domains>& rows) {
     memory_.bind(rows);
     if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
@@ -50,7 +51,7 @@ class machine {
   /// first sample in the whole mini-batch.
   void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
 
-  /// Sets the array of input data number `data`. The array is read in place and must outlive the
+  /// Sets the array of data layer number `data`. The array is read in place and must outlive the
   /// run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
 
@@ -111,7 +112,7 @@ class machine {
   };
   void run_by(const other_run& other) requires(!has_blocks) { other_ = other; }
   memory_type& memory() { return memory_; }
-  /// Whether runs go over tiles of rows, group after group for each tile.
+  /// Whether runs process the mini-batch in tiles of rows, all groups for one tile after the other.
   bool is_tiled() const {
     if constexpr (tiles_type::found)
       return tiles_.applies();
@@ -132,7 +133,8 @@ class machine {
     return address(layout<V>());
   }
   float* address(const variable_layout& layout) { return memory_.address_of(layout.slot); }
-  /// The layout of a variable that the program returns or names, or that persists; null for others.
+  /// The layout of a variable that the program returns or names, or that persists; null for any
+  /// other variable.
   static constexpr const variable_layout* layout(int variable) {
     return variable_table<P>::find(variable);
   }

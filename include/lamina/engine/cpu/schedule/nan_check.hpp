@@ -27,20 +27,20 @@ struct checked_argument {
   bool is_gradient, is_written;
 };
 
-/// The data of a schedule that the check reads, as plain data for code that is compiled once for
-/// all programs.
+/// The part of a schedule that the check reads, as plain data, so that the check is compiled once
+/// for all programs.
 struct nan_check_view {
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
   const checked_argument* of;  // by argument
   const int* first_operator;   // by group; one more entry holds the end
-  const char* const* type;     // by operator: its name in Fluid
+  const char* const* type;     // by operator: its type, Fluid's name of the operator
   int groups;
 };
 
-/// The data of program P that the check reads. The first variables of P are those of the recorded
-/// program, whose names exist at run time.
+/// The tables of program P that the check reads. The first variables of P are the variables of the
+/// recorded program, whose names exist at run time.
 template <class P>
 struct nan_check_table {
   using plan_type = plan<P>;
@@ -91,9 +91,8 @@ struct nan_check_table {
                                           groups};
 };
 
-/// Searches the data that are fed to a group, and after it has run the arrays that it has written,
-/// for NaN and, on request, for infinity. This costs one more pass over all activations and
-/// gradients.
+/// Searches for NaN and, on request, for infinity: in the fed data before a group reads them, and
+/// in the arrays that the group wrote. This costs one more pass over all activations and gradients.
 class nan_check {
  public:
   explicit nan_check(const group_check& of)
@@ -184,8 +183,7 @@ class nan_check {
   }
   [[noreturn]] LAMINA_API LAMINA_COLD void fail(int g, int a, float* const* arguments,
                                                 const run_context& c, const position& at) const;
-  /// Adds to the message the parameters among the group's operands that contain NaN or infinity
-  /// themselves.
+  /// Adds to the message which parameters among the group's operands contain NaN or infinity.
   LAMINA_API LAMINA_COLD void tell_parameters(text& message, int g, float* const* arguments,
                                               const run_context& c) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/schedule/parallel_run.hpp - executes one run of a schedule on several threads.
-// Where rows do not depend on each other, each thread takes ranges of rows through a whole sequence
-// of groups. All other groups are executed in step: each thread computes a part of the rows, or of
+// Where rows do not depend on each other, each thread runs a whole sequence of groups on ranges of
+// rows. All other groups are executed one by one: each thread computes a part of the rows, or of
 // the elements, of every group that is large enough.
 #pragma once
 
@@ -86,8 +86,8 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
   return std::clamp(batch_rows / least, 1, threads);
 }
 
-/// Takes ranges of rows through the sequence of groups that starts with group `begin`, until no
-/// range is left.
+/// Runs the sequence of groups that starts with group `begin` on one range of rows after the other,
+/// until no range is left.
 LAMINA_NOINLINE inline void walk_ranges(const ranged_schedule& s, int begin, int sequence,
                                         const ranges_of_rows& ranges, meeting& meet,
                                         unsigned long long given, float* const* arguments,
@@ -111,7 +111,7 @@ LAMINA_NOINLINE inline void walk_ranges(const ranged_schedule& s, int begin, int
   }
 }
 
-/// Executes the schedule on thread t: of each group, this thread computes only its own part.
+/// Executes the schedule on thread t, which computes only its own part of each group.
 LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int threads, meeting& meet,
                                          unsigned long long given, float* const* arguments,
                                          run_context c, int domains, float** own, int* rows,
@@ -123,8 +123,8 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   part.rows = rows;
   part.first_row = first_rows;
   part.filters = nullptr;  // only one thread at a time may use it
-  // `was_sliced`: whether other threads may still compute values that the next group reads, or read
-  // values that it overwrites.
+  // `was_sliced` says whether other threads may still compute values that the next group reads, or
+  // read values that it overwrites.
   bool was_sliced = false, has_run = false;
   int sequence = 0;
   for (int n = 0; n < s.groups; ++n) {

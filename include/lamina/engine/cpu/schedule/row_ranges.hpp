@@ -2,11 +2,11 @@
 // lamina/engine/cpu/schedule/row_ranges.hpp - finds sequences of consecutive groups that a thread
 // can run for its own range of mini-batch rows, without waiting for other threads.
 //
-// Where rows do not depend on each other, a thread can take some rows of a mini-batch through all
-// layers. Between two layers it needs no barrier, and the values that it has written are still in
-// its own cache. But threads cannot share the planned memory of the mini-batch: it may place an
-// array where another array lies that has wider rows and that another thread still reads. So arrays
-// that only these groups use have separate memory per thread.
+// Where rows do not depend on each other, a thread can compute all layers for some rows of a
+// mini-batch. Between two layers it needs no barrier, and the values that it has written are still
+// in its own cache. But threads cannot share the planned memory of the mini-batch: arrays reuse the
+// memory of earlier arrays whose rows may be wider, and which another thread may still read. So
+// arrays that only these groups use have separate memory per thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -67,8 +67,8 @@ constexpr bool adds_equally(int rows, int part, int depth, int columns) {
   return (!has_wide || equal(tile_vectors)) && (!has_narrow || equal(narrow_width / lanes));
 }
 
-/// How the rows of a mini-batch are divided among threads: into `count` ranges, each of which one
-/// thread takes. A count of 1 means that they are not divided.
+/// How the rows of a mini-batch are divided among threads: into `count` ranges; one thread computes
+/// each range. A count of 1 means that the rows are not divided.
 struct ranges_of_rows {
   int rows, count;
   constexpr int first(int r) const {
@@ -82,8 +82,8 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int be
   const int width = s.width > 0 ? s.width : 1;
   ranges_of_rows r{rows, 1};
   if (rows < threads) return r;
-  // If activations are narrow, use more ranges than threads: the activations of a range with few
-  // rows stay in the second-level cache.
+  // If activations are narrow, more ranges than threads are used: the activations of a range with
+  // few rows stay in the second-level cache.
   r.count = threads;
   if (rows_of_tile(width) >= least_tiled_rows)
     r.count = (std::max)(threads, rows / rows_of_tile(width));
@@ -147,7 +147,7 @@ struct ranged_groups {
         for (int a = 0; a < e.group.arguments; ++a) {
           has_rows = has_rows || info[a].rows < 0;
           others = others || (info[a].rows < 0 && domain_of_rows(info[a].rows) != batch::domain);
-          // Weights in bfloat16 have parameter indices beyond those of the model.
+          // Weights in bfloat16 have indices above the indices of the model's parameters.
           const memory_slot& slot = schedule::table.slot_of[e.first_argument + a];
           rounded = rounded || (slot.space == memory_space::parameter &&
                                 slot.offset >= counts_of<P>.parameters);

@@ -35,7 +35,7 @@ namespace detail {
 /// The number of floats of activations, and also of partial sums, that stay in the second-level
 /// cache: 256 KiB each.
 inline constexpr int tile_floats = 64 * 1024;
-/// A mini-batch that would fill fewer tiles is not tiled.
+/// The least number of tiles: a mini-batch that would fill fewer is not tiled.
 inline constexpr int least_tiles = 4;
 /// The least number of rows of a tile: matrix products of fewer rows would be slower.
 inline constexpr int least_tiled_rows = 4 * tile_rows;
@@ -74,7 +74,7 @@ struct tiled_group {
   int end;   // end of the run that begins with this group, or 0 if no run begins here
 };
 
-/// A schedule of which some groups run on a part of the rows, as plain data for code that is
+/// A schedule, some of whose groups run on a part of the rows, as plain data for code that is
 /// compiled once for all programs.
 struct schedule_of_rows {
   const program_view* program;
@@ -97,8 +97,8 @@ struct tile_memory {
   int rows = 0;
 };
 
-/// A copy of a run context with own row counts, for kernels that compute a part of the rows of a
-/// mini-batch.
+/// A copy of a run context with separate row counts, for kernels that compute a part of the rows of
+/// a mini-batch.
 struct rows_of_run {
   run_context context;
   int* rows;
@@ -113,8 +113,8 @@ struct rows_of_run {
 };
 
 /// Runs group g of a schedule on the rows from `first` on; `part` holds their number. Local
-/// arguments lie in an arena of `arena_rows` rows, all others in the arrays of the whole
-/// mini-batch. `own` receives the addresses.
+/// arguments are in an arena of `arena_rows` rows, all others in the arrays of the whole
+/// mini-batch. The function writes the addresses of the arguments to `own`.
 LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, float* arena,
                                int arena_rows, float* const* arguments, float** own,
                                const run_context& part) {
@@ -181,7 +181,7 @@ LAMINA_NOINLINE void run_tiles(const tiled_schedule& s, tile_memory& memory,
 
 }  // namespace detail
 
-/// Finds the runs over tiles of program P, which has neither loops nor branches.
+/// Finds the runs of program P that are tiled. P has neither loops nor branches.
 template <class P>
 struct tiled_groups {
   using schedule = schedule_table<P>;
@@ -380,7 +380,8 @@ class row_tiles {
   }
 
  private:
-  // A constant, because naming P::desc in run() would keep all of it in the binary.
+  // This is a constant because a reference to P::desc in run() would put all of P::desc into the
+  // binary.
   static constexpr int domains = counts_of<P>.domains;
   using tiled = tiled_groups<P>;
   detail::tile_memory memory_;

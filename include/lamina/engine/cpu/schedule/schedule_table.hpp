@@ -28,8 +28,8 @@ struct schedule_entry {
   unsigned long long feeds;
 };
 
-/// The kernel of a group that computes in `Real`. `Counts`: all arguments of the group are single
-/// integers or booleans, such as loop counters.
+/// The kernel of a group that computes in `Real`. `Counts` says that all arguments of the group are
+/// single integers or booleans, such as loop counters.
 template <class Group, bool Counts, class Real>
 struct scheduled_kernel : group_kernel<Group, Real> {};
 template <class Op, class Real>
@@ -76,7 +76,7 @@ struct schedule_table {
     }
     return true;
   }
-  /// One flag per kernel. `counting`: whether counts() is true for all groups of the kernel.
+  /// One flag per kernel: whether counts() is true for all groups of the kernel.
   struct kernel_flags {
     bool of[bound(plan_type::kernels)];
   };

@@ -16,8 +16,8 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
-/// row and its column. For images also the channel of the vector, or, if its elements belong to
-/// different channels, the channel of each element.
+/// row and its column. For images, it also has the channel of the vector or, if the elements belong
+/// to different channels, the channel of each element.
 struct element_position {
   std::ptrdiff_t offset;
   int row;
@@ -126,9 +126,9 @@ struct operand_reader<ex::value<J>, Real> {
   }
 };
 
-/// How an update statement is executed. `elsewhere`: it only stores the gradient, because the
-/// trainer updates the parameter later. `prepared`: it first applies gradient clipping and weight
-/// decay, then updates the parameter. `plain`: it updates without clipping and decay.
+/// The ways to execute an update statement. `elsewhere` only stores the gradient, because the
+/// trainer updates the parameter later. `prepared` applies gradient clipping and weight decay, then
+/// updates the parameter. `plain` updates it without clipping and decay.
 enum class update_step { elsewhere, prepared, plain };
 
 /// The index of the argument that has one number per channel, or -1.

@@ -13,11 +13,11 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// When the kernel of a group began and ended, in nanoseconds after the clock was made.
+/// The start and end of a group's kernel, in nanoseconds since the construction of the clock.
 struct group_time {
   int group;
   std::int64_t begin, end;
-  int thread = 0;  // in a training: the thread that ran it
+  int thread = 0;  // in training: the thread that ran it
 };
 
 /// Records the times of the groups of many runs, in the order in which the groups ended.
@@ -29,7 +29,7 @@ class group_clock {
         .count();
   }
   std::int64_t since_start() const { return now() - start_; }
-  /// When the clock was made.
+  /// The time of the clock's construction.
   std::int64_t start() const { return start_; }
   /// Calls a kernel and records its time.
   template <class Kernel>
@@ -54,8 +54,8 @@ class timed_machine : public machine<P> {
   using memory_type = typename base::memory_type;
   using schedule = typename base::schedule;
 
-  /// Blocks call kernels through a static function, which finds the clock of the running machine in
-  /// this variable.
+  /// The clock of the running machine. It is a static variable because blocks run kernels by a
+  /// static function.
   inline static thread_local group_clock* running = nullptr;
   struct engine : block_engine<P> {
     static void run_group(memory_type& m, int group, const run_context& c) {

@@ -21,8 +21,8 @@ struct bfloat16_weights {
   static constexpr std::ptrdiff_t panels_floats(int rows, int columns) {
     return bfloat16_panels_floats(rows, columns);
   }
-  /// The maximum of both kernels' needs, because a right operand that is not a parameter is
-  /// multiplied as panels of floats.
+  /// The maximum over both kernels, because a right operand that is not a parameter is multiplied
+  /// as panels of floats.
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
     return (std::max)(gemm_scratch_floats(rows, depth, columns),
                       gemm_bfloat16_scratch_floats(rows, depth));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a conv2d of a program as constants.
+// lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a program's conv2d as compile-time
+// constants.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_kernels.hpp - kernels for groups whose sizes the compiler knows:
-// loops of constant length, no scratch memory for few rows, no errors.
+// lamina/engine/cpu/static/static_kernels.hpp - kernels for groups whose sizes are compile-time
+// constants: their loops have constant length, small batches need no scratch memory, and no kernel
+// throws.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -149,7 +150,7 @@ struct static_kernel<Group, expression::group_expression<group_head::gemm, S>> {
 template <class Group, class S>
 struct static_kernel<Group, expression::group_expression<group_head::pointwise, S>> {
   static void run(float* memory) {
-    static_assert(!Group::desc.panel);  // no weight is written in a forward pass
+    static_assert(!Group::desc.panel);  // a forward pass does not write weights
     const static_arguments<Group> a(memory);
     const statement_runner<S> runner(a.of);
     constexpr int width = padded(Group::columns);

@@ -16,8 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// A choice of how weights are stored: here all parameters have the layout of the model. (Other
-/// weights: engine/cpu/static/static_bfloat16.hpp.)
+/// Policy that stores all parameters in the layout of the model. (static_bfloat16.hpp has a policy
+/// with another layout.)
 struct float_weights {
   /// Whether parameters that are right operands of products have a layout that differs from the
   /// model's.
@@ -28,7 +28,7 @@ struct float_weights {
 };
 
 /// The offsets of parameters, data, constants and activations of program P for `Rows` samples, in
-/// floats from the beginning of one block; all offsets except those of single constants are
+/// floats from the beginning of one block; all offsets except the offsets of single constants are
 /// multiples of 64 bytes.
 template <class P, int Rows, class Weights = float_weights>
 struct static_layout {
@@ -38,7 +38,7 @@ struct static_layout {
   static constexpr int parameter_count = counts_of<P>.parameters;
   static constexpr int constant_count = plan_type::lowered.count.constants;
 
-  /// Stands for the offset of an array that has no memory.
+  /// The value used as the offset of an array that has no memory.
   static constexpr std::ptrdiff_t nowhere = -1;
 
   struct positions {
@@ -150,7 +150,7 @@ struct static_layout {
   }
 };
 
-/// Group G of a plan with everything that its kernel needs, as compile-time constants.
+/// Group G of a plan, with all data that its kernel needs as compile-time constants.
 template <class P, int Rows, int G, class Weights = float_weights>
 struct static_group {
   using program = P;
@@ -202,8 +202,8 @@ struct static_group {
 
   /// The number of dimensions of an argument, including the row dimension.
   static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
-  /// Element `i` of an attribute that is a list of integers. text(): the value of an attribute that
-  /// is a string.
+  /// Element `i` of an attribute that is a list of integers. text() returns the value of an
+  /// attribute that is a string.
   static constexpr int integer(int attribute, int i) {
     const int at = P::desc.operators[first.op].attributes;
     return P::desc.integers[P::desc.attributes[at + attribute].offset + i];

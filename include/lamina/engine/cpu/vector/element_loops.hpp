@@ -15,10 +15,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// One output of a pointwise operator, as functions that compute one element: value = f(inputs,
-/// scalars). They are function pointers, so that the loops are compiled once for all operators.
-/// They are slow, but where speed matters, operators are fused, and fused groups do not use them.
-/// `Real` is the element type of `line`.
+/// Describes one output of a pointwise operator by functions that compute one element: value =
+/// f(inputs, scalars). They are function pointers, so that the loops are compiled once for all
+/// operators. The calls are slow, but where speed matters, operators are fused, and fused groups do
+/// not use these functions. `Real` is the element type of `line`.
 template <class Real>
 struct basic_pointwise_form {
   static constexpr int most_inputs = 7, most_scalars = 8;
@@ -26,7 +26,7 @@ struct basic_pointwise_form {
   int output;     // index of the output
   bool has_axis;  // attribute 0 is the dimension at which the shapes of smaller operands begin
   bool divides;   // f divides by the last input; an integer divisor must not be 0
-  bool converts;  // f changes the type only: what the type of the output cannot hold does not wrap
+  bool converts;  // f is a cast: a value out of the output type's range does not wrap
   float (*in_float)(const float* x, const float* scalars);
   double (*in_double)(const double* x, const double* scalars);
   std::int64_t (*in_integers)(const std::int64_t* x, const std::int64_t* scalars);  // may be null

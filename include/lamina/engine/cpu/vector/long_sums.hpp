@@ -19,7 +19,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-// How many floats ahead a sum prefetches: the hardware prefetcher stops at the end of a page.
+// The distance in floats at which a sum prefetches, because the hardware prefetcher stops at the
+// end of a page.
 inline constexpr int prefetched_floats = 1024;
 
 /// The sum of n floats in double. It uses sixteen independent sums: a single chain of additions

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_math.hpp - sums and copies of rows; nothing beyond the elements of a
-// row is read.
+// lamina/engine/cpu/vector/row_math.hpp - sums and copies of rows that read only the elements of a
+// row, not its padding.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -233,8 +233,8 @@ inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse
   return is_finite(sum) ? sum : static_cast<Real>(wide_slope(d, x, mean, inverse, n));
 }
 
-/// Covers positions 0 to n - 1: calls f(j, like) for each whole vector that begins at j, then for
-/// each single number at j that remains. The type of `like` tells which.
+/// Visits positions 0 to n - 1: calls f(j, like) for each whole vector that begins at j, then for
+/// each remaining single number at j. The type of `like` distinguishes both cases.
 template <class Real = float, class F>
 LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
   constexpr int step = lanes_in<Real>;

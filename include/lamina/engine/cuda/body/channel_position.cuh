@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 struct channel_position {
   int row, at, channel, inside;
 
-  /// `columns`: elements per row; `size`: elements per channel.
+  /// `columns` is the number of elements per row, `size` the number of elements per channel.
   LAMINA_INLINE LAMINA_FN channel_position(const divider& columns, const divider& size, int i)
       : at(i) {
     row = columns.divide(at);

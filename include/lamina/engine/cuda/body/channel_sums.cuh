@@ -25,7 +25,8 @@ struct channel_elements {
       : rows(x ? x.rows : 0), channels(count), size(count > 0 ? x.columns / count : 0) {}
   LAMINA_INLINE LAMINA_FN int count() const { return rows * size.divisor(); }
   /// Calls f(row, column) for the elements that the calling thread sums. The elements of a channel
-  /// are divided into `parts` parts, and those of part `part` over the threads of a team.
+  /// are divided into `parts` parts; the elements of part `part` are divided among the threads of a
+  /// team.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(int channel, int part, int parts, const Team& team,
                                     const F& f) const {
@@ -44,7 +45,7 @@ struct channel_elements {
 /// number of sums per channel, and
 ///   add(channel, row, column, sums)   adds the terms of one element
 /// Finish has
-///   store(part, channel, sums)        takes the sums of one part
+///   store(part, channel, sums)        stores the sums of one part
 template <class Terms, class Finish>
 struct channel_sum_lines {
   struct arguments {
@@ -111,7 +112,7 @@ void sum_channels(Backend& b, const Terms& terms, const Finish& finish, const ch
       {all_parts{sums}, finish, of_parts, 1, of.channels, parts, of.channels});
 }
 
-/// Terms that are the elements of an array of floats.
+/// Terms for the sums over an array: a term is an element.
 struct channel_terms {
   static constexpr int sums = 1;
   const float* from;
@@ -121,7 +122,7 @@ struct channel_terms {
     to[0] += static_cast<double>(load_constant<lone_float>(from + row * stride + column).v[0]);
   }
 };
-/// to[c] = the sum of channel c.
+/// Stores to[c] = the sum of channel c.
 template <class Backend>
 void add_channels(Backend& b, const operand& x, const operand& to, float* scratch) {
   sum_channels(b, channel_terms{x.row<const float>(0), x.stride}, store_sums{to.row<float>(0)},

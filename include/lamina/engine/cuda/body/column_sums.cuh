@@ -24,7 +24,7 @@ struct sum_shape {
 /// separate blocks sum. Terms has `sums`, the number of sums per column, and
 ///   add(row, column, sums)      adds the terms of one row
 /// Finish has
-///   store(part, column, sums)   takes the sums of one part
+///   store(part, column, sums)   stores the sums of one part
 /// The sums are doubles, because a float sum loses digits after thousands of terms.
 template <class Terms, class Finish, class Shape>
 struct column_sum_body {
@@ -45,7 +45,8 @@ struct column_sum_body {
     for (int t = team.index; t < g.parts * tiles(g); t += team.count) {
       const int part = t / tiles(g), column = t % tiles(g) * Shape::columns + x;
       double sums[Terms::sums] = {};
-      // A grid-stride loop over the rows. Unrolling loads several rows at once.
+      // The threads of all blocks loop over the rows together. The loop is unrolled to load several
+      // rows at once.
       if (column < g.columns) LAMINA_CUDA_UNROLL_BY_4
       for (int row = part * Shape::lanes + lane; row < g.rows; row += g.parts * Shape::lanes)
         g.terms.add(row, column, sums);
@@ -66,7 +67,7 @@ struct column_sum_body {
   }
 };
 
-/// The partial sums: rows of doubles that one kernel stores and the next kernel sums.
+/// The partial sums as rows of doubles, which one kernel stores and the next kernel sums.
 template <int Sums>
 struct partial_sums {
   static constexpr int sums = Sums;
@@ -84,7 +85,7 @@ struct partial_sums {
   }
 };
 
-/// Terms that are the elements of an array of floats.
+/// Terms for the sums over an array: a term is an element.
 struct array_terms {
   static constexpr int sums = 1;
   const float* data;

@@ -66,7 +66,7 @@ struct conv_body {
     const std::ptrdiff_t first = group * g.conv.template from<Kind>().floats();
     return {g.conv, g.of[0] + first, g.left_stride, positions(g), terms};
   }
-  // In memory the filters are an array [small channel][large channel][tap].
+  // The filters are stored as an array [small channel][large channel][tap].
   static LAMINA_INLINE LAMINA_FN auto filters(const arguments& g, int group, int terms) {
     const float* const first = g.of[1] + group * g.conv.smaller.channels * g.right_stride;
     if constexpr (Kind == conv_kind::forward)

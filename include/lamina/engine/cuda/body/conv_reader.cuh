@@ -29,8 +29,8 @@ struct volume_position {
   int at[3];
 };
 
-/// The shape of the channels of one group. Each channel is a volume; that of a 2D image has depth
-/// 1.
+/// The shape of the channels of one group. Each channel is a volume; a channel of a 2D image has
+/// depth 1.
 struct conv_volume {
   int channels = 1;
   int side[3] = {1, 1, 1};  // depth, height, width
@@ -70,7 +70,8 @@ struct conv_geometry {
       dilation[d] = s.side[d].dilation;
     }
   }
-  /// to() is the image that the kernel writes, from() the image that it reads.
+  /// to() returns the shape of the image that the kernel writes, from() that of the image that it
+  /// reads.
   template <conv_kind Kind>
   LAMINA_INLINE LAMINA_FN const conv_volume& to() const {
     return Kind == conv_kind::forward ? smaller : large;
@@ -87,7 +88,7 @@ struct conv_geometry {
 template <conv_kind Kind>
 struct window_reader {
   static constexpr bool along_depth = false;
-  /// A coordinate so far outside of the image that adding the offset of any tap stays outside.
+  /// A coordinate that stays outside of the image whichever tap's offset is added.
   static constexpr int outside = -(1 << 30);
   const conv_geometry& c;
   const float* data;      // first image, at the first channel of the group
@@ -155,7 +156,7 @@ struct masked_window_reader {
   int positions, terms;
 
   struct line_type {
-    const float* first;  // the element under tap 0, even if it is outside
+    const float* first;  // address of the element under tap 0, maybe outside of the image
     unsigned outside;    // one bit per tap of each side, and one for terms past the last term
   };
   struct deep_type {
@@ -193,9 +194,9 @@ struct masked_window_reader {
 
  private:
   LAMINA_INLINE LAMINA_FN int side(int d) const { return c.template from<Kind>().side[d]; }
-  // If the large image is the result, a tap at a position meets an element of the small image only
-  // if position - tap is a multiple of the stride. Then both divisions by the stride leave the same
-  // remainder, so the quotients may be subtracted.
+  // If the large image is the result, a tap at a position corresponds to an element of the small
+  // image only if position - tap is a multiple of the stride. Then both divisions by the stride
+  // leave the same remainder, so the quotients may be subtracted.
   LAMINA_INLINE LAMINA_FN int origin(int d, int position) const {
     return Kind == conv_kind::forward ? position * c.stride[d].divisor() - c.padding[d]
                                       : c.stride[d].quotient(position + c.padding[d]);
@@ -270,7 +271,7 @@ struct filter_reader {
 
   using line_type = const float*;
   using deep_type = int;
-  // The sums of a line past the last line are not stored, so any valid line may be read for it.
+  // For a line past the last one any valid line may be read, because its sums are not stored.
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
     return data + (r < filters ? r : 0) * stride;
   }
@@ -285,7 +286,7 @@ struct filter_reader {
 /// the filters.
 struct channel_reader {
   static constexpr bool along_depth = true;
-  const float* data;      // at the first channel of the group
+  const float* data;      // starts at the first channel of the group
   std::ptrdiff_t stride;  // floats between consecutive numbers
   divider size;           // elements per channel
   int channels, terms;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/body/conv_tile.hpp - chooses the tile shape of a convolution. A tile is about
-// as high as the number of channels, because empty rows of a tile cost as much as others.
+// as high as the number of channels, because empty rows of a tile cost as much as used rows.
 //
 // The shape of a filter is known at compile time, so a program contains only the kernels for the
 // tile shapes that its convolutions use. The choice depends on the shape of the convolution, not on
@@ -21,8 +21,8 @@ using conv_folds = unsigned;
 /// fit in a bit mask.
 inline constexpr conv_folds many_taps = 8;
 
-/// Where a group or call has its filter: `argument` is the index of the argument that is the filter
-/// or the filter's gradient, `groups` the index of the attribute that is the number of groups.
+/// The position of the filter in a group or call: `argument` is the index of the argument that is
+/// the filter or its gradient, `groups` the index of the attribute that is the number of groups.
 struct filter_argument {
   int argument, groups;
 };
@@ -30,8 +30,8 @@ struct filter_argument {
 /// Rows of the tile with fold 1 on a device. All backends choose folds by this number.
 inline constexpr int whole_tile = 64;
 
-/// The maximum total number of taps along the three sides of a filter for which a 32 bit mask has
-/// one bit per tap and one more bit.
+/// The largest sum of a filter's three side lengths for which a 32 bit mask can hold one bit per
+/// tap along each side and one more bit.
 inline constexpr int most_filter_sides = 31;
 
 constexpr bool has_few_taps(const conv_shape& s) {

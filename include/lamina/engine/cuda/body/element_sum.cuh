@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The term is the element itself.
+/// Functions F for element_terms, below: the element itself, its square, and its absolute value.
 struct element_itself {
   static LAMINA_FN double of(double x) { return x; }
 };
@@ -23,7 +23,7 @@ struct element_size {
   static LAMINA_FN double of(double x) { return x < 0 ? -x : x; }
 };
 
-/// Terms that are F::of(x) for each element x of an array whose rows begin `stride` floats apart.
+/// The terms F::of(x) for each element x of an array whose rows begin `stride` floats apart.
 template <class F>
 struct element_terms {
   const float* from;
@@ -36,12 +36,12 @@ struct element_terms {
   }
 };
 
-/// A result that stores the sum unchanged.
+/// The result function that stores the sum unchanged.
 struct all_reduce {
   double* to;
   LAMINA_INLINE LAMINA_FN void operator()(double sum) const { *to = sum; }
 };
-/// A result that stores the sum times a factor.
+/// The result function that stores the sum times a factor.
 struct scaled_sum {
   float* to;
   double factor;

@@ -37,8 +37,8 @@ struct kept_shape {
   /// The number of packs of each line in shared memory.
   static constexpr int rest = (States - in_registers) / pack_width;
 
-  /// The number of lines that each calling thread handles: one on a device, more on the host, where
-  /// a team has fewer threads.
+  /// The number of lines that each thread of a team handles: one on a device, more on the host,
+  /// where a team has fewer threads.
   template <class Team>
   static constexpr int lanes = threads / Team::threads;
   struct position {
@@ -131,7 +131,7 @@ struct kept_body {
     pack rest[shape::rest > 0 ? shape::rest : 1][shape::threads];
   };
   static constexpr int threads = shape::threads;
-  static constexpr bool any_team = true;  // teams of the host have fewer threads
+  static constexpr bool any_team = true;  // on the host, teams have fewer threads
   static int teams(const arguments& a) { return a.lines; }
 
   template <class Team>

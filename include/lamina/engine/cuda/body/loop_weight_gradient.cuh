@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Sum += X^T dOut, once per iteration, so the terms are added in the order of the iterations.
+/// Adds X^T dOut to Sum in each iteration, so that the terms are added in the order of iterations.
 template <>
 struct call_kernel<operators::collect_product> {
   using to_sum =

@@ -19,7 +19,7 @@ struct group_arguments {
   int columns;                 // columns without padding
   int width;                   // floats per row with padding, a whole number of packs
   int depth;                   // terms per sum, in products and sums over rows
-  std::ptrdiff_t left_stride;  // floats between rows of argument 0; right_stride: of argument 1
+  std::ptrdiff_t left_stride;  // floats from row to row of argument 0, and of argument 1
   std::ptrdiff_t right_stride;
   divider channel_size;  // for images: elements per channel, and the number of channels
   int channels;

@@ -15,8 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// With Collects: rows[r] = *position[r], or zeros if position[r] is null. Without it: *position[r]
-/// = rows[r], unless position[r] is null.
+/// With Collects, rows[r] becomes *position[r], or zeros if position[r] is null. Without Collects,
+/// *position[r] becomes rows[r], unless position[r] is null.
 template <bool Collects>
 struct row_scatter_body {
   struct arguments {

@@ -27,8 +27,8 @@ struct matrix_list {
   explicit matrix_list(const matrix_side& m)
       : matrix_list(m.in_row, m.count == 1 ? 0 : m.row_step, m.count == 1 ? 0 : m.step) {}
   std::ptrdiff_t at(int i) const { return i / in_row * row_step + i % in_row * step; }
-  /// How many of `count` consecutive matrices are an equal distance apart, so that one batched
-  /// product can use them.
+  /// The number of consecutive matrices, of `count` matrices, that are at equal distances, so that
+  /// one batched product can use them.
   int even(int count) const {
     return in_row == 1 || in_row >= count || row_step == in_row * step ? count : in_row;
   }
@@ -79,7 +79,7 @@ struct matrix_reader {
 
   using line_type = const float*;
   using deep_type = std::ptrdiff_t;  // offset of a term; negative for a term past the last one
-  // The results of a line past the last line are not stored, so any valid line may be read for it.
+  // For a line past the last one any valid line may be read, because its results are not stored.
   LAMINA_INLINE LAMINA_FN line_type line(int i) const {
     return data + (i < lines ? i : 0) * line_step;
   }

@@ -41,8 +41,8 @@ constexpr int largest() {
   return most;
 }
 
-/// Reads one operand of a statement at a position. `Constant` tells that the group writes no array
-/// that it reads.
+/// Reads one operand of a statement at a position. `Constant` says that the group does not write
+/// arrays that it reads.
 template <class Operand>
 struct operand_reader;
 
@@ -171,7 +171,7 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
 template <class Op, class Param, class Grad, class... In>
 struct one_statement<ex::update<Op, Param, Grad, In...>> {
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
-  // If the update equation needs norms, two norms follow the attributes in the array of numbers.
+  // If the update equation needs norms, the array of numbers has two norms after the attributes.
   static constexpr bool has_norms = Op::traits::has_norms;
   static constexpr int numbers = static_cast<int>(Op::attributes.size()) + (has_norms ? 2 : 0);
   static constexpr int arguments =

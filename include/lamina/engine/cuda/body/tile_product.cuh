@@ -60,7 +60,7 @@ struct tile_loader {
   static constexpr int across = Threads < fastest ? Threads : fastest, down = Threads / across;
   static constexpr int line_step = Reader::along_depth ? down : across;
   static constexpr int deep_step = Reader::along_depth ? across : down;
-  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;  // per thread
+  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;  // numbers per thread
   static_assert(Lines % line_step == 0 && Depth % deep_step == 0 && Threads % across == 0);
 
   const Reader& reader;

@@ -81,7 +81,7 @@ struct sum {
   int count;
 };
 
-/// to[i] = value.
+/// Computes to[i] = value.
 template <class Number>
 struct fill {
   static constexpr const char* name = "thrust::fill_n";
@@ -90,7 +90,7 @@ struct fill {
   int count;
 };
 
-/// to[i] = i.
+/// Computes to[i] = i.
 template <class Number>
 struct sequence {
   static constexpr const char* name = "thrust::sequence";
@@ -98,7 +98,7 @@ struct sequence {
   int count;
 };
 
-/// to[i] = Body::at(of, i).
+/// Computes to[i] = Body::at(of, i).
 template <class Body>
 struct tabulate {
   static constexpr const char* name = "thrust::tabulate";

@@ -43,7 +43,7 @@ struct line_begin {
   __host__ __device__ int operator()(int i) const { return i * n; }
 };
 
-/// One block sorts one line.
+/// The kernel in which one block sorts one line.
 template <class Key>
 cudaError_t call(const sort_lines<Key>& a, void* storage, std::size_t& bytes, cudaStream_t stream) {
   const auto begin =
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(scan_threads)
   __shared__ typename block_scan::TempStorage storage;
   for (int line = static_cast<int>(blockIdx.x); line < a.lines;
        line += static_cast<int>(gridDim.x)) {
-    value before = 0;  // the sum of the tiles so far
+    value before = 0;  // the sum of all previous tiles
     for (int tile = 0; tile < a.n; tile += scan_threads * scan_items) {
       const int first = tile + static_cast<int>(threadIdx.x) * scan_items;
       value x[scan_items], sum;

@@ -26,8 +26,8 @@ class device_backend : public device_graph {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;  // tile of convolutions
   using sum_tile = sum_shape<32, 32>;
-  /// block_threads: threads per block in cells(), lines() and elements(). row_threads: threads per
-  /// team that computes several rows.
+  /// block_threads is the number of threads per block in cells(), lines() and elements();
+  /// row_threads is the number of threads in a team that computes several rows.
   static constexpr int block_threads = 256, row_threads = block_threads;
   /// Bytes of dynamic shared memory for the launch of a body; 0 if its shared memory fits in the 48
   /// KB that the compiler can allocate statically.

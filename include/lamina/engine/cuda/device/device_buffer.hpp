@@ -84,10 +84,10 @@ class backend_buffer {
   std::size_t size_ = 0;
 };
 
-/// Device memory.
+/// A buffer in device memory.
 template <class Backend>
 using device_buffer = backend_buffer<Backend, false>;
-/// Host memory for copies to and from a device.
+/// A buffer in host memory for copies to and from a device.
 template <class Backend>
 using staging_buffer = backend_buffer<Backend, true>;
 

@@ -92,7 +92,7 @@ class device_graph : public device_memory {
   LAMINA_COLD captured& find(std::string_view key) {
     for (captured& c : captured_)
       if (c.key == key) return c;
-    // If there are too many entries, those without a graph are removed first.
+    // If there are too many entries, removes the entries without a graph first.
     if (captured_.size() >= most_captured)
       std::erase_if(captured_, [](const captured& c) { return c.graph == nullptr; });
     if (captured_.size() >= most_captured) forget();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/copy.cuh - kernels that fill constants and copy arrays. Copies between
-// the CPU engine's panel layout of weights and rows are plain copies here, because on the device
-// weights are row-major like all other arrays.
+// lamina/engine/cuda/memory/copy.cuh - kernels that fill constants and copy arrays. The plan's
+// copies between panels and rows of a weight are plain copies here, because on the device weights
+// are row-major like all other arrays.
 #pragma once
 
 #include <lamina/core/config.hpp>

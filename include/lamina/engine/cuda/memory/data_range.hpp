@@ -56,8 +56,8 @@ class data_range {
   static constexpr std::size_t aligned(std::size_t n) { return (n + 255) / 256 * 256; }
 
  private:
-  /// By data variable: its bytes per row and its domain. By domain (`parent`): the parent domain,
-  /// which has one row per sequence, if the sequences are fed; otherwise 0.
+  /// Indexed by data variable: its bytes per row and its domain. `parent` is indexed by domain: the
+  /// parent domain, which has one row per sequence, if the sequences are fed; otherwise 0.
   struct sizes {
     int row_bytes[bound(data_count)], domain[bound(data_count)];
     int parent[bound(domains)];
@@ -95,8 +95,8 @@ class data_range {
   std::size_t size_ = 0;
 };
 
-/// By domain of a plan's program: the floats per row that all arrays need together, and whether the
-/// rows are fed.
+/// Indexed by row domain: the floats per row that all arrays need together, and whether the rows
+/// are fed.
 template <int Domains>
 struct domain_sizes {
   int width[bound(Domains)];

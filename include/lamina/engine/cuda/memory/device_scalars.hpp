@@ -42,7 +42,7 @@ class device_scalars {
  private:
   Backend& backend_;
   staging_buffer<Backend> read_;
-  std::vector<std::pair<const void*, std::int64_t>> counts_;  // of this run
+  std::vector<std::pair<const void*, std::int64_t>> counts_;  // the numbers that this run has read
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -37,13 +37,14 @@ constexpr int find_result_floats() {
 }
 }  // namespace detail
 
-/// The fixed memory of program P, and the host copies of what is uploaded before a run and
-/// downloaded after it.
+/// The fixed memory of program P, and the host memory for its upload before a run and its download
+/// after the run.
 template <class P, class Backend>
 class fixed_memory {
  public:
   static constexpr int constants_count = plan<P>::lowered.count.constants;
-  /// Floats of variables that are copied to the host after each run, together with the fault word.
+  /// The number of floats of variables that are copied to the host after each run, together with
+  /// the fault word.
   static constexpr int result_floats = detail::find_result_floats<P>();
 
   LAMINA_COLD explicit fixed_memory(Backend& b)
@@ -86,7 +87,7 @@ class fixed_memory {
   }
   void forget_results() { knows_results_ = false; }
 
-  // Addresses in device memory:
+  // The functions below return addresses in device memory.
   float* constant(int i) const { return at<float>(0) + i; }
   const std::uint64_t* seed() const { return at<const std::uint64_t>(seed_offset); }
   fault_word* fault() const { return at<fault_word>(fault_offset); }

@@ -140,8 +140,8 @@ class machine_memory {
     // Drops the captured graphs if memory has moved, because they contain old addresses.
     moved = fed_.reserve() || moved;
     if (arena_.reserve(end) || moved) backend_.forget();
-    // Once more_scratch_ exists, all groups use it in place of the scratch memory in the arena. So
-    // it must grow with the fed rows too.
+    // Once more_scratch_ is allocated, all groups use it instead of the scratch memory in the
+    // arena, so it must also grow with the fed rows.
     if constexpr (has_blocks)
       if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
     set_addresses();
@@ -306,7 +306,7 @@ class machine_memory {
     find_capacities(most);
     return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
   }
-  bool select_rows() {  // reserves memory for sparse gradients, returns whether it moved
+  bool select_rows() {  // reserves memory for sparse gradients; returns whether it has moved
     if constexpr (selects_rows) {
       int most[bound(domains)];
       find_capacities(most);
@@ -370,7 +370,7 @@ class machine_memory {
                                            no_selected_rows>
       selected_;
   index_range_check<schedule, domains> index_range_;
-  bool bound_ = false;  // whether all arguments have been given addresses once
+  bool bound_ = false;  // whether the addresses of all arguments have been set once
   // These flags let the next run recover from a failed allocation. fits_: there is memory for the
   // rows that were set. moves_: the rows that operators make are moving to a new allocation, and
   // the addresses of arguments have not been updated yet.

@@ -49,8 +49,8 @@ struct selected_rows_view {
   }
 };
 
-/// A sparse gradient as the host sees it: the addresses, and `count` as an upper bound of the
-/// stored rows.
+/// The host's data of a sparse gradient: the addresses, and `count` as an upper bound of the stored
+/// rows.
 struct selected_rows {
   int* numbers = nullptr;
   float* values = nullptr;
@@ -60,8 +60,8 @@ struct selected_rows {
   selected_rows_view view() const { return {numbers, values, padded(columns), count, entries}; }
 };
 
-/// rows_of() returns the sparse gradient that an operand stands for. has_selected_rows() returns
-/// whether an operand is a sparse gradient.
+/// rows_of() returns the sparse gradient whose address an operand holds. has_selected_rows()
+/// returns whether an operand holds such an address.
 inline const selected_rows& rows_of(const operand& o) {
   return *static_cast<const selected_rows*>(o.data);
 }

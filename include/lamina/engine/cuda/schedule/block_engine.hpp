@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The Engine of block_runner.hpp for a device. The host walks through the blocks and knows the
-/// address and the rows of every array. The kernels that it launches run in the order of the
+/// The Engine of block_runner.hpp for a device. The host runs the control flow and keeps the
+/// address and the row count of every array. The kernels that it launches run in the order of the
 /// stream.
 template <class P, class Backend>
 struct device_block_engine {

@@ -27,8 +27,8 @@ LAMINA_FN inline To converted(T x) {
   else
     return number_cast<To>(x);
 }
-/// Converts a number to `type` and stores it as element `at` of `to`: the nearest number, or with
-/// Wraps the result of integer arithmetic, which wraps around.
+/// Converts a number to `type` and stores it as element `at` of `to`. A number out of range becomes
+/// the nearest number in range; with Wraps, for integer arithmetic, it wraps around.
 template <bool Wraps = false, class T>
 LAMINA_FN inline void store_converted(void* to, dtype type, std::ptrdiff_t at, T x) {
   switch (type) {

@@ -16,10 +16,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The meaning of a number that a kernel checks, which determines its valid range. `element`: the
-/// index of an element in a line of input 0. `row`: the index of a row of input 0. `attribute`: an
-/// index below the value of attribute 0. `fraction`: a number from 0 to 1. `length`: the length of
-/// a sequence whose rows must fit in one row of output 0.
+/// The meaning of a number that a kernel checks, which determines its valid range. `element` is the
+/// index of an element in a line of input 0, `row` the index of a row of input 0, and `attribute`
+/// an index below the value of attribute 0. `fraction` is a number from 0 to 1. `length` is the
+/// length of a sequence whose rows must fit in one row of output 0.
 enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
 struct call_context;
@@ -28,7 +28,7 @@ struct call_context;
 /// number in the error message. `rule` is the text of a second condition, for numbers that are in
 /// range but still invalid. `count`, if set, returns the upper limit of the range, where `from`
 /// does not determine it. Element indices past the end of the input refer to input `next_slot`.
-/// `tell`, if set, throws the error for element i in place of the general error.
+/// `tell`, if set, throws a special error for element i in place of the general one.
 struct checked_input {
   int slot = -1;
   const char* what = "";
@@ -51,7 +51,7 @@ struct group_info {
 /// loops and branches.
 struct device_reader {
   void* machine;
-  void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // waits
+  void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // blocking
   /// Does not wait for the device. The caller may change or release `from` at once, because the
   /// numbers are first copied to other host memory.
   void (*write)(void* machine, void* to, const void* from, std::size_t bytes);
@@ -67,15 +67,15 @@ struct run_context {
   const int* rows;                // by domain
   const int* const* offsets;      // by domain: sequence offsets, in device memory
   const std::int64_t* first_row;  // by domain
-  const std::uint64_t* seed;      // seed of the run + step, in device memory
+  const std::uint64_t* seed;      // in device memory: the seed of the run plus the step
   fault_word* fault;
   float* scratch;  // scratch memory of the running group, in device memory
-  // Only for programs with loops and branches:
+  // The members below are only used for programs with loops and branches.
   const row_allocator* allocator = nullptr;
   const device_reader* reader = nullptr;
   const int* const* host_offsets = nullptr;  // by domain: sequence offsets, in host memory
   int view = 0;  // 1 + the index of the view that the operator sets; -1: X keeps its memory
-  std::uint64_t iteration = 0;  // earlier executions of the operator's block in this run
+  std::uint64_t iteration = 0;  // number of earlier executions of the operator's block in this run
   const minibatch_source* source = nullptr;  // source for read_minibatch
   unsigned long long given = ~0ull;          // bit mask of the data that this run gets
 
@@ -95,9 +95,9 @@ struct call_context : operator_call {
   const run_context& run;
   int number_of_group;
   float* const* arguments;
-  /// The addresses of the same arguments in the other memory: on the host if `arguments` is on the
-  /// device, and the reverse. A call that the host runs itself uses them. Null for an argument that
-  /// has no address there.
+  /// The addresses of the same arguments in the other memory: host addresses if `arguments` has
+  /// device addresses, and vice versa. A call that the host computes uses them. Null for an
+  /// argument that is not in that memory.
   float* const* others;
 
   call_context(const program_view& program, float* const* all, const argument_info* info,
@@ -185,7 +185,7 @@ struct call_context : operator_call {
   }
 };
 
-/// The kernel of an unfused operator. A specialisation for operator Op has either
+/// The kernel of an operator that is not fused. A specialisation for operator Op has either
 ///   static void prepare(const call_context&, call_arguments&);  on the host: arrays and numbers
 ///   template <class Team>
 ///   LAMINA_FN static void line(const call_arguments&, int line, const Team&);

@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The rows and sequences of a call on the host: the type Call of dynamic_rows.hpp. Kernels
-/// launched before the call may still be running.
+/// The host's view of a call that sets rows and sequences: the type Call of dynamic_rows.hpp.
+/// Kernels that were launched before may still be running.
 class host_rows : public operator_call {
  public:
   explicit host_rows(const call_context& c) : operator_call(c), c_(c) {}

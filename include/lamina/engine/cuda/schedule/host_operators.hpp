@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_operators.hpp - which operators the host computes, and which
-// operands it reads, when a program runs on a device.
+// lamina/engine/cuda/schedule/host_operators.hpp - when a program runs on a device: finds operators
+// that the host computes, and operands that it reads.
 #pragma once
 
 #include <lamina/core/config.hpp>

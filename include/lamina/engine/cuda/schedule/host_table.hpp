@@ -27,18 +27,18 @@ struct host_table {
   struct rank_arguments {
     list_range arguments;
     int width;       // words per row
-    int loop, word;  // the loop whose frames keep the table, or -1; the word with its address
+    int loop, word;  // the loop whose frames keep the table, or -1; the address's word
   };
   struct table_type {
     bool here[bound(schedule::groups)];   // by group: whether the host runs it
     bool inner[bound(schedule::groups)];  // by group: whether it is in a loop or branch
     bool sent[bound(arguments)];          // by argument: a host result that the device needs
     int number[bound(arguments)];         // by argument: index of its host number, or -1
-    list_range frames[bound(blocks::loop_count)];  // by loop: numbers in its frames
+    list_range frames[bound(blocks::loop_count)];  // by loop: range of frame_numbers
     int words[bound(blocks::loop_count)];
     frame_number frame_numbers[bound(arguments)];
     rank_arguments ranks[bound(arguments)];   // by rank table
-    int of_ranks[bound(arguments)];           // the arguments of each rank table in turn
+    int of_ranks[bound(arguments)];           // the arguments of all rank tables
     int made_ranks[bound(schedule::groups)];  // by group: the rank table made, or -1
     bool divides[bound(
         domains)];  // the domain is not fed, and an operator divides by its number of rows

@@ -32,7 +32,7 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
   static void run(Backend& b, const call_context& c) {
     using body = pointwise_body<S>;
     auto g = detail::arguments_of<body>(c);
-    // Treats all rows as one long row, unless its length would overflow the counters.
+    // Merges all rows into one long row, unless its length would overflow the counters.
     if (!body::by_position && g.rows < (1 << 30) / at_least_one(g.width))
       g.width *= g.rows, g.rows = 1;
     b.template cells<body>(g);

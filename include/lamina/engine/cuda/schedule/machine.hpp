@@ -113,7 +113,8 @@ class machine {
   /// Whether the last run may have updated a parameter before it threw. A number out of range is
   /// reported only after all groups have run.
   bool may_have_updated() const {
-    constexpr int first = first_updating_group<schedule>();  // not a call: it names the whole plan
+    // constexpr, because a call at run time would put the whole plan into the binary.
+    constexpr int first = first_updating_group<schedule>();
     return reached_ >= first;
   }
 
@@ -124,8 +125,8 @@ class machine {
     return address(layout_of_variable<P, V, plan_type>);
   }
   float* address(const variable_layout& layout) { return memory_.fetch(layout); }
-  /// The layout of a variable that the program returns or names, or that persists; null for all
-  /// other variables.
+  /// The layout of a variable that the program returns or names, or that persists; null for any
+  /// other variable.
   static constexpr const variable_layout* layout(int variable) {
     return variable_table<P, plan_type>::find(variable);
   }
@@ -184,7 +185,7 @@ class machine {
     try {
       backend_.wait();
     } catch (const error&) {
-      // Ignored, because the exception in flight is more specific.
+      // This exception is ignored, because the one in flight is more specific.
     }
   }
   /// Whether the launches of a run depend only on the numbers of rows (and on the lengths of

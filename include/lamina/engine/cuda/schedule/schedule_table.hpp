@@ -30,7 +30,7 @@ struct schedule_table {
       counts_of<P>.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
 
   struct entry {
-    launch_function run;       // null if an operator runs a block, with index group.rows
+    launch_function run;       // null if the group runs a block, whose index is group.rows
     launch_function run_here;  // for operators that the host may compute
     scratch_function scratch;
     int first_argument;

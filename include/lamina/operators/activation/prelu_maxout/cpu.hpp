@@ -58,7 +58,8 @@ template <>
 struct call_kernel<operators::maxout> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
-  /// The index of the first of the elements whose maximum is element j of Out.
+  /// Element j of Out is the maximum of several elements of X. Returns the index of the first of
+  /// them.
   static std::ptrdiff_t first_of(int j, int inner, int groups) {
     return static_cast<std::ptrdiff_t>(j / inner) * groups * inner + j % inner;
   }

@@ -73,11 +73,12 @@ struct maxout_arguments {
   const float *x, *out, *d;
   float* to;
   std::ptrdiff_t x_stride, out_stride, to_stride;
-  divider columns, inner;  // divide by: columns of Out, elements of a channel
+  divider columns, inner;  // division by the columns of Out and by the elements of a channel
   int groups;
   int count;
 
-  /// The index of the first of the elements whose maximum is element j of a row of Out.
+  /// Element j of a row of Out is the maximum of several elements of X. Returns the index of the
+  /// first of them.
   LAMINA_INLINE LAMINA_FN int first(int j) const {
     const int channel = inner.divide(j);
     return channel * groups * inner.divisor() + j;

@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// For each element of X, the position of its slope in Alpha.
+/// Returns the position in Alpha of the slope for each element of X.
 template <class Real>
 std::vector<std::size_t> alpha_positions(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();
@@ -58,8 +58,8 @@ void prelu_gradient(call_context<Real>& ctx) {
   ctx.give("Alpha@GRAD", xt::xarray<Real>(xt::cast<Real>(dalpha)));
 }
 
-/// For each element of Out, the position of the largest of its `groups` channels; among equal ones,
-/// the first.
+/// Returns, for each element of Out, the position of the largest element of its `groups` channels;
+/// among equal elements, the first.
 template <class Real>
 std::vector<std::size_t> largest_channels(const call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -54,8 +54,8 @@ LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n);
 template <class Real>
 LAMINA_KERNEL softmax_sum<Real> softmax_row(const Real* x, Real* y, int n);
 
-/// The softmax along a dimension whose elements are `step` apart. `like` selects whether it
-/// computes one line or a vector of neighbouring lines at once.
+/// Computes the softmax along a dimension whose elements are `step` apart. The type of `like`
+/// selects one line or a vector of neighbouring lines per call.
 template <class Real, class V>
 LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
                                 std::ptrdiff_t y_step, int n, V like) {

@@ -12,9 +12,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The divisor of a softmax: e^largest times a sum. The logarithms of both factors are stored
-/// separately, because a large offset of all numbers would cost the logarithm of the sum its
-/// digits.
+/// The divisor of a softmax is e^largest times a sum. The logarithms of both factors are stored
+/// separately, because in their sum a large offset of all numbers would cost digits.
 struct softmax_partition {
   float log_sum, largest;
 };
@@ -32,7 +31,7 @@ LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y,
   most = largest_of(team, most);
   const float part = has_first ? math::exp(own - most) : 0.0f;
   float sum = part;
-  // Unrolled loops would need more registers than a thread has.
+  // The loops are not unrolled, because unrolled loops would need more registers than a thread has.
   LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
   sum = sum_of(team, sum);

@@ -40,7 +40,7 @@ void for_each_range(const operand& o, const F& f) {
       static_cast<std::size_t>(r) * row, row);
 }
 
-/// X of this process goes to the others, and their reduction comes to Out.
+/// Reduces X over all processes and writes the result to Out.
 template <class Real>
 LAMINA_COLD void reduce_over_processes(const call_context& c, process_reduction kind,
                                        bool of_samples) {
@@ -53,7 +53,7 @@ LAMINA_COLD void reduce_over_processes(const call_context& c, process_reduction 
   const std::size_t bytes = count * static_cast<std::size_t>(size_of(x.type));
   process_calls* const others = c.run().source == nullptr ? nullptr : c.run().source->processes;
   if (others == nullptr && !x.panel && !out.panel) return copy_elements(x, out);
-  // One process alone takes this way too where the layouts differ.
+  // A single process also runs this code if X and Out have different layouts.
   std::vector<std::byte> own(others == nullptr ? bytes : 0);
   std::byte* const array =
       others == nullptr ? own.data() : static_cast<std::byte*>(others->array(bytes));

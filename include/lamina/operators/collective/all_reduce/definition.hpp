@@ -10,9 +10,9 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Base of the reductions over processes. Out has the shape and type of X, which is float32,
-/// float64, int32 or int64, and has as many elements in all processes. No gradient flows through
-/// it. ring_id and use_calc_stream name a communicator and a stream of Fluid's; here all
-/// processes of the run take part. In a run of one process Out is X.
+/// float64, int32 or int64, and has the same number of elements in all processes. No gradient flows
+/// through it. ring_id and use_calc_stream, which select a communicator and a stream in Fluid, have
+/// no effect here: all processes of the run take part. In a run of one process Out is X.
 struct all_reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -21,7 +21,7 @@ struct all_reduction : operator_definition {
   static constexpr bool knows_panels = true;
   static constexpr bool meets_processes = true;
   static constexpr bool is_max = false;
-  /// Whether a process without samples in the mini-batch adds nothing.
+  /// Whether processes without samples in the mini-batch are left out.
   static constexpr bool of_samples = false;
 };
 
@@ -37,9 +37,9 @@ struct c_allreduce_max : all_reduction {
   static constexpr bool is_max = true;
 };
 
-/// c_allreduce_sum over the processes that have samples of the mini-batch: what others compute from
-/// no samples, such as NaN, does not count. transform::grad_all_reduce records it. Fluid:
-/// c_allreduce_sum.
+/// c_allreduce_sum over the processes that have samples of the mini-batch. The results of other
+/// processes, such as a NaN computed from no samples, are ignored. transform::grad_all_reduce
+/// records this operator. Fluid: c_allreduce_sum.
 struct c_allreduce_sum_of_samples : c_allreduce_sum {
   static constexpr const char* type = "c_allreduce_sum";
   static constexpr bool of_samples = true;

@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// What all_reduce computes over the processes.
+/// The function by which all_reduce combines the values of all processes.
 enum class reduce_type : std::uint8_t { sum, max };
 
 /// Options of all_reduce.
@@ -22,11 +22,11 @@ struct all_reduce_attr {
   std::string_view name{};
 };
 
-/// The sum, or the maximum by element, of x over all processes that run the program together
-/// (`lamina::run(model, reader, {.world = &world})`): the same bits in each of them. In one process
-/// it is x. x is a variable of float, double, std::int32_t or std::int64_t with as many elements in
-/// each process. All processes must reach the layer equally often. No gradient flows through it.
-/// Fluid: layers.collective._c_allreduce.
+/// The elementwise sum or maximum of x over all processes that run the program together
+/// (`lamina::run(model, reader, {.world = &world})`). All processes get the same bits. In a run of
+/// one process the result is x. The elements of x are float, double, std::int32_t or std::int64_t;
+/// x has the same number of elements in each process. All processes must reach the layer equally
+/// often. No gradient flows through it. Fluid: layers.collective._c_allreduce.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> all_reduce(variable<T, R, D...> x,
                                           const options<all_reduce_attr, T>& attr = {}) {

@@ -11,8 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// An array that is split along dimension `axis`: each index of this dimension gives an array
-/// without it.
+/// An array that is split along dimension `axis`: each index of this dimension selects an array
+/// without this dimension.
 struct dimension_steps {
   operand whole;
   std::ptrdiff_t steps, inner = 1;
@@ -25,7 +25,7 @@ struct dimension_steps {
     for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
     of_rows = d == 0;
   }
-  /// The rows of each part. The rows of parts have the layout of the rows of `item`.
+  /// The number of rows of each part. The rows have the layout of the rows of `item`.
   int rows(const operand& item) const {
     return !of_rows && item.domain != 0 ? whole.rows : item.rows;
   }

@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Stores the offsets of a slot. For each level, highest first: the number of sequences, then their
-/// begins and the end.
+/// Stores the sequence offsets of a slot. For each level, the highest first, it stores the number
+/// of sequences, then their begins and the end.
 template <class Call, class Array>
 void keep_sequences(const Call& c, int domain, Array& to, int i) {
   const int levels = levels_of(c, domain);
@@ -25,7 +25,7 @@ void keep_sequences(const Call& c, int domain, Array& to, int i) {
   }
 }
 
-/// Sets the rows and sequences of a domain to those of slot i.
+/// Sets the rows and sequences of a domain to the rows and sequences of slot i.
 template <class Call, class Array>
 void take_sequences(const Call& c, int domain, const Array& from, int i) {
   const int levels = c.makes_rows() ? levels_of(c, domain) : 0;

@@ -49,9 +49,9 @@ namespace detail {
 
 [[noreturn]] LAMINA_API_COLD void fail_slot(const call_context& c, int i, int expected, int found);
 
-/// The number of rows that a slot and an operand have in common. The rows of a time step are a
-/// prefix of the rows of every earlier step. So if both have rows of time steps, one may have more
-/// rows, and the missing rows of the other count as zeros.
+/// The smaller number of rows of a slot and an operand. The rows of a time step are a prefix of the
+/// rows of every earlier step. So if both have rows of time steps, one may have more rows, and the
+/// missing rows of the other count as zeros.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail_slot(c, i, o.rows, slot.rows);
@@ -84,8 +84,8 @@ inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
 
-/// Adds the first n rows of x to those of `to`. If the strides are equal, adds all rows in one
-/// loop, padding included.
+/// Adds the first n rows of x to the first n rows of `to`. If the strides are equal, adds all rows
+/// in one loop, padding included.
 template <class Real>
 inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;

@@ -61,7 +61,7 @@ bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   }
   return true;
 }
-/// Sets the rows and sequences of a domain to those of slot i.
+/// Sets the rows and sequences of a domain to the rows and sequences of slot i.
 template <class Array>
 void take_slot_rows(const call_context& c, int domain, const Array& from, int i) {
   const host_rows h(c);
@@ -71,16 +71,16 @@ void take_slot_rows(const call_context& c, int domain, const Array& from, int i)
     take_sequences(h, domain, from, i);
 }
 
-/// The number of rows that a slot and an operand have in common. If both have rows of time steps,
-/// one may have more rows, and the missing rows of the other count as zeros.
+/// The smaller number of rows of a slot and an operand. If both have rows of time steps, one may
+/// have more rows, and the missing rows of the other count as zeros.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail(c, {"expected ", o.rows, " rows at index ", i, " of the array, found ", slot.rows});
   return (std::min)(slot.rows, o.rows);
 }
 
-/// Gives an operand the rows of slot i, which must have a value. A view gets the address of the
-/// slot if the slot has enough rows; any other operand gets a copy.
+/// Assigns the rows of slot i, which must have a value, to an operand. A view gets the address of
+/// the slot if the slot has enough rows; any other operand gets a copy.
 template <class Backend>
 void read_slot(Backend& b, const call_context& c, const operand& array, int i, operand out) {
   const operand slot = slot_of<Backend>(array, i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/array/definition_step_array.hpp - operators that split a dimension of a
-// variable into the slots of an array, and join the slots again.
+// variable into the slots of an array, and stack the slots again.
 #pragma once
 
 #include <lamina/core/config.hpp>

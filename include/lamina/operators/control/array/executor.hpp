@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The index in the input I; fails if it is negative.
+/// Returns the index in the input I; fails if the index is negative.
 template <class Real>
 std::size_t array_index(const call_context<Real>& ctx) {
   const std::int64_t i = ctx.integers("I").flat(0);
@@ -74,7 +74,7 @@ void lod_array_length_forward(call_context<Real>& ctx) {
            tensor::filled<std::int64_t>({1}, static_cast<std::int64_t>(ctx.array_of("X").size())));
 }
 
-/// The number of elements before, along and after a dimension.
+/// The products of the extents before, along and after a dimension.
 struct axis_extents {
   std::size_t outer = 1, steps, inner = 1;
   axis_extents(const tensor_shape& shape, std::size_t axis) : steps(shape[axis]) {

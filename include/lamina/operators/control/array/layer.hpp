@@ -11,7 +11,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. The array is
-/// mutable memory: reading a slot, in any block, gives the value that was written last. Fluid:
+/// mutable memory: reading a slot, in any block, returns the value that was written last. Fluid:
 /// LOD_TENSOR_ARRAY.
 template <element T, row_domain Rows, int... Dims>
 struct tensor_array {

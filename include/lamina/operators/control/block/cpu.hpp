@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/cpu.hpp - operators that run a block have no kernel.
+// lamina/operators/control/block/cpu.hpp - the empty kernel of operators that run a block.
 #pragma once
 
 #include <lamina/core/config.hpp>

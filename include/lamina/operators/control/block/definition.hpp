@@ -9,9 +9,9 @@
 
 namespace lamina::inline LAMINA_ABI::operators {
 
-/// Runs sub_block while Condition, a single bool, is true. X: all variables of outer blocks that
-/// the block reads. Out: all variables of outer blocks that it writes. The block's own variables
-/// belong to one iteration; StepScopes keeps the ones that the gradient needs. Fluid: while.
+/// Runs sub_block while Condition, a single bool, is true. X lists all variables of outer blocks
+/// that the block reads, Out all variables of outer blocks that it writes. Variables of the block
+/// itself belong to one iteration; StepScopes keeps the ones that the gradient needs. Fluid: while.
 struct while_block : operator_definition {
   static constexpr const char* type = "while";
   static constexpr auto block = block_rule::loop;
@@ -23,7 +23,7 @@ struct while_block : operator_definition {
 };
 
 /// Runs sub_block, which computes the gradients of one iteration, once per iteration of a while;
-/// the last iteration comes first. X@GRAD: the gradients that the block adds to or overwrites.
+/// the last iteration comes first. X@GRAD lists the gradients that the block adds to or overwrites.
 /// Fluid: while_grad.
 struct while_block_gradient : operator_definition {
   static constexpr const char* type = "while_grad";
@@ -50,8 +50,8 @@ struct conditional_block : operator_definition {
 };
 
 /// Runs sub_block, which computes the gradients of a conditional_block, if that operator ran its
-/// block. Input@GRAD: the gradients that the block adds to or overwrites; they are zero before.
-/// Fluid: conditional_block_grad.
+/// block. Input@GRAD lists the gradients that the block adds to or overwrites; they are zero
+/// before. Fluid: conditional_block_grad.
 struct conditional_block_gradient : operator_definition {
   static constexpr const char* type = "conditional_block_grad";
   static constexpr auto block = block_rule::branch_gradient;
@@ -70,8 +70,8 @@ using control_block_operators =
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The variable that decides whether an operator runs its block: a bool, or a variable whose rows
-/// are counted. It is -1 for while_grad, which runs the block as often as the while did.
+/// The variable that decides whether an operator runs its block: a bool, or a variable that must
+/// have rows. It is -1 for while_grad, which runs the block as often as the while did.
 template <class Program>
 constexpr int condition_of(const Program& p, const operator_desc& op) {
   if (op.schema->facts.block == block_rule::loop_gradient) return -1;

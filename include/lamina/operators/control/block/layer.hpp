@@ -20,7 +20,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer::detail {
 
-/// Opens a block inside of the current one, and closes it.
+/// Opens a block inside of the current one; the destructor closes it.
 class open_block {
  public:
   constexpr explicit open_block(program_builder& b)
@@ -41,7 +41,7 @@ class open_block {
   int begin_;
 };
 
-/// A handle to which a body assigns.
+/// A handle of an outer block to which a body assigns.
 struct carried_handle {
   variable_handle* to;
   int variable;  // the carried variable
@@ -69,11 +69,11 @@ constexpr void copy_variable(program_builder& b, int from, int to) {
   b.add_operator(schema_of<operators::assign>(), {from}, {to});
 }
 
-/// Whether V is a condition for the whole batch.
+/// Whether V is a condition for the whole batch: a single bool.
 template <class V>
 inline constexpr bool is_condition = __is_same(V, variable<bool, once, 1>);
 
-/// Whether the function of a body, branch or step takes no argument. This is an error, which is
+/// Whether the function of a body, branch or step has no parameter. This is an error, which is
 /// reported where the function is used.
 template <class F>
 inline constexpr bool takes_nothing = requires(F& f) {

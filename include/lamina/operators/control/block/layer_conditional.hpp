@@ -41,7 +41,7 @@ constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body
                 "... }");
   if constexpr (one && takes_block) {
     lamina::detail::require_visible(*condition.builder, condition.id, line);
-    const int chosen_by = condition.id;  // the body may assign to the handle
+    const int chosen_by = condition.id;  // read before the body, which may assign to the handle
     layer_helper layer(*condition.builder, "conditional_block", attr.name);
     detail::recorded_body made;
     detail::record_body(layer, body, made, line);
@@ -129,16 +129,16 @@ struct outputs_of<std::tuple<V...>> {
   }
 };
 
-/// Whether a branch may return V: a variable, or a tuple of variables. A branch that does not
-/// compile returns int for clang, which has said why.
+/// Whether a branch may return V: a variable, or a tuple of variables. For a branch that does not
+/// compile, clang reports the error and continues with the return type int.
 template <class V>
 inline constexpr bool is_branch_result = is_variable<V>;
 template <class... V>
 inline constexpr bool is_branch_result<std::tuple<V...>> = sizeof...(V) > 0 &&
                                                            (is_variable<V> && ...);
 
-/// Handles of type V, or of type Other where V is not a result of a branch, in a program with a
-/// mistake.
+/// Placeholder handles after an error in the program. They have type V or, if V is not a valid
+/// result of a branch, type Other.
 template <class V, class Other>
 constexpr auto unmade(program_builder& b) {
   if constexpr (is_variable<V>) {
@@ -182,7 +182,8 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
     static_assert(check<alike, expects_type<result>, gets_type<other>>,
                   "lamina: cond: both branches return variables of the same types");
     if constexpr (!made_both || !alike) {
-      // For clang a branch with a mistake in its body has a result the first time, and none later.
+      // If the body of a branch has an error, clang deduces a result type the first time and
+      // rejects the call later.
       constexpr bool called = requires {
         yes(*static_cast<block*>(nullptr));
         no(*static_cast<block*>(nullptr));
@@ -197,7 +198,7 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
       const variable<bool, once, 1> holds{&b, condition.id};
       const auto not_holds = logical_not(holds);
       const auto number = cast<std::int32_t>(holds);
-      int made[2][outputs::count];  // results of `no`, of `yes`: by the condition
+      int made[2][outputs::count];  // [0]: the results of `no`; [1]: of `yes`
       for (auto& side : made) outputs::make(layer, side);
       conditional_block(
           holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},

@@ -47,7 +47,7 @@ class input_hoister {
   }
 
  private:
-  /// Whether an operator cuts a variable into an array of its steps.
+  /// Whether an operator splits a variable into an array of its steps.
   constexpr bool is_cut(const operator_desc& op) const {
     return op.block == outer_ &&
            (same_address(op.schema, &schema_of<operators::lod_tensor_to_array>()) ||
@@ -126,7 +126,7 @@ class input_hoister {
     made.push(with_arguments(reading, {steps, index}, out));
     return true;
   }
-  /// Copies the operator with other inputs, where -1 stands for none, and another output.
+  /// Copies the operator with new inputs, of which -1 means none, and a new output.
   constexpr operator_desc with_arguments(operator_desc op, std::initializer_list<int> inputs,
                                          int output) {
     op.inputs = b_.arguments.count;
@@ -193,7 +193,7 @@ class input_hoister {
   program_builder& b_;
   int body_, outer_;
   int first_, end_;
-  int* writer_ = nullptr;  // per variable: index of its writer; -1: none; or `several`
+  int* writer_ = nullptr;  // by variable: index of its writer, -1 for none, or `several`
   static constexpr int several = -2;
 };
 

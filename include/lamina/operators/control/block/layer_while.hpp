@@ -14,8 +14,8 @@ struct while_attr {
   std::string_view name{};
 };
 
-/// Runs the operators that `body` records as long as `going`, a single bool, is true; there may be
-/// no iteration at all:
+/// Runs the operators that `body` records as long as `going`, a single bool, is true. It may run no
+/// iteration:
 ///
 ///   auto i = layer::fill_constant<std::int64_t>(main, 0);
 ///   auto n = layer::fill_constant<std::int64_t>(main, 10);

@@ -58,7 +58,7 @@ constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
       result(s, v);
     }
   }
-  // Copies of variables that the block has changed are out of date.
+  // The copies of variables that the block has changed are no longer valid.
   for (int r = i.outputs; r < s.results.count; ++r)
     if (s.results.items[r] < p.count.variables) s.copy_of[s.results.items[r]] = -1;
   end(s, i);

@@ -106,12 +106,12 @@ inline void lower_conditional_block(onnx_operator& op) {
   std::string holds;
   if (of_all) {
     holds = scalar(op, op.in("Cond"));
-  } else {  // whether there are rows
+  } else {  // the condition holds if Cond has rows
     const std::string& rows = op.node("Size", {op.in("Cond")});
     holds = op.node("Greater", {rows, op.whole(0)});
   }
-  // No node reads a value that a condition for all rows has not set. The value has one row all the
-  // same, because OpenVINO treats the rank of a result without rows as unknown.
+  // If the condition is for all rows, no node reads a value that was not set. Nevertheless the
+  // value has one row, because OpenVINO treats the rank of a result without rows as unknown.
   const std::size_t unset = of_all ? 1 : 0;
   std::vector<onnx_value> kept;
   for (const std::string& name : written)

@@ -21,8 +21,8 @@ namespace lamina::inline LAMINA_ABI::engine {
 
 namespace detail {
 
-/// How often an operator has printed before; counts this call. Kernels allocate no memory, so the
-/// table has a fixed size; operators beyond it share counts.
+/// Returns how often an operator has printed before, and counts this call. Kernels allocate no
+/// memory, so the table has a fixed size; operators beyond it share counts.
 inline int times_printed(const operator_desc* op) {
   struct entry {
     std::atomic<const operator_desc*> op{nullptr};
@@ -49,8 +49,8 @@ inline void print_name(const operator_call& c, int variable) {
   std::fprintf(stderr, "Tensor[%.*s]", n, name);
 }
 
-/// Prints the begins and ends of the sequences of each level, outermost level first. Prints nothing
-/// for rows that form no sequences.
+/// Prints the offsets of the sequences of each level, outermost level first. Prints nothing if the
+/// rows do not form sequences.
 template <class Sequences>
 void print_lod(const operator_call& c, int domain, const Sequences& sequences_of) {
   int levels = 0;
@@ -77,7 +77,7 @@ struct element_reader {
   std::int64_t (*integer)(const void* data, dtype type, std::ptrdiff_t at);
 };
 
-/// Whether this call of a print operator writes output; counts the call.
+/// Returns whether this call of a print operator writes output, and counts the call.
 inline bool prints_now(const operator_call& c) {
   const std::string_view phase = text_of(c, 7);
   const bool asked =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/print/cuda.cuh - the print operator. The host waits for the values that
-// it prints, so programs with this operator are not recorded.
+// it prints, so programs with this operator are not captured as CUDA graphs.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -11,7 +11,7 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out = In. Also writes a message and the variable's name, shape, type and first `summarize`
-/// elements (-1: all) to stderr. It does so the first `first_n` times (-1: always). print_phase
+/// elements (-1: all) to stderr. It writes only the first `first_n` times (-1: always). print_phase
 /// tells whether values, gradients or both are printed; is_forward distinguishes values from
 /// gradients. Fluid: print.
 struct print : operator_definition {

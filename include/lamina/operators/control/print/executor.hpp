@@ -28,7 +28,7 @@ void print_forward(call_context<Real>& ctx) {
   const bool asked =
       phase.empty() || phase == "BOTH" || phase == (forward ? "FORWARD" : "BACKWARD");
   if (asked && (first_n < 0 || ctx.runs_before() < first_n)) {
-    // Writes numbers to a text first, because a stream would format them according to its locale.
+    // Formats numbers without a stream, because a stream would format them according to its locale.
     text line;
     line << std::time(nullptr) << "\t" << ctx.text("message") << "\t";
     if (ctx.attribute("print_tensor_name", 1) != 0)

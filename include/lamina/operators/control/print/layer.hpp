@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// When print writes: in the forward pass, the backward pass, or both.
+/// The passes in which print writes: forward, backward, or both.
 enum class print_phase : std::uint8_t { forward, backward, both };
 
 /// Options of print.

@@ -44,7 +44,7 @@ class rank_table {
 };
 
 /// The time steps of nested sequences: step t has the t-th sub-sequence of each sequence of a table
-/// that is longer than t. Call: see engine/common/dynamic_rows.hpp.
+/// that is longer than t. engine/common/dynamic_rows.hpp describes the type Call.
 template <class Call>
 class nested_steps {
  public:
@@ -54,7 +54,7 @@ class nested_steps {
         table_(table),
         levels_(levels_below(c, domain, table.domain()) - 1) {}
 
-  /// The number of levels of a sub-sequence; 0 if the steps consist of rows.
+  /// The number of sequence levels within a sub-sequence; 0 if the steps consist of rows.
   int levels() const { return levels_; }
   /// Calls f(first row, number of rows) for each sub-sequence of step t.
   template <class F>
@@ -86,8 +86,8 @@ class nested_steps {
   }
 
  private:
-  /// The index, `to` levels above the rows, of the first descendant of sub-sequence t of the
-  /// sequence of rank r, or of the next sub-sequence.
+  /// Returns the index of the first descendant of sub-sequence t (or of the next sub-sequence) of
+  /// the sequence of rank r. The index counts items `to` levels above the rows.
   int row(int t, int r, int to, int next = 0) const {
     const int begin = c_.sequences(domain_above(c_, domain_, levels_)).begin(table_.index(r));
     return first_below(c_, domain_, levels_, to, begin + t + next);

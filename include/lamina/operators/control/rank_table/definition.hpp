@@ -43,8 +43,8 @@ struct max_sequence_len : operator_definition {
 };
 
 /// Out[t] = the rows of time step t. If X has levels below that of the table, Out[t] has the t-th
-/// sequence of the next level of each sequence. The gradient is an array_to_lod_tensor, for such
-/// nested sequences a lod_tensor_to_array_grad. Fluid: lod_tensor_to_array.
+/// sequence of the next level of each sequence. The gradient is an array_to_lod_tensor or, for such
+/// nested sequences, a lod_tensor_to_array_grad. Fluid: lod_tensor_to_array.
 struct lod_tensor_to_array : operator_definition {
   static constexpr const char* type = "lod_tensor_to_array";
   static constexpr auto inputs = slots_x_table;

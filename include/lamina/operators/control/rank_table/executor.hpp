@@ -90,7 +90,8 @@ void lod_tensor_to_array_forward(call_context<Real>& ctx) {
   }
 }
 
-/// The slots of an array of gradients of nested sequences, in the order of the sequences of X.
+/// Concatenates the slots of an array of gradients of nested sequences, in the order of the
+/// sequences of X.
 template <class Real>
 void lod_tensor_to_array_gradient(call_context<Real>& ctx) {
   const rank_table table(ctx);

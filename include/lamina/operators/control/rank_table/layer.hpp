@@ -25,7 +25,7 @@ template <class S>
 struct rank_table_of {
   /// The rows of a time step: one for each sequence that is long enough, longest first.
   using step = at_step<S, layer::detail::table_step>;
-  /// One row for each sequence, longest first, or those of an earlier step.
+  /// One row for each sequence, longest first, or the rows of an earlier step.
   using ranked = at_step<S, layer::detail::table_ranked>;
   /// One row for each sequence, in the order of the batch.
   using parent = typename S::parent;
@@ -38,8 +38,8 @@ namespace layer {
 
 namespace detail {
 
-/// Makes the domain for which R stands during recording known; one for all tables of one type,
-/// because their sequences are the same.
+/// Registers the row domain that the type R denotes during recording. All tables of one type share
+/// one domain, because their sequences are the same.
 template <class R>
 constexpr void open_step_rows(program_builder& b, const char* name, int parent) {
   for (int i = b.open_domains.count; i-- > 0;)
@@ -50,7 +50,7 @@ constexpr void open_step_rows(program_builder& b, const char* name, int parent) 
   b.open_domain(&domain_mark<R>, name, parent, domain_kind::step, -1);
 }
 
-/// The sequences of level Level among the rows S and those above them.
+/// Finds the sequences of level Level among the rows S and their parent rows.
 template <class S, int Level, bool Found = S::lod_level == Level + 1>
 struct sequences_at {
   using type = S;
@@ -75,8 +75,8 @@ constexpr rank_table_of<S> rank_table_over(const X& x, std::string_view name, in
 
 }  // namespace detail
 
-/// The order of the sequences of x by their lengths, longest first; those of equal length keep
-/// their order. Fluid: lod_rank_table.
+/// Sorts the sequences of x by length, longest first; sequences of equal length keep their order.
+/// The result is the handle of the rank table. Fluid: lod_rank_table.
 template <class T, class S, int... D>
 constexpr auto lod_rank_table(const variable<T, S, D...>& x,
                               const options<array_attr, T>& attr = {},
@@ -85,7 +85,7 @@ constexpr auto lod_rank_table(const variable<T, S, D...>& x,
                 "lamina: lod_rank_table: the rows of the input form sequences");
   if constexpr (is_tokens<S>) return detail::rank_table_over<S>(x, attr.name, line);
 }
-/// The same for the sequences of level Level of nested sequences x, 0 being the outermost.
+/// The same for the sequences of level Level of nested sequences x; level 0 is the outermost.
 template <int Level, class T, class S, int... D>
 constexpr auto lod_rank_table(const variable<T, S, D...>& x,
                               const options<array_attr, T>& attr = {},
@@ -111,7 +111,7 @@ constexpr variable<std::int64_t, once, 1> max_sequence_len(const rank_table_of<S
 
 /// An array whose slot t holds the rows of x at step t: one for each sequence that is longer than
 /// t, in the order of the table. If the elements of the table's sequences are sequences of x, slot
-/// t holds those. Fluid: lod_tensor_to_array.
+/// t holds sequences instead of rows. Fluid: lod_tensor_to_array.
 template <class T, class R, int... D, class S>
 constexpr auto lod_tensor_to_array(const variable<T, R, D...>& x, const rank_table_of<S>& table,
                                    int line = __builtin_LINE()) {
@@ -130,9 +130,9 @@ constexpr auto lod_tensor_to_array(const variable<T, R, D...>& x, const rank_tab
   return array;
 }
 
-/// The sequences of the table with the rows of an array, whose slot t holds those of step t: the
-/// inverse of lod_tensor_to_array. A slot without a value counts as zeros. Fluid:
-/// array_to_lod_tensor.
+/// The inverse of lod_tensor_to_array: combines the rows of all steps, where slot t of the array
+/// holds the rows of step t, to the sequences of the table. A slot without a value counts as zeros.
+/// Fluid: array_to_lod_tensor.
 template <class T, class R, int... D, class S>
 constexpr auto array_to_lod_tensor(const tensor_array<T, R, D...>& array,
                                    const rank_table_of<S>& table, int line = __builtin_LINE()) {
@@ -169,8 +169,9 @@ constexpr auto reorder_lod_tensor_by_rank(const variable<T, R, D...>& x,
   return layer.returns(y);
 }
 
-/// The first rows or sequences of x, one for each sequence that is longer than i; x has those of
-/// the table's order, or of an earlier step. Fluid: shrink_memory.
+/// The first rows or sequences of x, one for each sequence that is longer than i. The rows or
+/// sequences of x are in the order of the table, or they are those of an earlier step. Fluid:
+/// shrink_memory.
 template <class T, class R, int... D, class S>
 constexpr auto shrink_memory(const variable<T, R, D...>& x,
                              const variable<std::int64_t, once, 1>& i,
@@ -190,8 +191,8 @@ constexpr auto shrink_memory(const variable<T, R, D...>& x,
   return layer.returns(y);
 }
 
-/// a[i] = x, where x has the rows of a step and `a` holds a memory: its slots have the rows of
-/// earlier steps, which shrink_memory cuts.
+/// a[i] = x for an array `a` that holds a memory. x has the rows of a step; the slots of `a` count
+/// as values with the rows of an earlier step, of which shrink_memory selects the first.
 template <class T, class S, int... D>
 constexpr void array_write(const variable<T, at_step<S, detail::table_step>, D...>& x,
                            const variable<std::int64_t, once, 1>& i,

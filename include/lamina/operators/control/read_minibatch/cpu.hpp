@@ -33,7 +33,7 @@ void call_kernel<operators::read_minibatch>::run(const call_context& c) {
   for (int i = 0; i < count; ++i) {
     const operand to = c.output(0, i);
     const void* const from = source->field(source->self, c.program().variables[fields[i]].index);
-    // Copies only fields with memory of their own: those that the gradient of a loop reads.
+    // Copies only fields that have separate memory because the gradient of a loop reads them.
     if (!to || to.data == from || to.rows == 0) continue;
     std::memcpy(to.data, from,
                 static_cast<std::size_t>(to.rows) * static_cast<std::size_t>(to.columns) *

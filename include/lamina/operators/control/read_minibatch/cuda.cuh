@@ -35,7 +35,7 @@ struct call_kernel<operators::read_minibatch> {
     if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
     return source->next(source->self);
   }
-  /// Copies the fields that the gradient of a loop reads, because these have memory of their own.
+  /// Copies the fields that the gradient of a loop reads, because only these have separate memory.
   /// The operator has no inputs, so field i is argument i on the device.
   template <class Backend>
   static void keep_fields(Backend& b, const call_context& c, float* const* on_device) {

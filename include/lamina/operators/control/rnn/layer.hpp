@@ -28,7 +28,8 @@ struct memory_attr {
 
 namespace detail {
 
-/// The options of a memory that begins with an Init: only one of equal elements has any.
+/// The options of a memory that begins with an Init. Only a memory that begins with equal elements
+/// has options.
 struct no_memory_attr {};
 template <class Init>
 struct memory_options {
@@ -53,8 +54,8 @@ inline constexpr bool is_last = false;
 template <class V>
 inline constexpr bool is_last<last_state<V>> = true;
 
-/// Whether a step may return E: a variable, a last state, or a tuple of these. A step that does not
-/// compile returns int for clang, which has said why.
+/// Whether a step may return E: a variable, a last state, or a tuple of these. For a step that does
+/// not compile, clang reports the error and continues with the return type int.
 template <class E>
 inline constexpr bool is_step_result = is_variable<E> || is_last<E>;
 template <class... E>
@@ -64,7 +65,7 @@ inline constexpr bool is_step_result<std::tuple<E...>> = sizeof...(E) > 0 &&
 /// The variables that hold the number of the current step.
 struct step_numbers {
   const variable<std::int64_t, once, 1>& count;  // 0, 1, 2, ...
-  const variable<std::int64_t, once, 1>& index;  // index of the step's input along the recurrence
+  const variable<std::int64_t, once, 1>& index;  // index at which the step reads its inputs
   int zero;                                      // holds 0
 };
 
@@ -87,18 +88,18 @@ class rnn_recorder {
 
  protected:
   struct stored_memory {
-    int value;  // variable: its value in this step
-    int array;  // variable: the array of its values by step
-    int next;   // variable: its next value, or -1
+    int value;  // the variable with its value in this step
+    int array;  // the variable of the array of its values by step
+    int next;   // the variable with its next value, or -1
   };
 
-  // Switches to the block around the loop; returns the block of the step.
+  // Makes the block around the loop the current block; returns the block of the step.
   constexpr int leave() {
     const int here = b_.current_block;
     b_.current_block = outer_;
     return here;
   }
-  // Switches as leave() does; fails unless the variable `needed` is visible there.
+  // The same; fails unless the variable `needed` is visible in the block around the loop.
   constexpr int leave(int needed, int line) {
     const int here = leave();
     lamina::detail::require_visible(b_, needed, line);
@@ -162,7 +163,7 @@ constexpr auto as_results(const V& v) {
     return std::tuple<V>{v};
 }
 
-/// The types of a recurrence's results: a last state becomes a variable, any other result of a step
+/// The types of a recurrence's results. A last state becomes a variable; any other result of a step
 /// becomes an array with one value per step.
 template <class T>
 struct step_results;

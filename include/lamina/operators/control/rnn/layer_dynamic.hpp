@@ -40,10 +40,9 @@ class rnn_step : public detail::rnn_recorder {
   constexpr rnn_step(program_builder& b, int outer, int table, const detail::step_numbers& now)
       : rnn_recorder(b, outer, now), table_(table) {}
 
-  /// The rows that this step reads from `x`, whose sequences have the same lengths as those of the
-  /// rnn. If x has sequences of such sequences, one for each of their elements, the step reads
-  /// whole inner sequences: one for each sequence that is long enough. Fluid:
-  /// DynamicRNN.step_input.
+  /// The rows that this step reads from `x`, whose sequences have the same lengths as the sequences
+  /// of the rnn. If each element of these sequences is itself a sequence of x, the step reads whole
+  /// inner sequences: one for each sequence that is long enough. Fluid: DynamicRNN.step_input.
   template <class T, class R, int... D>
   constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     using below = detail::replaced_rows<R, S, rows>;
@@ -58,8 +57,8 @@ class rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// One value or one sequence per sequence of the rnn, the same in all steps. Fluid:
-  /// DynamicRNN.static_input.
+  /// A variable with one value or one sequence per sequence of the rnn. Its value is the same in
+  /// all steps. Fluid: DynamicRNN.static_input.
   template <class T, class R, int... D>
   constexpr auto static_input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     using in_rank = detail::replaced_rows<R, parent, ranked>;
@@ -75,13 +74,13 @@ class rnn_step : public detail::rnn_recorder {
   }
 
   /// The value that `update` stored in the previous step. In the first step it is `init`, a
-  /// variable with one value per sequence; of `memory(lamina::dims<128>, {.value = 0.5f})` each
-  /// element is `value` (0), of type T (float). Fluid: DynamicRNN.memory(init), memory(shape,
-  /// value).
+  /// variable with one value per sequence. With `memory(lamina::dims<128>, {.value = 0.5f})`, each
+  /// element begins with `value` (default 0), of type T (default float). Fluid:
+  /// DynamicRNN.memory(init), memory(shape, value).
   template <class T = left_out, class Init>
   constexpr auto memory(const Init& init, const detail::memory_attr_of<Init>& attr = {},
                         int line = __builtin_LINE()) {
-    // One function: a compiler lists all functions of the name for a call that fits none.
+    // This is a single function, because for an invalid call a compiler lists all overloads.
     if constexpr (__is_same(T, left_out))
       return begun(init, attr, line);
     else
@@ -145,8 +144,8 @@ class rnn_step : public detail::rnn_recorder {
     b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
     return memory(dims<1>);
   }
-  // In place of a value with other rows. The mistake is kept for the end of the recording: an error
-  // here would show the step and the rnn around it, too.
+  // Returns a placeholder for an initial value with wrong rows. The error is reported at the end of
+  // the recording, because an error at this place would also show the step and the rnn around it.
   template <class T, int... D>
   constexpr variable<T, rows, D...> refused(int line) {
     b_.report(fault_kind::first_memory, line, {}, nullptr, 0, nullptr, 0);
@@ -183,9 +182,9 @@ class rnn_step : public detail::rnn_recorder {
 
 namespace detail {
 
-/// Records a dynamic_rnn over the sequences W, which are the rows S of x or rows above them. Its
-/// callers find out what the step returns, because clang shows each function between an error in a
-/// step and the user's line.
+/// Records a dynamic_rnn over the sequences W, which are the rows S of x or rows above them. The
+/// callers check the type that the step returns: clang lists every function between an error in a
+/// step and the user's line, so there should be few.
 template <class W, class T, class S, int... D, class F>
 constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::string_view name,
                               int line) {
@@ -269,7 +268,8 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     return detail::walk_sequences<S>(x, step, attr.name, line);
   } else {
-    // For clang a step with a mistake in its body has a result the first time, and none later.
+    // If the body of a step has an error, clang deduces a result type the first time and rejects
+    // the call later.
     constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
     x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
                       0, nullptr, 0);
@@ -303,7 +303,8 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     return detail::walk_sequences<walked>(x, step, attr.name, line);
   } else {
-    // For clang a step with a mistake in its body has a result the first time, and none later.
+    // If the body of a step has an error, clang deduces a result type the first time and rejects
+    // the call later.
     constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
     x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
                       0, nullptr, 0);

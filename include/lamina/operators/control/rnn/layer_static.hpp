@@ -76,14 +76,14 @@ class static_rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// The value that `update` stored in the previous step. In the first step it is `init`, a
-  /// variable; of `memory(lamina::dims<128>, {.value = 0.5f})`, which has the rows of the rnn, each
-  /// element is `value` (0), of type T (float). Fluid: StaticRNN.memory(init), memory(shape,
-  /// batch_ref, init_value).
+  /// The value that `update` stored in the previous step. In the first step it is the variable
+  /// `init`. With `memory(lamina::dims<128>, {.value = 0.5f})`, the memory has the rows of the rnn,
+  /// and each element begins with `value` (default 0), of type T (default float). Fluid:
+  /// StaticRNN.memory(init), memory(shape, batch_ref, init_value).
   template <class T = left_out, class Init>
   constexpr auto memory(const Init& init, const detail::memory_attr_of<Init>& attr = {},
                         int line = __builtin_LINE()) {
-    // One function: a compiler lists all functions of the name for a call that fits none.
+    // This is a single function, because for an invalid call a compiler lists all overloads.
     if constexpr (__is_same(T, left_out))
       return begun(init, attr, line);
     else
@@ -224,7 +224,8 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
     else
       return layer.returns(std::get<0>(all));
   } else {
-    // For clang a step with a mistake in its body has a result the first time, and none later.
+    // If the body of a step has an error, clang deduces a result type the first time and rejects
+    // the call later.
     constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
     x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
                       0, nullptr, 0);

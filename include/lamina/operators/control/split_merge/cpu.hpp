@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// A mask with one truth value per row.
+/// Reads a mask with one truth value per row.
 struct row_mask {
   operand values;
 

@@ -14,7 +14,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The rows in which a mask (input 1 of the call) is true, and those in which it is false.
+/// The lists of rows in which a mask (input 1 of the call) is true, and of rows in which it is
+/// false.
 struct mask_sides {
   chosen_elements of[2];
 
@@ -122,7 +123,7 @@ struct call_kernel<operators::merge_lod_tensor> {
   }
 
  private:
-  /// Input 3 holds the sequences for false, input 2 those for true.
+  /// Input 2 holds the sequences for true, input 3 the sequences for false.
   template <class Backend>
   static void merge_sequences(Backend& b, const call_context& c, int levels) {
     const host_rows h(c);

@@ -12,9 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The parts of a value, one per entry of a mask. A part is a row, or a sequence of some level.
+/// The parts of a value, one per entry of a mask. Each part is a row or a sequence.
 struct masked_parts {
-  lod below;         // sequences inside each part; no levels if parts are rows
+  lod below;         // the sequences inside each part; without levels if parts are rows
   lod::level begin;  // the first row of each part, and the end of the last one
 
   masked_parts() = default;

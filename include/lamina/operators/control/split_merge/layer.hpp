@@ -25,7 +25,8 @@ struct yes_rows {};
 template <class F>
 struct no_rows {};
 
-/// The rows Of with the rows From replaced by To. Of is From or a level of sequences below From.
+/// The row type that results if From is replaced by To in the row type Of. Of is From or a level of
+/// sequences below From.
 template <class Of, class From, class To>
 struct replaced_rows {
   static constexpr bool found = false;
@@ -49,7 +50,7 @@ requires(is_tokens<Of> && !__is_same(Of, From)) struct replaced_rows<Of, From, T
 template <class R, class Key>
 class if_else_branch {
  public:
-  /// The rows that this branch computes on.
+  /// The type of the rows that this branch computes on.
   using rows = chosen<R, Key>;
 
   constexpr if_else_branch(program_builder& b, int mask, int outer, bool truth)
@@ -179,8 +180,8 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
       using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
       using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
       if constexpr (!detail::is_branch_result<yes_result> || !detail::is_branch_result<no_result>) {
-        // For clang a branch with a mistake in its body has a result the first time, and none
-        // later.
+        // If the body of a branch has an error, clang deduces a result type the first time and
+        // rejects the call later.
         constexpr bool called = requires {
           yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr));
           no(*static_cast<if_else_branch<R, no_key>*>(nullptr));

@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// X[Mask], one of several variables of which the program has computed only one.
+/// Converts X[Mask]: selects one of several variables, of which the program has computed only one.
 inline void lower_select_input(onnx_operator& op) {
   onnx_program& p = op.program();
   const std::vector<std::string>& names = op.message().input("X");

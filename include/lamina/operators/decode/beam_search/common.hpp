@@ -25,7 +25,7 @@ struct beam_candidate {
   }
 };
 
-/// The best candidates of one source, best first.
+/// A list of the best candidates of one source, best first.
 template <class Real>
 struct beam_best {
   using candidate = beam_candidate<Real>;

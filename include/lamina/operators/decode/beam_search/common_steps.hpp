@@ -91,8 +91,8 @@ class beam_steps {
   std::int64_t end_;
 };
 
-/// The hypotheses of one source, highest last score first. `order()` has memory for as many numbers
-/// as there may be hypotheses, which is attribute 0 of the call.
+/// Sorts the hypotheses of one source, highest last score first. `order()` has memory for as many
+/// numbers as there may be hypotheses, which is attribute 0 of the call.
 template <class Steps, class Order>
 class ranked_hypotheses {
  public:

@@ -46,7 +46,8 @@ struct call_kernel<operators::beam_search> {
              static_cast<std::ptrdiff_t>(s) * c.integer(1);
     }
     int sources() const { return c.rows_in(domain_above(c, domain, below)); }
-    // After the candidates: their count per source, the mark of a finished search, the offsets.
+    // After the candidates, the scratch memory holds their count per source, the mark of a finished
+    // search, and the offsets.
     std::int32_t* counts() const { return reinterpret_cast<std::int32_t*>(best(sources())); }
     std::int32_t& count(int s) const { return counts()[s]; }
     std::int32_t* first() const { return counts() + sources() + 1; }
@@ -80,8 +81,8 @@ struct call_kernel<operators::beam_search> {
           found.keep({ids ? integer_in(ids, r, k) : k, score, r});
         }
       }
-      // The end token itself is written once, so a source is left out one step after all its
-      // hypotheses ended.
+      // The end token is written once, so a source is dropped one step after all of its hypotheses
+      // have ended.
       bool is_over = true;
       for (int i = 0; i < found.count; ++i)
         is_over = is_over && found.items[i].id == end_id &&
@@ -113,7 +114,8 @@ void call_kernel<operators::beam_search>::run(const call_context& c) {
   const search<Real> found{c, scores.domain, below};
   const int sources = found.sources();
   found.run_all();
-  // Each input row is a hypothesis of its source. It gets a sequence of its continuations.
+  // Each input row is a hypothesis of its source. The output has one sequence per input row: the
+  // continuations of the hypothesis.
   int out = 0;
   while (!is_given(c.output(out))) ++out;
   const int made = c.output(out).domain, rows = scores.rows;

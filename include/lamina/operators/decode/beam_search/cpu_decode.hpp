@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The values in the slots of two arrays.
+/// Reads the values in the slots of two arrays.
 template <class Real>
 struct slot_values {
   operand ids, scores;

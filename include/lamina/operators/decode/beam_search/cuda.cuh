@@ -28,8 +28,8 @@ struct beam_search_lines {
   struct arguments {
     argument_view pre_ids, pre_scores, ids, scores;
     beam_candidate<float>* best;
-    int* kept;         // per source: the number of its best candidates
-    const int* first;  // per source: its first row
+    int* kept;         // by source: the number of its best candidates
+    const int* first;  // by source: its first row
     std::int64_t end_id;
     int beam_size;
     bool is_accumulated;
@@ -48,7 +48,7 @@ struct beam_search_lines {
       for (;;) {
         const int next = smallest_of(team, is_there && best.keeps(c) ? mine : all);
         if (next == all) break;
-        // Makes all threads finish comparing before these writes.
+        // All threads must finish comparing before the writes below.
         team.barrier();
         if (mine == next)
           best.keep(c), is_there = false;
@@ -77,7 +77,7 @@ struct beam_search_lines {
          a.is_accumulated ? score : before + math::log(score), row};
     return true;
   }
-  // The end token itself is written once, so a source is left out one step after all its hypotheses
+  // The end token is written once, so a source is dropped one step after all of its hypotheses have
   // ended.
   static LAMINA_INLINE LAMINA_FN bool is_over(const arguments& a, const beam_best<float>& best) {
     LAMINA_CUDA_KEEP_LOOP
@@ -121,7 +121,8 @@ struct call_kernel<operators::beam_search> {
     std::vector<beam_candidate<float>> best;
     if (sources > 0) search(b, c, first, best, kept);
 
-    // Each input row is a hypothesis of its source. It gets a sequence of its continuations.
+    // Each input row is a hypothesis of its source. The output has one sequence per input row: the
+    // continuations of the hypothesis.
     std::vector<beam_candidate<float>> selected;
     std::vector<int> lengths;
     const std::size_t beam_size = static_cast<std::size_t>(c.integer(1));

@@ -83,8 +83,8 @@ void beam_search_forward(call_context<Real>& ctx) {
              ctx.flag("is_accumulated") ? score : before_scores.flat(r) + std::log(score));
       }
     }
-    // The end token itself is written once, so a source is left out one step after all its
-    // hypotheses ended.
+    // The end token is written once, so a source is dropped one step after all of its hypotheses
+    // have ended.
     const bool over = std::all_of(best.begin(), best.end(), [&](const auto& c) {
       return c.id == end && before.flat(c.parent) == end;
     });

@@ -28,8 +28,8 @@ struct assign : pointwise {
   }
 };
 
-/// Out = X converted to another element type as number_cast does; the engine converts the result of
-/// f. The gradient is a `cast` back; integers have none. Fluid: cast.
+/// Out = X converted to another element type by number_cast; the engine converts the result of f.
+/// The gradient is a `cast` back to the type of X; integers have no gradient. Fluid: cast.
 struct cast : pointwise {
   static constexpr const char* type = "cast";
   static constexpr int scalars = 0;
@@ -67,8 +67,8 @@ struct increment : pointwise {
   }
 };
 
-/// Out = X, where Out is a variable that keeps its value and that others may have written before;
-/// recorded by layer::store. It has no gradient. Fluid: assign.
+/// Out = X, where Out is a persistent variable that other operators may have written before.
+/// layer::store records this operator. It has no gradient. Fluid: assign.
 struct assign_variable : operator_definition {
   static constexpr const char* type = "assign";
   static constexpr auto inputs = slots_x;

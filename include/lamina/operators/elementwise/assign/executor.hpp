@@ -28,7 +28,8 @@ void increment_forward(call_context<Real>& ctx) {
   }));
 }
 
-/// Out = X converted to the type of its variable; integers become the nearest number.
+/// Out = X converted to the type of Out's variable. For an integer type, a number out of range
+/// becomes the nearest integer in the range.
 template <class Real>
 void cast_value(call_context<Real>& ctx) {
   const dtype to = ctx.output_desc("Out").type;

@@ -53,7 +53,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value =
   return x = detail::same_shape<operators::increment>(x, "increment", attr.name,
                                                       x.builder->attribute_list(value));
 }
-/// x + value, where x is a temporary.
+/// x + value; this overload accepts a temporary x.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},

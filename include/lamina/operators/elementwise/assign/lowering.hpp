@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/assign/lowering.hpp - the assignments that give loop variables their
-// values for the next iteration.
+// lamina/operators/elementwise/assign/lowering.hpp - lowers assignments, in particular the ones
+// that set loop variables for the next iteration.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -53,7 +53,7 @@ constexpr bool lower_assign(lowering_state& s, const operator_desc& op, int k) {
 }
 
 /// Lowers operator k if it stores a value in a variable: a copy in the layout of the variable.
-/// Copies of the variable in other layouts are out of date then.
+/// Copies of the variable in other layouts are then no longer valid.
 constexpr bool lower_store(lowering_state& s, const operator_desc& op, int k) {
   if (!is<operators::assign_variable>(op)) return false;
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);

@@ -156,7 +156,8 @@ struct elementwise_pow : elementwise {
 };
 
 /// Out = the remainder of X / Y, between 0 and Y and with the sign of Y. The result is exact, even
-/// if the quotient is too large for T. Y = 0 gives NaN for reals and is an error for integers.
+/// if the quotient is too large for T. For Y = 0, the result is NaN for reals and an error for
+/// integers.
 struct elementwise_mod : elementwise {
   static constexpr const char* type = "elementwise_mod";
   static constexpr std::uint32_t differentiable = 0;
@@ -176,8 +177,8 @@ struct elementwise_floordiv : elementwise {
   }
 };
 
-/// Out = X where Y is not 0, else 0. Unlike X * Y it does not read X where Y is 0, so that NaN and
-/// infinity behind a mask have no part in it, nor in the gradient. The mask has no gradient.
+/// Out = X where Y is not 0, else 0. Unlike in X * Y, an element of X that is masked by Y = 0 does
+/// not affect the result or the gradient, even if it is NaN or infinite. The mask has no gradient.
 struct elementwise_keep : elementwise {
   static constexpr const char* type = "elementwise_keep";
   static constexpr std::uint32_t differentiable = 1;

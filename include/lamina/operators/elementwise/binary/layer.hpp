@@ -32,8 +32,8 @@ constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   return true;
 }
 
-/// Whether two operands fit together. If one condition fails, the later ones count as met, so that
-/// one mistake gives one error.
+/// Whether two operands fit together. If one condition fails, the later conditions count as met, so
+/// that one mistake causes only one error.
 template <int Axis, class X, class Y>
 struct operands {
   using rows_x = typename X::rows_type;
@@ -144,9 +144,9 @@ constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...>
   return detail::elementwise<operators::elementwise_floordiv, Axis>(x, y, attr, line);
 }
 
-/// x where the mask y is not 0, else 0. It is not x * y: where y is 0, x takes no part even if it
-/// is NaN or infinite, and gets a gradient of 0. The mask gets none. Fluid: none; elementwise_mul
-/// of finite numbers gives the same.
+/// x where the mask y is not 0, else 0. Unlike in x * y, where y is 0 the result is 0 even if x is
+/// NaN or infinite, and x gets the gradient 0. The mask gets no gradient. Fluid has no such layer;
+/// for finite numbers elementwise_mul computes the same.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_keep(variable<T, R, D...> x, variable<U, S, E...> y,
                                 const options<elementwise_attr, T>& attr = {},

@@ -34,7 +34,8 @@ constexpr auto operate(X x, Y y) {
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
                 "or its trailing part");
-  // Errors do not report the line: an overloaded operator has no default argument to get it from.
+  // Errors of these operators do not report the line, because an overloaded operator cannot have a
+  // default argument that provides the line.
   layer::require_one_program(x, y, 0);
   const X out = tmp_like(x);
   x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});
@@ -49,14 +50,15 @@ constexpr V scaled(V x, double factor, double bias) {
   return out;
 }
 
-/// Whether Y stands beside a variable in an expression: a variable, or what converts to a number.
+/// Whether Y may be the other operand of an expression with a variable: a variable, or a type that
+/// converts to a number.
 template <class Y>
 inline constexpr bool is_operand = is_variable<Y> || std::is_convertible_v<const Y&, double>;
 
 }  // namespace detail
 
-/// Catches `if (x > 0)` with a one-line error: the value of x is not known while a program is
-/// recorded.
+/// Rejects `if (x > 0)` with a one-line error, because the value of x is not known while a program
+/// is recorded.
 template <class T, class R, int... D, class Y>
 constexpr int operator<=>(variable<T, R, D...>, const Y&) {
   static_assert(never<Y>,
@@ -146,8 +148,8 @@ constexpr auto operator/(double number, variable<T, R, D...> x) {
   return detail::scaled(inverse, number, 0);
 }
 
-// An operand that is neither a variable nor a number. The assertion stands in each operator,
-// because an error shows every function above it.
+// Overloads for an operand that is neither a variable nor a number. Each operator repeats the
+// assertion, because an error message lists every function on the way to the assertion.
 template <class T, class R, int... D, class Y>
 requires(!detail::is_operand<Y>) constexpr auto operator+(variable<T, R, D...> x, const Y&) {
   static_assert(check<never<Y>, gets_type<Y>>,

@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// to = from or to += from, in float, double or integers.
+/// Computes to = from or to += from, in float, double or integers.
 struct add_body {
   struct arguments {
     const void* from;
@@ -43,7 +43,7 @@ struct add_body {
 
 }  // namespace detail
 
-/// Sums that cannot be part of a fused group, for example of integers.
+/// Computes sums that cannot be part of a fused group, for example sums of integers.
 template <>
 struct call_kernel<operators::sum> {
   static constexpr bool launches = true;

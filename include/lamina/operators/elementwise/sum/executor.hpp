@@ -10,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Out = X[0] + X[1] + ..., where integers wrap around; a sum of selected rows has the rows of all
-/// of them.
+/// Out = X[0] + X[1] + ..., where integers wrap around. A sum of selected_rows has each row that
+/// any input has.
 template <class Real>
 void sum_forward(call_context<Real>& ctx) {
   tensor out = with_values(ctx, "X", [&]<class T>(const xt::xarray<T>& first) {

@@ -18,7 +18,7 @@ constexpr bool is_identity(const lowering_state& s, const operator_desc& op) {
   return is<operators::scale>(op) && attribute(s, op, 0) == 1 && attribute(s, op, 1) == 0;
 }
 
-/// Lowers a sum; returns false if it needs a kernel of its own.
+/// Lowers a sum; returns false if its kernel must be called.
 constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   const int n = argument(s, op.inputs), first = op.inputs + 1;
   const int out = argument(s, op.outputs);

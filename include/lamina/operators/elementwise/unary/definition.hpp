@@ -175,7 +175,7 @@ struct atan : pointwise {
   }
 };
 
-/// Base of the step functions: their gradient is 0 wherever they have one.
+/// Base of the step functions, whose gradient is 0 wherever it exists.
 struct step_function : pointwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>

@@ -32,8 +32,8 @@ struct scatter_key {
   }
 };
 
-/// The line of the first of several equal keys writes the entry of X: the last update of this
-/// entry, or the sum of its updates in their original order.
+/// The line of the first of several equal keys writes the entry of X: it becomes the last update of
+/// this entry, or the sum of its updates in their original order.
 struct scatter_lines {
   using arguments = entry_update_arguments;
   template <class Team>
@@ -72,8 +72,8 @@ struct scatter_lines {
   }
 };
 
-/// The gradient of a scatter that overwrites. An overwritten entry of X gets none, and an update
-/// that a later update overwrote gets none. `table` and `to` are the gradients of X and of the
+/// Computes the gradient of a scatter that overwrites. It is 0 for overwritten entries of X and for
+/// updates that a later update overwrote. `table` and `to` are the gradients of X and of the
 /// updates; null if not wanted.
 struct scatter_slope_lines {
   using arguments = entry_update_arguments;

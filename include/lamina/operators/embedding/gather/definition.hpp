@@ -23,7 +23,7 @@ struct gather : operator_definition {
 };
 
 /// Out = X with some entries of dimension 0 replaced: Out[Ids[i]] = Updates[i]. If an id occurs
-/// several times, the last update counts. Without `overwrite`, the sum of all updates of an id
+/// several times, the last update is used; without `overwrite`, the sum of all updates of an id
 /// replaces the entry of X. Replaced entries of X and overwritten updates have gradient 0. Fluid:
 /// scatter.
 struct scatter : operator_definition {

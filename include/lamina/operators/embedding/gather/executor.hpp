@@ -31,8 +31,8 @@ void gather_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Out = X with entry Ids[i] replaced by Updates[i]: by the last of several updates, or by their
-/// sum.
+/// Out = X with entry Ids[i] replaced by Updates[i]. If there are several updates of an entry, the
+/// last one or their sum replaces it.
 template <class Real>
 void scatter_forward(call_context<Real>& ctx) {
   const xt::xarray<std::int64_t> ids = ctx.integers("Ids");

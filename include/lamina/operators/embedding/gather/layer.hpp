@@ -56,8 +56,8 @@ constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
 }
 
 /// x with some entries of dimension 0 replaced: y[ids[i]] = updates[i]. If an id occurs several
-/// times, the last update counts; without `overwrite` the sum of its updates. `ids` has one column
-/// or no inner dimension, and updates[i] has the shape of an entry of x. Fluid: scatter.
+/// times, the last update is used; without `overwrite`, the sum of its updates. `ids` has one
+/// column or no inner dimension, and updates[i] has the shape of an entry of x. Fluid: scatter.
 template <class T, class R, int... D, class Index, class S, int... E, class U, class Q, int... F>
 constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
                        variable<U, Q, F...> updates, const options<scatter_attr, T>& attr = {},

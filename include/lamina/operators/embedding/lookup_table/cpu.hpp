@@ -70,7 +70,7 @@ struct call_kernel<gradient_of<operators::lookup_table>> {
     return table.panel ? panels_floats(table.rows, table.columns)
                        : static_cast<std::ptrdiff_t>(table.rows) * table.stride;
   }
-  /// Whether sums may have very many addends: then the kernel adds the rounding error of each
+  /// Whether sums may have very many addends. If so, the kernel adds the rounding error of each
   /// addition to the next addend.
   static bool carries(const operand& ids) {
     return static_cast<std::int64_t>(ids.rows) * ids.columns > detail::longest_chain;
@@ -83,8 +83,8 @@ struct call_kernel<gradient_of<operators::lookup_table>> {
 
 template <>
 struct call_kernel<operators::lookup_table_rows_gradient> {
-  /// Reserves the output's rows: their number becomes known at this point. Needs scratch only if
-  /// rounding errors are carried to the next addition.
+  /// Reserves memory for the output's rows, whose number is known at this point. Scratch memory is
+  /// needed only if rounding errors are carried to the next addition.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   static bool carries(const operand& ids) {

@@ -29,7 +29,7 @@ struct entry_arguments {
   std::int64_t padding;
   fault_word* fault;
   int group;
-  int *keys, *positions;  // of the ids, before or after sorting
+  int *keys, *positions;  // number of ids, before or after sorting
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t entry(int i) const {

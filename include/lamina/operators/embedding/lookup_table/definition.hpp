@@ -32,8 +32,8 @@ struct lookup_table : operator_definition {
 /// up in their order. Fluid: lookup_table_grad with is_sparse.
 struct lookup_table_rows_gradient : gradient_of<lookup_table> {};
 
-/// In a separate block, such as the block of a loop, gradients are added up over the iterations. So
-/// they are dense there (Fluid accepts no selected_rows in a while_grad).
+/// In an inner block, such as the body of a loop, gradients are summed over the iterations, so they
+/// are dense there (Fluid, too, does not accept selected_rows in a while_grad).
 constexpr void lookup_table::gradient(program_builder& b, const operator_desc& op) {
   const int before = b.operators.count;
   const bool asked = op.attributes >= 0 && (b.attributes.items[op.attributes].number != 0 ||

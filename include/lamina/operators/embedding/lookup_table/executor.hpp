@@ -28,7 +28,8 @@ xt::xarray<T> rows_of(const call_context<Real>& ctx, const xt::xarray<T>& table,
   }
   return out;
 }
-/// The gradient of rows_of: table[ids[i]] += rows[i]. An entry may be a sum of very many rows.
+/// Computes the gradient of rows_of: table[ids[i]] += rows[i]. An entry may be a sum of very many
+/// rows.
 template <class Real>
 void add_rows(const call_context<Real>& ctx, const xt::xarray<Real>& rows, const char* slot,
               std::int64_t padding, xt::xarray<double>& table) {

@@ -16,13 +16,13 @@ inline constexpr int no_padding = -2147483647 - 1;
 /// Options of embedding.
 struct embedding_attr {
   param_attr param{};            // attributes of the table; initialised by Xavier
-  int padding_idx = no_padding;  // this id gives a row of zeros; negative: from the end
+  int padding_idx = no_padding;  // this id yields a row of zeros; negative: from the end
   bool is_sparse = false;        // the gradient is selected_rows: only rows that were read
   bool is_distributed = false;   // is_sparse, and several processes divide the rows
   std::string_view name{};
 };
 
-/// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
+/// table[ids]: `embedding<dictionary, width>(ids)`. Ids int64 [..., 1] yield [..., width]. With
 /// is_sparse, the cost of a training step depends on the number of rows that it reads, not on the
 /// size of the dictionary. With is_distributed, the processes of a training divide the rows of the
 /// table (docs/divided_tables.md). Parameter: a table [dictionary, width]. Fluid: layers.embedding.

@@ -16,8 +16,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<operators::selected_rows_sum> {
-  /// Needs no scratch, but reserves the memory of the sum: at this point the operands have their
-  /// rows, so the capacity that the sum needs is known.
+  /// Returns 0, but reserves memory for the sum: at this point the operands have their rows, so the
+  /// capacity of the sum is known.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>

@@ -57,8 +57,8 @@ void add_selected_rows(Backend& b, const selected_rows& from, const operand& to)
 }
 
 /// Adds up the sparse gradients addend(0) to addend(n - 1) in `sum`. Rows with equal numbers are
-/// added in the order of the addends. All addends must be in one block of memory. Needs the scratch
-/// memory of entry_sum_scratch().
+/// added in the order of the addends. All addends must be in one block of memory. The caller
+/// provides the scratch memory of entry_sum_scratch().
 template <class Backend, class Addends>
 void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
                        float* scratch) {
@@ -153,7 +153,7 @@ struct updated_rows {
       float own[bound(numbers + norms)];
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < numbers + norms; ++n) own[n] = number[n];
-      // Rows that the gradient does not store are zero: gradient clipping is off for them.
+      // Rows that the gradient does not store are zeros, so their gradient clipping is turned off.
       constexpr float infinity = __builtin_huge_valf();
       if (at < 0) own[2] = -infinity, own[3] = infinity;
       f(some ? gradient.numbers[k] : k, at < 0 ? nullptr : gradient.values + at * gradient.stride,
@@ -298,7 +298,8 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     const float* const number = c.arguments[2 + update::states];
-    // Without numbers this machine does not apply the update, and the rows stay as they are.
+    // If there are no scalar arguments, the machine leaves updates to its caller, and the sparse
+    // gradient is not changed.
     if (param && number != nullptr)
       run_rows_update<update>(b, static_cast<float*>(param.data), rows_of(c.at_position(1)),
                               c.arguments + 2, number, param.rows, param.columns, c.run.scratch);

@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::operators {
 
-/// Out = X[0] + X[1] + ..., all of them selected_rows. Out has each row that occurs in any of them
-/// once. Fluid: sum.
+/// Out = X[0] + X[1] + ..., where all inputs are selected_rows. Out has each row that occurs in any
+/// input, once. Fluid: sum.
 struct selected_rows_sum : operator_definition {
   static constexpr const char* type = "sum";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -18,7 +18,7 @@ struct selected_rows_sum : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// The sum of inputs of which only some are selected_rows: Out is dense. Fluid: sum.
+/// The sum of inputs if only some of them are selected_rows. Out is dense. Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
 }  // namespace lamina::inline LAMINA_ABI::operators

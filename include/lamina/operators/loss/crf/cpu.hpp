@@ -44,8 +44,9 @@ struct tag_scores {
   int at(int row) const { return static_cast<int>(label.at(row, 0, tags)); }
   const Real* x(int row) const { return emission.template row<const Real>(row); }
   const Real* w(int row) const { return transition.template row<const Real>(row); }
-  /// Whether the largest element of a row is subtracted before elements are added up. Double needs
-  /// it: a large offset that all tags share would cost digits, and no wider type exists.
+  /// Whether the largest element of a row is subtracted before elements are added up. This is
+  /// needed in double: a large offset that all tags share would cost digits, and there is no wider
+  /// type.
   static constexpr bool is_centred = sizeof(Real) == 8;
   /// The score of the labels of the rows [begin, end), of centred rows if is_centred; minus
   /// infinity for a path that does not exist.
@@ -64,8 +65,9 @@ struct tag_scores {
     return score + w(1)[before];
   }
   Real largest(int row) const { return *std::max_element(x(row), x(row) + tags); }
-  /// Whether products of e^score keep each path that matters. A tag whose share of a row's sum is
-  /// e^-87 may have a continuation that is e^60 times as large as those of the other tags.
+  /// Whether products of e^score represent every path that matters. A tag whose share of a row's
+  /// sum is e^-87 may have a continuation that is e^60 times as large as the continuations of the
+  /// other tags.
   bool products_hold() const {
     constexpr Real most = sizeof(Real) == 4 ? 15 : 150;
     for (int i = 0; i < tags + 2; ++i)
@@ -183,7 +185,7 @@ inline operand array_or_scratch(const operand& wanted, const operand& like, Real
   return made;
 }
 
-/// Divides the n elements of x by their sum and returns the sum.
+/// Divides the n elements of x by their sum. Returns the sum.
 template <class Real>
 inline Real scale_to_one(const call_context& c, Real* x, int n) {
   Real sum = 0;
@@ -233,7 +235,7 @@ struct call_kernel<operators::linear_chain_crf> {
       ends += static_cast<double>(alpha.row<Real>(end - 1)[j] * w.row<Real>(1)[j]);
     return total + std::log(ends);
   }
-  // `room` has memory for two rows.
+  // `room` is memory for two rows.
   template <class Real>
   LAMINA_NOINLINE static double by_logarithms(const call_context& c,
                                               const detail::tag_scores<Real>& in, int begin,
@@ -341,7 +343,7 @@ void call_kernel<gradient_of<operators::linear_chain_crf>>::run(const call_conte
     const int begin = all.begin(s), end = all.end(s);
     if (begin == end) continue;
     const Real d = *slope.row<const Real>(s);
-    if (d == 0 || in.path(begin, end) == in.none) {  // no path: the cost is infinite
+    if (d == 0 || in.path(begin, end) == in.none) {  // without a path the cost is infinite
       for (int r = begin; r < end && dx; ++r) std::fill_n(dx.row<Real>(r), n, Real(0));
       continue;
     }
@@ -349,7 +351,7 @@ void call_kernel<gradient_of<operators::linear_chain_crf>>::run(const call_conte
       detail::log_gradient(c, in, begin, end, d, dx, dw, pairs + n * n, behind);
       continue;
     }
-    // behind[j]: the sum over all continuations after tag j of row r, up to a constant factor.
+    // behind[j] is the sum over all continuations after tag j of row r, up to a constant factor.
     for (int j = 0; j < n && begin < end; ++j) behind[j] = w.row<const Real>(1)[j];
     for (int r = end; r-- > begin;) {
       const int is = in.at(r);
@@ -403,7 +405,7 @@ void call_kernel<operators::crf_decoding>::run(const call_context& c) {
   const detail::tag_scores<Real> in(c, labels);
   const int n = in.tags;
   Real *score = numbers_at<Real>(c.scratch()), *next = score + n;
-  Real* const from = next + n;  // per row and tag: the best previous tag; exact to 2^24
+  Real* const from = next + n;  // by row and tag: the best previous tag; exact up to 2^24
   const sequence_rows all = c.sequences(in.emission);
   for (int s = 0; s < all.count; ++s) {
     const int begin = all.begin(s), end = all.end(s);

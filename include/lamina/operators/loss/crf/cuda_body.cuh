@@ -24,8 +24,8 @@ struct crf_arguments {
   row_array alpha, e, w, cost, d;
   row_array dx, dw, behind, pairs, scores;
   row_array logs;    // log(alpha), if sums are computed as logarithms
-  row_array slopes;  // per row: the gradient of its sequence's cost
-  int* holds;        // whether products keep each path that matters
+  row_array slopes;  // by row: the gradient of its sequence's cost
+  int* holds;        // whether products represent every path that matters
   int *from, *before;
   std::int64_t* path;
   std::ptrdiff_t path_stride;
@@ -98,8 +98,9 @@ LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int e
   return sum_of(team, path);
 }
 
-/// One team checks whether products of e^score keep each path that matters: a tag with e^-87 of a
-/// row's sum may have a continuation that is e^60 times as large as those of other tags.
+/// One team checks whether products of e^score represent every path that matters: a tag with e^-87
+/// of a row's sum may have a continuation that is e^60 times as large as the continuations of other
+/// tags.
 struct crf_hold_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -115,7 +116,8 @@ struct crf_hold_lines {
   }
 };
 
-/// Row r of `logs`, whose e^x add up to 1. Returns what was subtracted, less the largest score.
+/// Computes row r of `logs`, whose e^x add up to 1. Besides the largest score `most`, a logarithm
+/// is subtracted from the row; the function returns this logarithm.
 template <class Team>
 LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, int r, float most,
                                            const Team& team) {
@@ -214,8 +216,8 @@ struct crf_lines {
 
 /// The backward pass, from the end of a sequence: behind[j] is the sum over all continuations after
 /// tag j of a row, up to a constant factor. The pair of tags i, j at rows r - 1 and r has the
-/// probability alpha[r - 1][i] w[i][j] pairs[r][j]. If sums are computed as logarithms, all of
-/// these are logarithms.
+/// probability alpha[r - 1][i] w[i][j] pairs[r][j]. If sums are computed as logarithms, alpha, w,
+/// pairs and behind are logarithms, and products become sums.
 struct crf_slope_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -299,7 +301,7 @@ struct crf_slope_lines {
   }
 };
 
-/// One element of the gradient of Transition per team: the sum over all rows, in order.
+/// Each team computes one element of the gradient of Transition: the sum over all rows, in order.
 struct crf_transition_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -327,7 +329,7 @@ struct crf_transition_lines {
   }
 };
 
-/// Finds the best path; of equal ones that with the lower last tag, as on the CPU.
+/// Finds the best path; among equal paths, the one with the lower last tag, as on the CPU.
 struct crf_path_lines {
   using arguments = crf_arguments;
   template <class Team>

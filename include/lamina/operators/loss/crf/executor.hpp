@@ -37,7 +37,7 @@ struct tag_chain {
   Real end(std::size_t j) const { return transition[tags + j]; }
   Real w(std::size_t i, std::size_t j) const { return transition[(i + 2) * tags + j]; }
 
-  /// log of the sum over all paths up to row k that end with tag j, [rows, tags].
+  /// Element [k, j] is the logarithm of the sum over all paths up to row k that end with tag j.
   std::vector<Real> forward() const {
     std::vector<Real> a(rows * tags), to(tags);
     for (std::size_t k = 0; k < rows; ++k)
@@ -48,7 +48,7 @@ struct tag_chain {
       }
     return a;
   }
-  /// log of the sum over all continuations after tag j of row k, [rows, tags].
+  /// Element [k, j] is the logarithm of the sum over all continuations after tag j of row k.
   std::vector<Real> backward() const {
     std::vector<Real> b(rows * tags), to(tags);
     for (std::size_t k = rows; k-- > 0;)
@@ -59,7 +59,7 @@ struct tag_chain {
       }
     return b;
   }
-  /// log of the sum over all paths.
+  /// Returns the logarithm of the sum over all paths.
   Real total(const std::vector<Real>& forward) const {
     std::vector<Real> last(forward.end() - static_cast<std::ptrdiff_t>(tags), forward.end());
     for (std::size_t j = 0; j < tags; ++j) last[j] += end(j);
@@ -108,8 +108,8 @@ void each_chain(const call_context<Real>& ctx, F f) {
              ctx.input_name("Transition") + "', found " + to_string(shape_of(w)));
   for (std::size_t s = 0; s < sequences.sequences(); ++s)
     if (const std::size_t at = sequences.last()[s]; sequences.length(s) > 0) {
-      // A large offset that all tags of a row share does not change the result, but would cost
-      // digits.
+      // Subtracts the largest score of each row. This does not change the result, but a large
+      // offset that all tags share would cost digits.
       std::vector<Real> emission(x.data() + at * tags,
                                  x.data() + (at + sequences.length(s)) * tags);
       for (std::size_t r = 0; r < emission.size(); r += tags) {

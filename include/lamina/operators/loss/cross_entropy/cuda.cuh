@@ -33,7 +33,7 @@ inline void share_labelled(const call_context& c, call_arguments& a, const argum
   c.share_lines(a, lines);
 }
 
-/// Labels that are class numbers are checked by the forward kernel.
+/// The forward kernel checks labels that are class numbers.
 struct label_kernel {
   static constexpr checked_input checked{1, "label"};
 
@@ -46,7 +46,8 @@ struct label_kernel {
     float cost = 0;
     if (a.integer[0] != 0) {
       const float* const y = a.in[1].template line_at<const float>(i);
-      // An unrolled loop would need more registers than a thread has.
+      // The loop is not unrolled, because an unrolled loop would need more registers than a thread
+      // has.
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size())
         cost += y[j] == 0 ? 0.0f : y[j] * cost_of(j);

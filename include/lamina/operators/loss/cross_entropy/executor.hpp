@@ -57,7 +57,8 @@ void cross_entropy_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Softmax, and Loss = log sum e^(x - max) - (x - max)[label], or that weighted by soft labels.
+/// Computes Softmax and Loss = log sum e^(x - max) - (x - max)[label]; with soft labels, the sum of
+/// these costs weighted by the labels.
 template <class Real>
 void softmax_with_cross_entropy_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Logits");

@@ -26,7 +26,8 @@ constexpr extents with_last(extents shape, int last) {
 template <class V>
 inline constexpr extents last_is_one = with_last(whole_shape<V>, 1);
 
-/// The types with one value per row: of V's element type, and of int64 for labels.
+/// The types of variables with one value per row: one with V's element type, and one with int64 for
+/// labels.
 template <class V>
 using one_a_row = handle_of<typename V::value_type, typename V::rows_type, last_is_one<V>>;
 template <class V>

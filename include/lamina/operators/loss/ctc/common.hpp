@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The logarithm that stands for probability 0. It is far below all others, but finite, so that
-/// differences are not NaN.
+/// The logarithm that stands for probability 0. It is far below all other logarithms but finite, so
+/// that differences are not NaN.
 inline constexpr float ctc_none = -1e30f;
 
 /// The number of rows per block of a sequence: about the square root of the number of all rows.

@@ -144,8 +144,8 @@ class ctc_paths {
       const Real most = *std::max_element(x, x + n);
       Real sum = 0;
       for (int k = 0; k < n; ++k) sum += std::exp(x[k] - most);
-      // most_ and log_sum_ are separate, so that a large offset of all logits costs the logarithm
-      // no digits. A row in which all logits are minus infinity leaves no path.
+      // most_ and log_sum_ are separate, so that a large offset that all logits share does not cost
+      // digits of the logarithm. If all logits of a row are minus infinity, there is no path.
       const bool nothing = most == -std::numeric_limits<Real>::infinity();
       most_[t] = nothing ? Real(0) : most;
       log_sum_[t] = nothing ? Real(0) : std::log(sum);

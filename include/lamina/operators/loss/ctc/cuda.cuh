@@ -19,10 +19,11 @@ struct ctc_arguments {
   sequence_view rows, labels;
   row_array logits, gradient, loss, slope, to;
   argument_view label;
-  // Per row: its largest logit, and the log of the sum of e^(logit - largest). They are stored
-  // separately, so that a large offset of all logits costs the logarithm no digits.
+  // For each row, the largest logit, and the logarithm of the sum of e^(logit - largest). They are
+  // stored separately, so that a large offset that all logits share does not cost digits of the
+  // logarithm.
   float* totals;
-  float* memory;  // rows of states
+  float* memory;  // memory for rows of states
   int rows_of_state;
   int classes, blank;
   bool by_times;
@@ -204,7 +205,7 @@ struct ctc_total_lines {
     for (int k = team.rank(); k < a.classes; k += team.size()) sum += math::exp(x[k] - most);
     sum = sum_of(team, sum);
     if (team.rank() != 0) return;
-    // A row in which all logits are minus infinity leaves no path.
+    // If all logits of a row are minus infinity, there is no path.
     const bool nothing = most == -__builtin_huge_valf();
     a.totals[2 * r] = nothing ? 0.0f : most;
     a.totals[2 * r + 1] = nothing ? 0.0f : math::log(sum);

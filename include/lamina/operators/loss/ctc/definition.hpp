@@ -9,12 +9,12 @@
 
 namespace lamina::inline LAMINA_ABI::operators {
 
-/// Loss[i] = -log P, where P is the sum over all paths that collapse to sequence i of Label of the
-/// product of softmax(Logits) along the path. A path has one class per row of Logits [rows,
-/// classes]. It collapses by merging equal neighbours and then dropping `blank`. WarpCTCGrad [rows,
-/// classes] = d Loss / d Logits. norm_by_times divides the gradient, but not the loss, by the
-/// number of rows of the sequence. Source: Graves et al. 2006. Fluid: warpctc, whose WarpCTCGrad is
-/// padded.
+/// Loss[i] = -log P, where P is a sum over all paths that collapse to sequence i of Label; the term
+/// of a path is the product of softmax(Logits) along the path. A path has one class per row of
+/// Logits [rows, classes]. It collapses by merging equal neighbours and then dropping `blank`.
+/// WarpCTCGrad [rows, classes] = d Loss / d Logits. norm_by_times divides the gradient, but not the
+/// loss, by the number of rows of the sequence. Source: Graves et al. 2006. Fluid: warpctc, whose
+/// WarpCTCGrad is padded.
 struct warpctc : operator_definition {
   static constexpr const char* type = "warpctc";
   static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Label"}}};

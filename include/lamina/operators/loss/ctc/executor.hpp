@@ -24,7 +24,8 @@ struct label_paths {
   Real p(std::size_t t, std::size_t s) const { return log_probability[t * classes + state[s]]; }
   bool skips(std::size_t s) const { return s >= 2 && s % 2 == 1 && state[s] != state[s - 2]; }
 
-  /// log of the sum over path prefixes that end in state s of row t, including the factor of row t.
+  /// Logarithms of the sums over path prefixes that end in state s of row t, including the factor
+  /// of row t.
   std::vector<Real> forward() const {
     const std::size_t n = state.size();
     std::vector<Real> a(rows * n);
@@ -38,7 +39,8 @@ struct label_paths {
       }
     return a;
   }
-  /// log of the sum over path suffixes from state s of row t, excluding the factor of row t.
+  /// Logarithms of the sums over path suffixes from state s of row t, excluding the factor of row
+  /// t.
   std::vector<Real> backward() const {
     const std::size_t n = state.size();
     std::vector<Real> b(rows * n);
@@ -112,7 +114,7 @@ void warpctc_forward(call_context<Real>& ctx) {
     if (n > 1) ends.push_back(a[p.rows * n - 2]);
     const Real total = log_sum_exp(ends);
     loss.flat(i) = -total;
-    // There is no path: each has a factor of 0.
+    // Each path has a factor of 0, so there is no path.
     if (total == -std::numeric_limits<Real>::infinity()) continue;
     Real* d = gradient.data() + rows.last()[i] * p.classes;
     for (std::size_t t = 0; t < p.rows; ++t, d += p.classes) {

@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of warpctc.
 struct warpctc_attr {
-  int blank = 0;               // the class that means no label
+  int blank = 0;               // the class that stands for no label
   bool norm_by_times = false;  // divides the gradient by the sequence's number of rows
   std::string_view name{};
 };

@@ -13,20 +13,20 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of ctc_align.
 struct ctc_align_attr {
-  int blank = 0;               // the class that means no label
+  int blank = 0;               // the class that stands for no label
   bool merge_repeated = true;  // equal neighbours become one label
   std::string_view name{};
 };
 
 /// Options of ctc_greedy_decoder.
 struct ctc_greedy_decoder_attr {
-  int blank = 0;  // the class that means no label
+  int blank = 0;  // the class that stands for no label
   std::string_view name{};
 };
 
 /// Converts the classes of rows to labels: merges equal neighbours, then drops blanks. Example:
-/// `ctc_align<"labels">(classes)`. Ids [-1, 1] with rows tokens<"a", Parent> give rows
-/// tokens<"labels", Parent>. Fluid: ctc_align.
+/// `ctc_align<"labels">(classes)`. For ids [-1, 1] with rows tokens<"a", Parent>, the result has
+/// rows tokens<"labels", Parent>. Fluid: ctc_align.
 template <fixed_string Name, class Index, class R, int... D>
 constexpr auto ctc_align(variable<Index, R, D...> input,
                          const options<ctc_align_attr, Index>& attr = {}) {
@@ -43,8 +43,8 @@ constexpr auto ctc_align(variable<Index, R, D...> input,
 }
 
 /// The labels from the most likely class of each row:
-/// `ctc_greedy_decoder<"labels">(probabilities)`. Scores [-1, classes] give int64 [-1, 1] with rows
-/// tokens<"labels", Parent>. Fluid: layers.ctc_greedy_decoder.
+/// `ctc_greedy_decoder<"labels">(probabilities)`. For scores [-1, classes], the result is int64
+/// [-1, 1] with rows tokens<"labels", Parent>. Fluid: layers.ctc_greedy_decoder.
 template <fixed_string Name, class T, class R, int... D>
 constexpr auto ctc_greedy_decoder(variable<T, R, D...> input,
                                   const options<ctc_greedy_decoder_attr, T>& attr = {}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/cpu.hpp - costs of each row against all rows.
+// lamina/operators/loss/in_batch/cpu.hpp - costs of each row of a mini-batch against all of its
+// rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,18 +21,18 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Whether two rows have one label; without labels each row is its own class.
+/// Whether two rows have the same label; without labels each row is a separate class.
 inline bool is_one_class(const operand& label, int i, int j) {
   return label ? *label.row<const std::int64_t>(i) == *label.row<const std::int64_t>(j) : i == j;
 }
-/// 1 / the number of rows with the label of row i.
+/// Returns 1 / the number of rows with the label of row i.
 template <class Real>
 Real share_of_class(const operand& label, int i, int rows) {
   int equal = 0;
   for (int j = 0; j < rows; ++j) equal += is_one_class(label, i, j) ? 1 : 0;
   return Real(1) / static_cast<Real>(equal);
 }
-/// to += factor * from.
+/// Computes to += factor * from.
 template <class Real>
 void add_multiple(Real factor, const Real* from, int n, Real* to) {
   for (int k = 0; k < n; ++k) to[k] += factor * from[k];

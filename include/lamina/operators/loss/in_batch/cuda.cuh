@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/cuda.cuh - costs of each row against all rows.
+// lamina/operators/loss/in_batch/cuda.cuh - costs of each row of a mini-batch against all of its
+// rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,9 +17,9 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 struct all_pairs_arguments {
-  row_array x, y, log_sum, out;  // `out`: the costs or their gradients
+  row_array x, y, log_sum, out;  // `out` has the costs or their gradients
   row_array to;                  // the gradient of one side
-  const std::int64_t* label;     // null: each row is its own class
+  const std::int64_t* label;     // null: each row is a separate class
   std::ptrdiff_t label_stride;
   int columns;
   int lines, width, count;
@@ -33,7 +34,7 @@ struct all_pairs_arguments {
     for (int k = 0; k < columns; ++k) sum += a[k] * b[k];
     return sum;
   }
-  /// 1 / the number of rows with the label of row i.
+  /// Returns 1 / the number of rows with the label of row i.
   LAMINA_INLINE LAMINA_FN float share(int i) const {
     int equal = 0;
     for (int j = 0; j < lines; ++j) equal += is_one_class(i, j) ? 1 : 0;
@@ -46,7 +47,7 @@ struct all_pairs_arguments {
   }
 };
 
-/// One team per row of X.
+/// One team computes the cost of one row of X.
 struct all_pairs_lines {
   using arguments = all_pairs_arguments;
   template <class Team>
@@ -70,7 +71,8 @@ struct all_pairs_lines {
     if (a.out) *a.out.row(i) = sum + (most - right * a.share(i));
   }
 };
-/// One team per row of X or, if `Other`, of Y. Each thread computes elements of its gradient.
+/// One team computes the gradient of one row of X or, if `Other`, of Y. Each thread computes some
+/// of its elements.
 template <bool Other>
 struct all_pairs_slope_lines {
   using arguments = all_pairs_arguments;

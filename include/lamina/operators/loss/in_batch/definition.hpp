@@ -10,10 +10,11 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// With s_ij = <X_i, Y_j> over all rows of the mini-batch, Out_i = log(sum over j of e^s_ij) - the
-/// mean of s_ij over the rows j whose Label is that of row i. Without Label it is row i alone. So
-/// row i is classified among the rows of its mini-batch. LogSum_i is the largest s_ij and the
-/// logarithm of the sum of e^(s_ij - that). The gradient computes s again, and keeps no matrix of
-/// all pairs. Source: Sohn 2016. Fluid: the operators of npair_loss.
+/// mean of s_ij over the rows j that have the same Label as row i. Without Label, row i is the only
+/// such row. So row i is classified among the rows of its mini-batch. LogSum_i holds the largest
+/// s_ij and the logarithm of the sum over j of e^(s_ij - the largest s_ij). The gradient computes s
+/// again, so that no matrix of all pairs is kept. Source: Sohn 2016. Fluid: the operators of
+/// npair_loss.
 struct in_batch_cross_entropy : operator_definition {
   static constexpr const char* type = "in_batch_cross_entropy";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Y"}, {"Label", false, true}}};

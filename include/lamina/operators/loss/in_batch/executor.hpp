@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/executor.hpp - costs of each row against all rows.
+// lamina/operators/loss/in_batch/executor.hpp - costs of each row of a mini-batch against all of
+// its rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The products of all rows of X with all rows of Y, and the share of each pair in the target.
+/// The products of all rows of X with all rows of Y, and the target probability of each pair.
 template <class Real>
 class all_pairs {
  public:
@@ -43,7 +44,7 @@ class all_pairs {
     }
   }
 
-  /// The largest score_ij, and log(sum over j of e^(score_ij - largest)).
+  /// For row i: the largest score_ij, and log(sum over j of e^(score_ij - largest)).
   std::pair<double, double> log_sum(std::size_t i) const {
     double most = score[i * rows], sum = 0;
     for (std::size_t j = 1; j < rows; ++j)

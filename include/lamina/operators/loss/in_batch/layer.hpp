@@ -29,10 +29,10 @@ constexpr auto in_batch_cost(variable<T, R, N> x, int y, int label, std::string_
 }
 }  // namespace detail
 
-/// The cross entropy of each row of x [N] when it is to find its own row among all rows of y [N] in
-/// the mini-batch: log(sum over j of e^<x_i, y_j>) - <x_i, y_i>, one number per row. Scale x for a
+/// The cross entropy of classifying row i of x [N] as row i among all rows of y [N] in the
+/// mini-batch: log(sum over j of e^<x_i, y_j>) - <x_i, y_i>, one number per row. Scale x for a
 /// temperature: `in_batch_cross_entropy(x * 20.0f, y)`. The cost of a row depends on all rows of
-/// the mini-batch, so that one thread trains it.
+/// the mini-batch, so it is trained by a single thread.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E...> y,
                                       const options<in_batch_cross_entropy_attr, T>& attr = {},
@@ -50,8 +50,8 @@ constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E..
   else
     return variable<float, batch, 1>{x.builder, 0};
 }
-/// The same with labels, one whole number per row: all rows of y with the label of row i are right
-/// for it, each with an equal share.
+/// The same with labels, one integer per row: for row i, all rows of y with the label of row i are
+/// correct, each with the same target probability.
 template <class T, class R, int... D, class U, class S, int... E, class L, class Q, int... F>
 constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E...> y,
                                       variable<L, Q, F...> label,

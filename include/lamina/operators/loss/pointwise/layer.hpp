@@ -40,7 +40,8 @@ struct alike {
   static constexpr bool real = !same || is_real<typename First::value_type>;
 };
 
-/// Records Op with two inputs. If `Keeps`, its first output is a value kept for the gradient.
+/// Records Op with two inputs. If `Keeps`, the first output of Op is a value that is kept for the
+/// gradient.
 template <class Op, bool Keeps = false, class X, class Y>
 constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int line,
                          int attributes = -1) {

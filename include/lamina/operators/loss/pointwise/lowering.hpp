@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/lowering.hpp - detects costs per element that are not pointwise.
+// lamina/operators/loss/pointwise/lowering.hpp - detects elementwise costs that cannot be lowered
+// as pointwise operators.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -22,7 +22,7 @@ inline kldiv_reduction kldiv_reduction_of(const operator_call& c) {
   if (name == "batchmean") return kldiv_reduction::rows;
   fail(c, {"expected the reduction 'none', 'sum', 'mean' or 'batchmean', found '", name, "'"});
 }
-/// 1 / the divisor of the sum.
+/// Returns 1 / the divisor of the sum.
 inline double kldiv_factor(kldiv_reduction how, const operand& x) {
   const double count = how == kldiv_reduction::mean   ? static_cast<double>(x.rows) * x.columns
                        : how == kldiv_reduction::rows ? static_cast<double>(layout_of(x).extent[0])

@@ -76,7 +76,7 @@ void call_kernel<operators::smooth_l1_loss>::run(const call_context& c) {
   for (int r = 0; r < x.rows; ++r) {
     Real* d = diff.row<Real>(r);
     for (int j = 0; j < x.columns; ++j) d[j] = x.row<const Real>(r)[j] - y.row<const Real>(r)[j];
-    // An element with weight 0 does not count, even if it is infinite.
+    // An element with weight 0 has no effect, even if it is infinite.
     if (inside)
       for (int j = 0; j < x.columns; ++j) {
         const Real weight = inside.row<const Real>(r)[j];
@@ -215,7 +215,7 @@ void call_kernel<operators::label_smooth>::run(const call_context& c) {
   const Real epsilon = static_cast<Real>(c.number(0));
   const row_lines lines(in);
   const Real even = Real(1) / static_cast<Real>(lines.n);
-  // A prior of several dimensions, such as [1, K], also has all its numbers in one row.
+  // A prior with several dimensions, such as [1, K], also has all numbers in one row.
   const Real* p = prior ? prior.row<const Real>(0) : nullptr;
   for (int r = 0; r < lines.rows; ++r)
     for (int o = 0; o < lines.outer; ++o) {

@@ -15,14 +15,14 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 struct smooth_l1_arguments {
-  row_array x, y, inside, outside, diff, out;  // `out`: the costs or their gradients
+  row_array x, y, inside, outside, diff, out;  // `out` has the costs or gradients
   row_array dx, dy;
   float s2;
   int columns;
   int lines, width, count;
 };
 
-/// One team per row.
+/// One team computes the cost of one row.
 struct smooth_l1_lines {
   using arguments = smooth_l1_arguments;
   template <class Team>
@@ -30,7 +30,7 @@ struct smooth_l1_lines {
     float total = 0;
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       float d = a.x.row(r)[j] - a.y.row(r)[j];
-      // An element with weight 0 does not count, even if it is infinite.
+      // An element with weight 0 has no effect, even if it is infinite.
       if (a.inside) d = a.inside.row(r)[j] == 0 ? 0.0f : d * a.inside.row(r)[j];
       if (a.diff) a.diff.row(r)[j] = d;
       const float size = math::abs(d);
@@ -84,7 +84,7 @@ struct kldiv_body {
     a.to.row(row)[i] = a.cost(row, i);
   }
 };
-/// The gradient of X. If `slope` is null, `x` holds the gradient of each element's cost.
+/// Computes the gradient of X. If `slope` is null, `x` holds the gradient of each element's cost.
 struct kldiv_slope_body {
   using arguments = kldiv_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

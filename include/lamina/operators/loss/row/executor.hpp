@@ -19,7 +19,7 @@ template <class Real>
 void smooth_l1_forward(call_context<Real>& ctx) {
   auto diff = ctx.real("X");
   diff -= ctx.real("Y");
-  // An element with weight 0 does not count, even if it is infinite.
+  // An element with weight 0 has no effect, even if it is infinite.
   for (std::size_t i = 0; ctx.has("InsideWeight") && i < diff.size(); ++i) {
     const Real weight = ctx.real("InsideWeight").flat(i);
     diff.flat(i) = weight == 0 ? Real(0) : diff.flat(i) * weight;

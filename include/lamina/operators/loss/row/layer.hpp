@@ -21,7 +21,7 @@ struct label_smooth_attr {
   std::string_view name{};
 };
 
-/// How kldiv_loss combines the costs of elements.
+/// The ways in which kldiv_loss combines the costs of elements.
 enum class reduction : std::uint8_t { none, sum, mean, batchmean };
 
 namespace detail {

@@ -25,7 +25,8 @@ struct fc_attr {
 
 namespace detail {
 
-/// Rows keep the first `Flatten - 1` inner dimensions; the others are multiplied by the weight.
+/// The type of fc's result. The first `Flatten - 1` inner dimensions of the input are kept; the
+/// others are multiplied by the weight.
 template <int Flatten, class V>
 struct flattened;
 template <int Flatten, class T, class R, int... D>
@@ -90,7 +91,7 @@ constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int lin
   return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// The value that stands for a missing width.
+/// The value that stands for a width that was not given.
 inline constexpr int no_width = -2147483647 - 1;
 
 /// fc of several inputs.
@@ -122,7 +123,7 @@ constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_a
                                                                                  line);
 }
 
-/// Checks of fc's inputs: the element type of the first input, and whether all inputs have it.
+/// The element type of fc's first input, and whether all inputs have this type.
 template <int Size, int Flatten, class V>
 struct fc_input {
   using first = V;
@@ -189,7 +190,8 @@ constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
 }
 
 namespace detail {
-/// The input of an fc that has its width among the arguments; refuses it with a one-line error.
+/// Accepts the input of a call `fc(x, 128)`, which has the width among its arguments, to refuse it
+/// with a one-line error.
 struct input_before_width {
   program_builder* builder;
   template <class T, class R, int... D>
@@ -204,7 +206,7 @@ struct input_before_width {
 };
 }  // namespace detail
 /// Refuses a width among the arguments, `fc(x, 128)`. It is not a template, so that clang does not
-/// name it where `fc<n>(x)` fails, and its result causes no further errors.
+/// list it as a candidate where `fc<n>(x)` fails. Its result does not cause further errors.
 constexpr variable<float, batch, 1> fc(detail::input_before_width x, int, const fc_attr& = {}) {
   return {x.builder, 0};
 }

@@ -10,13 +10,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// One side of a matmul: how its matrices are stored, and how they are read.
+/// One side of a matmul: the layout of its matrices in memory, and whether they are read
+/// transposed.
 struct matrix_side {
   int rows = 1, columns = 1;  // as stored
   bool transposed = false;
   int count = 1;   // number of matrices; 1: all products share it
   int in_row = 1;  // matrices per row of the array
-  std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // from matrix to matrix in a row, ...
+  std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // matrix to matrix in a row, ...
 
   matrix_side(const operand& o, bool transpose, bool left) {
     const array_layout a = layout_of(o);
@@ -38,7 +39,7 @@ struct matrix_side {
     row_step = o.stride;
     is_whole = !o.swapped && (o.rows <= 1 || o.stride == o.columns);
   }
-  /// Height and width of a matrix as it is read.
+  /// Height and width of a matrix after the optional transposition.
   int height() const { return transposed ? columns : rows; }
   int width() const { return transposed ? rows : columns; }
   /// The offset of matrix i.

@@ -36,7 +36,7 @@ struct call_kernel<gradient_of<operators::matmul>> {
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
-  /// Computes again what zeros that are skipped made NaN.
+  /// Computes NaN results again without the terms that skip_zeros excludes.
   template <class Real>
   LAMINA_KERNEL static void skip_zeros(const call_context& c, const matmul_shape& s,
                                        const matrix_side& gx, const matrix_side& gy);
@@ -46,7 +46,7 @@ struct call_kernel<gradient_of<operators::matmul>> {
 
 namespace detail {
 
-/// One side of a product, as it is read, and whether its zeros are skipped.
+/// One side of a product, and whether terms with a zero on this side are skipped.
 template <class Real>
 struct skipped_side {
   const Real* data;
@@ -56,7 +56,7 @@ struct skipped_side {
   Real at(std::ptrdiff_t row, std::ptrdiff_t column) const {
     return transposed ? data[column * stride + row] : data[row * stride + column];
   }
-  /// A copy with 0 in place of NaN and infinity, which lies in `storage`.
+  /// Returns a copy in `storage`, with 0 in place of NaN and infinity.
   skipped_side finite(int rows, int columns, std::vector<Real>& storage) const {
     const int height = transposed ? columns : rows, width = transposed ? rows : columns;
     storage.resize(static_cast<std::size_t>(height) * static_cast<std::size_t>(width));
@@ -70,10 +70,10 @@ struct skipped_side {
   }
 };
 
-/// Computes those sums of a product again that are NaN, without the terms that have a 0 on a side
-/// that skips it: 0 times NaN or infinity made them NaN. A sum without such terms gets the bits
-/// that it has if all numbers are finite. `count` products are added up, and sides(i) is a pair of
-/// sides.
+/// Computes the NaN elements of a product again, without the terms that have a 0 on a side that
+/// skips zeros: such a term is NaN if the other factor is NaN or infinite. If all remaining terms
+/// are finite, the element gets the same bits as in a product of finite matrices. The result is a
+/// sum of `count` products; sides(i) returns both sides of product i.
 template <class Real, class Sides>
 LAMINA_COLD void skip_zero_terms(const call_context& c, int m, int k, int n, Real alpha, int count,
                                  const Sides& sides, Real* to, std::ptrdiff_t stride) {
@@ -110,7 +110,8 @@ LAMINA_COLD void skip_zero_terms(const call_context& c, int m, int k, int n, Rea
                     static_cast<std::size_t>(j)];
     }
 }
-/// Whether a matrix has NaN. A sum of n differences of equal numbers is 0 unless one is not finite.
+/// Whether a matrix may contain NaN. It adds up x - x over all elements: the sum is 0 unless an
+/// element is NaN or infinite.
 template <class Real>
 LAMINA_INLINE bool has_nan(const Real* x, int m, int n, std::ptrdiff_t stride) {
   using vector = vector_in<Real>;

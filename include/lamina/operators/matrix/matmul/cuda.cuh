@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// to[i] = alpha * left[i] * right[i] for `count` matrices.
+/// Computes to[i] = alpha * left[i] * right[i] for `count` matrices.
 template <class Backend>
 void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
               const written_matrices& to, int count, float alpha, float* workspace) {
@@ -30,7 +30,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   // constant distance between matrices.
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
-  // Several small products by library calls take longer than one call of a slower kernel.
+  // For several small products, library calls take longer than one call of a slower kernel.
   constexpr double smaller = 1 << 25;
   if (even < count &&
       static_cast<double>(left.rows) * right.columns * left.columns * even <= smaller)
@@ -56,14 +56,15 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   }
 }
 
-/// to[row][column] = or += the sum of `matrices` matrices that are stored one after the other.
+/// Computes to[row][column] = or += the sum of `matrices` matrices that are stored one after the
+/// other.
 struct matrix_sum_body {
   struct arguments {
     const float* from;
     float* to;
     std::ptrdiff_t from_stride, batch_stride, to_stride;
     divider columns;
-    int matrices, count;  // `count`: elements of the sum
+    int matrices, count;  // number of elements of the sum
     bool adds;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -78,7 +79,7 @@ struct matrix_sum_body {
 };
 
 /// The sum of `count` products. If the matrices are stored suitably, it is one product over their
-/// concatenated inner dimensions. Otherwise separate products are computed, some at a time, and
+/// concatenated inner dimensions. Otherwise separate products are computed, several at a time, and
 /// added up.
 class product_sum {
  public:
@@ -114,7 +115,7 @@ class product_sum {
   }
 
  private:
-  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // of stored products
+  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // for stored products
 
   std::ptrdiff_t row_floats() const { return padded(right_.columns); }
   std::ptrdiff_t size() const { return left_.rows * row_floats(); }
@@ -142,8 +143,8 @@ void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const opera
            alpha, scratch);
 }
 
-/// Computes those sums of products again that are NaN, without the terms that have a 0 on a side
-/// that skips it. `each` products are added up in one sum.
+/// Computes the NaN elements of products again, without the terms that have a 0 on a side that
+/// skips zeros. An element is a sum over `each` products.
 struct skip_zeros_body {
   struct arguments {
     small_product_arguments::side left, right, to;
@@ -152,7 +153,7 @@ struct skip_zeros_body {
     int depth, each;
     bool left_turned, right_turned, in_left, in_right;
     float alpha;
-    int count;  // of elements
+    int count;  // number of elements
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     int column = i;
@@ -175,7 +176,8 @@ struct skip_zeros_body {
     *to = static_cast<float>(sum) * a.alpha;
   }
 };
-/// The same for the products of `count` matrices, `each` of which are added up.
+/// Runs this kernel for `count` products, which form groups of `each` consecutive products. The
+/// products of a group are added up.
 template <class Backend>
 void skip_zero_terms(Backend& b, const read_matrices& left, const read_matrices& right,
                      const written_matrices& to, int count, int each, float alpha, bool in_left,
@@ -254,7 +256,8 @@ struct call_kernel<gradient_of<operators::matmul>> {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
     std::ptrdiff_t floats = Backend::product_workspace;
-    // While domains get their rows one after the other, the two sides may not match yet.
+    // While the rows of domains are set one after the other, the sizes of both sides may not match
+    // yet.
     const matrix_side x(c.input(0), c.flag(0), true), y(c.input(1), c.flag(1), false);
     if (x.width() != y.height() || (x.count != y.count && x.count != 1 && y.count != 1))
       return floats;

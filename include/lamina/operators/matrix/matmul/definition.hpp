@@ -10,10 +10,11 @@ namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out = alpha * X * Y over the last two dimensions; a flag per side tells whether it is transposed
 /// first. The leading dimensions must be equal, or one side must have none: then its matrix is
-/// multiplied with every matrix of the other side. A vector X is a row, a vector Y is a column, and
-/// the result lacks the dimension that this adds. With skip_zeros, a term whose element of X is 0
-/// is 0 whatever Y holds, NaN included, in Out and in the gradient of Y. With skip_zero_slopes, a
-/// term of a gradient is 0 where the gradient of Out is. Fluid: matmul, without the last two.
+/// multiplied with every matrix of the other side. A vector X is treated as a row and a vector Y as
+/// a column; the result lacks this additional dimension. With skip_zeros, a term with an element of
+/// X that is 0 is 0 for every element of Y, including NaN; this holds for Out and for the gradient
+/// of Y. With skip_zero_slopes, a term of a gradient is 0 where the gradient of Out is 0. Fluid:
+/// matmul, which lacks the last two attributes.
 struct matmul : operator_definition {
   static constexpr const char* type = "matmul";
   static constexpr auto inputs = slots_xy;

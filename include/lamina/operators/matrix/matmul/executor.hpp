@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI::kernel {
 
 /// One side of a matmul: a stack of matrices, how they are stored, and how they are read.
 struct matmul_side {
-  std::size_t batches = 1, rows = 1, columns = 1;  // as read: after the transposition
+  std::size_t batches = 1, rows = 1, columns = 1;  // after the optional transposition
   bool transposed = false;
 
   matmul_side(tensor_shape shape, bool transpose, bool left) : transposed(transpose) {
@@ -34,9 +34,10 @@ struct matmul_side {
   std::size_t at(std::size_t i) const { return batches == 1 ? 0 : i * rows * columns; }
 };
 
-/// Computes those sums of a product again that are NaN, without the terms that have a 0 on a side
-/// where zeros are skipped. A sum without such terms gets the bits that it has if all numbers are
-/// finite. `columns` are those of B as it is read.
+/// Computes the NaN elements of a product again, without the terms that have a 0 on a side where
+/// zeros are skipped. If all remaining terms are finite, the element gets the same bits as in a
+/// product of finite matrices. `columns` is the number of columns of B after the optional
+/// transposition.
 template <class Real>
 void skip_zero_terms(const Real* a, bool a_turned, const Real* b, bool b_turned, Real* c,
                      std::size_t rows, std::size_t inner, std::size_t columns, bool in_a,
@@ -96,9 +97,9 @@ void matmul_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// For matrices as they are read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut. A matrix
-/// that is stored transposed gets the transposed product. A matrix that all products share gets the
-/// sum.
+/// With A and B after the optional transposition, dA = alpha * dOut * B^T and dB = alpha * A^T *
+/// dOut. For a matrix that is stored transposed, the gradient is the transposed product. For a
+/// matrix that all products share, it is the sum over the products.
 template <class Real>
 void matmul_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -110,7 +111,8 @@ void matmul_gradient(call_context<Real>& ctx) {
   const std::size_t m = a.rows, k = a.columns, n = b.columns;
   auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
   const bool zeros_of_x = ctx.flag("skip_zeros"), zeros_of_d = ctx.flag("skip_zero_slopes");
-  // Adds a product of one matrix; skips zeros in it before it is added to those of other matrices.
+  // Adds the product for one matrix. Terms with zeros are skipped in this product before it is
+  // added to the sum.
   const auto add = [&](const Real* l, bool l_turned, const Real* r, bool r_turned, Real* to,
                        std::size_t rows, std::size_t inner, std::size_t columns, bool in_l,
                        bool in_r) {

@@ -13,12 +13,13 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of matmul.
 struct matmul_attr {
   float alpha = 1;
-  bool skip_zeros = false;        // a 0 in x takes no part, whatever the element of y is
-  bool skip_zero_slopes = false;  // nor does a 0 in the gradient of the result, in the gradients
+  bool skip_zeros = false;        // 0 in x times any element of y is 0, also NaN or infinity
+  bool skip_zero_slopes = false;  // the same in gradients, for 0 in the result's gradient
   std::string_view name{};
 };
 
-/// Which sides of matmul are transposed first: `matmul<matmul_form{.transpose_y = true}>(q, k)`.
+/// Selects the sides that matmul transposes first: `matmul<matmul_form{.transpose_y = true}>(q,
+/// k)`.
 struct matmul_form {
   bool transpose_x = false;
   bool transpose_y = false;
@@ -70,9 +71,9 @@ constexpr product_shape matmul_shape(extents x, extents y, matmul_form form) {
 
 /// alpha * x * y over the last two dimensions of the whole shapes. The leading dimensions must be
 /// equal, or one side must have none. A vector is a row on the left and a column on the right. The
-/// batch's row dimension may count matrices, be the rows of x, or be summed over. With
-/// `skip_zeros`, 0 in x times NaN or infinity in y is 0, as weights of elements that are masked
-/// want it. Fluid: matmul.
+/// row dimension of the batch may count matrices, be the rows of x, or be summed over. With
+/// `skip_zeros`, 0 in x times NaN or infinity in y is 0, for example where x holds weights and
+/// masked elements have the weight 0. Fluid: matmul.
 template <matmul_form Form = matmul_form{}, class T, class R, int... D, class U, class S, int... E>
 constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
                       const options<matmul_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/mul/cpu.hpp - the product of mul where it is not one fused product: X has
-// several row dimensions, or the right side is not a weight.
+// lamina/operators/matrix/mul/cpu.hpp - the kernel of mul for products that cannot be fused,
+// because X has several row dimensions or the right side is not a weight.
 #pragma once
 
 #include <lamina/core/config.hpp>

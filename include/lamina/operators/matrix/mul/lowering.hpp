@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Into how many rows of the product a row of X is cut, for a product over the last of several
-/// dimensions; 0 if this form does not apply.
+/// For a product over the last of several dimensions: the number of product rows into which a row
+/// of X is split. Returns 0 if this form does not apply.
 constexpr int several_parts(const lowering_state& s, const operator_desc& op,
                             const plan_variable& x, const plan_variable& y) {
   return op.attributes >= 0 && attribute(s, op, 0) > 1 && attribute(s, op, 1) == 1 && x.rows < 0 &&
@@ -23,9 +23,9 @@ constexpr int several_parts(const lowering_state& s, const operator_desc& op,
              ? x.columns / y.rows
              : 0;
 }
-/// Whether X (rows by K) times Y (K by N) is one product of two matrices in their memory layout.
-/// Returns the number of product rows per row of X, or 0 if it is not. A row of X that is as wide
-/// as Y is high is one row of the product, for shape [K] as well as [1, K].
+/// If X (rows by K) times Y (K by N) is one product of two matrices in their memory layout, returns
+/// the number of product rows per row of X, else 0. If a row of X is as wide as Y is high, it is
+/// one row of the product, for shape [K] as well as [1, K].
 constexpr int parts_of_product(const lowering_state& s, const operator_desc& op,
                                const plan_variable& x, const plan_variable& y) {
   return y.rows == x.columns && x.type == s.real && y.type == s.real && y.rows > 0 &&
@@ -34,7 +34,7 @@ constexpr int parts_of_product(const lowering_state& s, const operator_desc& op,
              : several_parts(s, op, x, y);
 }
 
-/// Lowers a product; returns false if it needs a kernel of its own.
+/// Lowers a product; returns false if its kernel must be called.
 constexpr bool lower_mul(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), y = argument(s, op.inputs + 1);
   const int out = argument(s, op.outputs);

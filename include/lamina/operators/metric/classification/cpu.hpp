@@ -20,8 +20,8 @@ struct call_kernel<operators::top_k> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  /// Writes the indices of the k best of n elements, best first. Equal elements keep their order,
-  /// and NaN ranks above all numbers.
+  /// Writes the indices of the k largest of n elements, largest first. Equal elements keep their
+  /// order, and NaN ranks above all numbers.
   template <class Value>
   LAMINA_NOINLINE static void choose(Value value, int n, int k, std::int64_t* index) {
     int found = 0;

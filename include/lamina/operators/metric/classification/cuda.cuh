@@ -28,8 +28,8 @@ struct best_lines {
     const float* const x = a.in[0].line_at<const float>(i);
     int last = -1;
     for (int position = 0; position < k; ++position) {
-      // The next best element after the last one found: a smaller one, or an equal one at a later
-      // index.
+      // Finds the next best element after the last one found: a smaller one, or an equal one at a
+      // later index.
       int best = n;
       for (int j = team.rank(); j < n; j += team.size()) {
         const bool follows =
@@ -143,13 +143,13 @@ namespace detail {
 struct auc_arguments {
   argument_view predict, label, area, positive, negative;
   int thresholds;
-  int *bins, *counts;   // bin of each row; positive rows per bin, then negative rows
+  int *bins, *counts;   // bin of each row; counts of positive rows by bin, then of negative rows
   std::int64_t* above;  // rows in the highest bins, cumulative: positive, then negative
   fault_word* fault;
   int group;
   int lines, width, count;
 };
-/// The bin of a row; the bins of negative rows follow those of positive rows.
+/// The bin of a row. The bins of negative rows follow the bins of positive rows.
 struct auc_bins_body {
   using arguments = auc_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int r) {

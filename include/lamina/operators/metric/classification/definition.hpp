@@ -32,9 +32,9 @@ struct accuracy : operator_definition {
   static constexpr std::uint32_t reduced_outputs = 1;
 };
 
-/// The area under the ROC curve (true against false positives) over all batches so far. StatPos and
-/// StatNeg count the positive and negative rows by floor(Predict[:, 1] * num_thresholds). They are
-/// updated in place (StatPosOut, StatNegOut). Fluid: auc.
+/// The area under the ROC curve (true positives against false positives) over all batches so far.
+/// StatPos and StatNeg count the positive and negative rows by floor(Predict[:, 1] *
+/// num_thresholds). They are updated in place (StatPosOut, StatNegOut). Fluid: auc.
 struct auc : operator_definition {
   static constexpr const char* type = "auc";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -45,8 +45,9 @@ struct auc : operator_definition {
        {"num_thresholds", attribute_type::integer, 4095}}};
 };
 
-/// Out[i, j] = 1 if X[i] = j, else 0. X is an integer array [..., 1], Out is [..., depth]. An index
-/// out of range gives a row of zeros with allow_out_of_range, else it is an error. Fluid: one_hot.
+/// Out[i, j] = 1 if X[i] = j, else 0. X is an integer array [..., 1], Out is [..., depth]. With
+/// allow_out_of_range, an index out of range yields a row of zeros; otherwise it is an error.
+/// Fluid: one_hot.
 struct one_hot : operator_definition {
   static constexpr const char* type = "one_hot";
   static constexpr auto inputs = slots_x;

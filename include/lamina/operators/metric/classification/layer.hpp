@@ -27,7 +27,7 @@ struct auc_attr {
 };
 /// Options of one_hot.
 struct one_hot_attr {
-  bool allow_out_of_range = false;  // an index out of range gives zeros
+  bool allow_out_of_range = false;  // an index out of range yields zeros
   std::string_view name{};
 };
 
@@ -87,8 +87,8 @@ accuracy(...) = delete;  // call accuracy(x, label), accuracy<5>(x, label)
 // clang-format on
 #endif
 
-/// The area under the ROC curve (true against false positives) over all batches of a pass so far,
-/// shape [1]. The input is probabilities [-1, 2] of the classes 0 and 1. The counts are two
+/// The area under the ROC curve (true positives against false positives) over all batches of a pass
+/// so far, shape [1]. The input is probabilities [-1, 2] of the classes 0 and 1. The counts are two
 /// persistable int64 variables [num_thresholds + 1], which the startup program sets to 0. The
 /// result is 0 as long as one of the classes is missing. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>
@@ -113,8 +113,8 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(area);
 }
 
-/// For each id, a row of Depth zeros with a one at index id. Integer ids [..., 1] give [...,
-/// Depth]. Fluid: one_hot.
+/// For each id, a row of Depth zeros with a one at index id. For integer ids [..., 1], the result
+/// is [..., Depth]. Fluid: one_hot.
 template <int Depth, class T = float, class Index, class R, int... D>
 constexpr auto one_hot(variable<Index, R, D...> ids,
                        const options<one_hot_attr, Index>& attr = {}) {

@@ -58,7 +58,7 @@ struct chunk_arguments {
   tag_scheme scheme;
   int types;
   int excluded_count, excluded[most_excluded];
-  int* found;  // per sequence: the counts of inferred, labelled, correct chunks
+  int* found;  // by sequence: the counts of inferred, labelled, correct chunks
   int* tags;   // the inferred tags, then the label tags
   fault_word* fault;
   int group, count;
@@ -118,8 +118,8 @@ struct chunk_body {
     found[0] = inferred, found[1] = labelled, found[2] = correct;
   }
 };
-/// Reads the inferred tags and the labels as integers. A number that is no valid tag becomes a tag
-/// outside of all chunks.
+/// Reads the inferred tags and the labels as integers. A number that is not a valid tag becomes the
+/// tag outside of all chunks.
 struct tag_read_body {
   using arguments = chunk_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

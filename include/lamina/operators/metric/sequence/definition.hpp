@@ -10,7 +10,7 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out[i] = the minimal number of insertions, deletions and substitutions that turn sequence i of
-/// Hyps into sequence i of Refs; with `normalized`, divided by the length of the latter.
+/// Hyps into sequence i of Refs; with `normalized`, divided by the length of the sequence of Refs.
 /// SequenceNum = the number of sequences. There is no gradient. Source: Levenshtein 1966. Fluid:
 /// edit_distance.
 struct edit_distance : operator_definition {
@@ -23,12 +23,12 @@ struct edit_distance : operator_definition {
   static constexpr auto reduces = row_reduction::sum;
 };
 
-/// Counts the chunks in the tags Inference and Label, and the chunks that both have (correct).
-/// Precision = correct / inferred, Recall = correct / labelled, F1-Score = their harmonic mean;
-/// each is 0 if there are no chunks. A tag is chunk type * number of tags in the scheme + tag in
-/// the scheme. Schemes: IOB (begin, inside), IOE (inside, end), IOBES (begin, inside, end, single),
-/// plain (one tag). The tag after all of these marks elements outside of chunks. Types in
-/// excluded_chunk_types are not counted. There is no gradient. Fluid: chunk_eval.
+/// Counts the chunks in the tags Inference (inferred), in the tags Label (labelled), and in both
+/// (correct). Precision = correct / inferred, Recall = correct / labelled, F1-Score = their
+/// harmonic mean; each is 0 if there are no chunks. A tag is chunk type * number of tags in the
+/// scheme + tag in the scheme. Schemes: IOB (begin, inside), IOE (inside, end), IOBES (begin,
+/// inside, end, single), plain (one tag). The next tag after these marks elements outside of
+/// chunks. Types in excluded_chunk_types are not counted. There is no gradient. Fluid: chunk_eval.
 struct chunk_eval : operator_definition {
   static constexpr const char* type = "chunk_eval";
   static constexpr std::array<slot_desc, 2> inputs{{{"Inference"}, {"Label"}}};

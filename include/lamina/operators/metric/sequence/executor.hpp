@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The fewest insertions, deletions and substitutions between two sequences: computed one row of
-/// the table of the distances between all prefixes at a time.
+/// The minimal number of insertions, deletions and substitutions between two sequences. It is
+/// computed row by row in the table of distances between all prefixes.
 inline std::size_t edits(const std::int64_t* a, std::size_t n, const std::int64_t* b,
                          std::size_t m) {
   std::vector<std::size_t> row(m + 1);
@@ -66,7 +66,7 @@ inline std::vector<chunk_tag> chunk_tags(const std::string& scheme) {
   if (scheme == "plain") return {{false, false}};
   return {};
 }
-/// First row, row after the last, chunk type.
+/// A chunk: its first row, the row after its last one, and its type.
 using chunk = std::array<std::size_t, 3>;
 
 /// Appends the chunks in rows [first, end). A chunk is a run of one type; a tag that marks a

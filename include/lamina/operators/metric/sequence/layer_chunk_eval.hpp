@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// How the words of a chunk are tagged. iob: begin, inside; ioe: inside, end; iobes: begin, inside,
-/// end, single; plain: all alike.
+/// The schemes that tag the words of a chunk. iob: begin, inside; ioe: inside, end; iobes: begin,
+/// inside, end, single; plain: one tag for all words.
 enum class chunk_scheme : std::uint8_t { iob, ioe, iobes, plain };
 
 /// Options of chunk_eval.

@@ -55,8 +55,8 @@ inline void slope_sums(const Real* d, const Real* x, Real mean, int size, Real* 
   }
 }
 
-/// Reports an error for any other input: the kernels below serve only images of the program's real
-/// type, one image per row.
+/// Throws for unsupported inputs: the kernels below only accept images of the program's real type,
+/// one image per row.
 struct foreign_batch_norm {
   template <class Real = float>
   static void run(const call_context& c) {
@@ -100,7 +100,7 @@ void call_kernel<operators::batch_norm_factor>::run(const call_context& c) {
   Real* const mean = numbers_at<Real>(c.scratch());
   Real* const variance = mean + padded(channels);
   Real* const inverse = factor.row<Real>(0);
-  double count = 0;  // the elements of a channel in the batch
+  double count = 0;  // number of elements of a channel in the batch
   if (x) {
     const detail::channel_rows r(x, channels);
     if (const joint_sums* const joint = c.run().joint) {
@@ -111,7 +111,7 @@ void call_kernel<operators::batch_norm_factor>::run(const call_context& c) {
         inverse[i] = detail::inverse_of_channel(x, r, i, epsilon, mean[i], variance[i]);
     }
   }
-  // A single element passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
+  // A single element passes unchanged, as in Fluid: (x - Bias) * 1 + Bias.
   if (count == 1) {
     const Real* const bias = c.input(2).row<const Real>(0);
     std::fill_n(factor.row<Real>(0), channels, Real(1));

@@ -32,8 +32,8 @@ inline constexpr int channels_together = 64;
 /// Whether each channel has only a single element in the batch, which then equals its mean.
 inline bool has_one_value(const channel_rows& r) { return r.rows == 1 && r.size == 1; }
 
-/// The sum of squares around the exact mean, if `squares` is that of `count` numbers around
-/// `centre`, which is the mean rounded to Real.
+/// Returns the sum of squared distances of `count` numbers from their exact mean. `squares` is the
+/// sum of squared distances from `centre`, which is the mean rounded to Real.
 template <class Real>
 inline double squares_of(double squares, double count, double mean, Real centre) {
   const double off = mean - static_cast<double>(centre), exact = squares - count * off * off;
@@ -53,8 +53,8 @@ inline void side_moments(const operand& x, const channel_rows& r, const Give& gi
     alignas(64) double offs[channels_together] = {}, sums[channels_together] = {};
     sum_rows(from, r.rows, x.stride, n, sums);
     for (int c = 0; c < n; ++c) centres[c] = static_cast<Real>(sums[c] / count);
-    // Adds up the differences from a mean that is nearly exact, and their squares: those of a few
-    // rows in Real, then these sums in double.
+    // Adds up the differences from a nearly exact mean, and their squares. The terms of a few rows
+    // are added in Real, the resulting sums in double.
     std::fill_n(sums, n, 0.0);
     for (int row = 0; row < r.rows; row += together) {
       const int end = (std::min)(row + together, r.rows);
@@ -99,7 +99,7 @@ inline void each_moments(const operand& x, const channel_rows& r, const Give& gi
       const Real* from = x.row<const Real>(row) + static_cast<std::ptrdiff_t>(first) * r.size;
       const double next = row + 1.0, before = row / next;
       for (int c = 0; c < n; ++c, from += r.size) {
-        // Differences to one element keep the digits of an image whose mean is far from 0.
+        // Differences from the first element keep the digits of an image whose mean is far from 0.
         const double own = static_cast<double>(*from) +
                            static_cast<double>(sum_of_offsets(from, *from, r.size)) / size;
         const Real centre = static_cast<Real>(own);

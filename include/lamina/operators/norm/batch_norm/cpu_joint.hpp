@@ -2,10 +2,10 @@
 // lamina/operators/norm/batch_norm/cpu_joint.hpp - the statistics of batch_norm over all parts of a
 // mini-batch, which several threads and processes compute (train_options::sync_batch_norm).
 //
-// The parts have the numbers [elements per channel, mean of each channel, squared distances from
-// this mean] in the forward pass. In the backward pass they have [elements per channel, sum of the
-// slopes, sum of slope * x_hat], where the slopes are those of the cost of the whole mini-batch up
-// to a factor that all parts share.
+// In the forward pass, each part contributes the numbers [elements per channel, mean of each
+// channel, sum of squared distances from this mean]. In the backward pass it contributes [elements
+// per channel, sum of the slopes, sum of slope * x_hat], where a slope is the gradient of the cost
+// of the whole mini-batch, up to a factor that all parts share.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,12 +32,12 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The numbers of joint_sums for a batch_norm of so many channels.
+/// The number of values that a batch_norm with this number of channels exchanges by joint_sums.
 constexpr std::size_t joint_numbers(int channels) {
   return 1 + 2 * static_cast<std::size_t>(channels);
 }
 
-/// Adds up moments of two parts with the formula of Chan, Golub and LeVeque (1983).
+/// Combines the moments of two parts by the formula of Chan, Golub and LeVeque (1983).
 LAMINA_API_COLD void add_moments(double* to, const double* more, std::size_t count);
 LAMINA_API_COLD void add_slopes(double* to, const double* more, std::size_t count);
 
@@ -71,8 +71,8 @@ LAMINA_COLD double join_moments(const joint_sums& joint, const operand& x, const
   std::fill_n(sums, count, 0.0);
   if (r.rows > 0) {
     const double own = sums[0] = r.count<double>();
-    // Rounded to Real, the means of two parts would differ by more than their elements do if these
-    // are far from 0.
+    // The means stay in double: if the elements are far from 0, rounding the means of two parts to
+    // Real could change their difference by more than the spread of the elements.
     each_moments<Real>(x, r, [&](int c, double centre, double distances) {
       means[c] = centre;
       squares[c] = distances;
@@ -92,9 +92,9 @@ LAMINA_COLD double join_moments(const joint_sums& joint, const operand& x, const
   return sums[0];
 }
 
-/// Adds up the sums of the gradient over all parts, which take_slopes() then takes. Returns the
-/// number of elements per channel. Throws lamina::error if this part has elements but no weight in
-/// the cost: its gradient would be lost.
+/// Adds up the sums of the gradient over all parts. take_slopes() then reads the result. Returns
+/// the number of elements per channel. Throws lamina::error if this part has elements but no weight
+/// in the cost: its gradient would be lost.
 template <class Real>
 LAMINA_COLD double join_slopes(const joint_sums& joint, const channel_rows& r, const Real* sum_d,
                                const Real* sum_dh) {
@@ -114,7 +114,8 @@ LAMINA_COLD double join_slopes(const joint_sums& joint, const channel_rows& r, c
   joint.join(joint_numbers(r.channels), &add_slopes);
   return sums[0];
 }
-/// The sums over all parts, as sums of slopes of this part's own cost.
+/// Reads the sums over all parts and divides them by the weight of this part, so that they are sums
+/// of slopes of this part's cost.
 template <class Real>
 LAMINA_COLD void take_slopes(const joint_sums& joint, const channel_rows& r, Real* sum_d,
                              Real* sum_dh) {
@@ -152,8 +153,8 @@ void add_slopes(double* to, const double* more, std::size_t count) {
 
 #endif  // LAMINA_DEFINES
 
-/// The number of numbers that a group of a schedule joins with those of other parts of a
-/// mini-batch, 0 for most groups.
+/// The number of values that a group of a schedule exchanges with the other parts of a mini-batch;
+/// 0 for most groups.
 LAMINA_API_COLD std::size_t joint_numbers_of(const program_view& program, const group_info& group,
                                              const argument_info* info);
 
@@ -165,7 +166,7 @@ std::size_t joint_numbers_of(const program_view& program, const group_info& grou
   if (!forward && group.schema != schema_of<operators::batch_norm_slopes>().bare) return 0;
   const operator_call call(program, nullptr, info, group.schema, group.op, nullptr);
   const bool given = call.flag(0) || call.flag(4);  // moving statistics
-  // The factors, and Scale.
+  // Argument 9 of the forward operator is the factors, argument 1 of its gradient is Scale.
   return given ? 0 : detail::joint_numbers(info[forward ? 9 : 1].columns);
 }
 

@@ -23,7 +23,7 @@ struct batch_norm_arguments {
   float* out[5];
   float keep, epsilon;
   bool given;               // whether the statistics are inputs
-  int channel_size, count;  // elements of a channel: per row, in the batch
+  int channel_size, count;  // elements of a channel: in a row, in the batch
 };
 
 inline float* numbers(const operand& o) { return o ? o.row<float>(0) : nullptr; }
@@ -37,7 +37,7 @@ inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
   return sum == 0 ? 0.0f : 1 / math::sqrt(sum);
 }
 
-/// Mean and variance of a channel, computed from the differences to its first element and their
+/// Mean and variance of a channel, computed from the differences from its first element and their
 /// squares. If the mean is far from 0, so is the first element, and no digits are lost. If the
 /// first element is far from the others, the variance is large as well.
 struct batch_norm_terms : batch_norm_arguments {
@@ -51,7 +51,7 @@ struct batch_norm_terms : batch_norm_arguments {
   LAMINA_INLINE LAMINA_FN void store(int, int c, const double (&of)[2]) const {
     const int n = count;
     float mean = in[1][c], inverse = 1 / math::sqrt(in[2][c] + epsilon);
-    // A single element passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
+    // A single element passes unchanged, as in Fluid: (x - Bias) * 1 + Bias.
     if (n == 1) {
       if (out[2] != nullptr) out[2][c] = in[3][c];
       if (out[3] != nullptr) out[3][c] = 1;
@@ -75,8 +75,8 @@ struct batch_norm_terms : batch_norm_arguments {
   }
 
  private:
-  /// The first element of a channel, or 0 if it is infinite or NaN, because differences to it would
-  /// be NaN.
+  /// The first element of a channel, or 0 if it is infinite or NaN, because differences from it
+  /// would be NaN.
   LAMINA_INLINE LAMINA_FN float first(int channel) const {
     const float value = x[channel * channel_size];
     return value - value == 0 ? value : 0.0f;

@@ -28,11 +28,12 @@ struct batch_norm_attr {
 /// act((x - mean) / sqrt(variance + epsilon) * scale + bias) for each channel, dimension 1. In
 /// training, mean and biased variance are computed over the mini-batch, and they update the moving
 /// statistics: moving = momentum * moving + (1 - momentum) * batch. With several threads or
-/// processes each has those of its part, unless train_options::sync_batch_norm is set. Evaluators
-/// use the moving statistics. In training, a mini-batch with a single element per channel passes
-/// unchanged, without scale and bias. Parameters: scale and bias [C], and the moving mean
-/// (initially 0) and variance (initially 1) [C]. No optimizer changes the moving statistics, but
-/// they are saved and shared like other parameters. Fluid: layers.batch_norm.
+/// processes, each uses the statistics of its part of the mini-batch, unless
+/// train_options::sync_batch_norm is set. Evaluators use the moving statistics. In training, a
+/// mini-batch with a single element per channel passes unchanged, without scale and bias.
+/// Parameters: scale and bias [C], and the moving mean (initially 0) and variance (initially 1)
+/// [C]. No optimizer changes the moving statistics, but they are saved and shared like other
+/// parameters. Fluid: layers.batch_norm.
 template <class T, class R, int C, int... D>
 constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {

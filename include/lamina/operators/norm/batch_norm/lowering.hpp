@@ -14,12 +14,12 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether a batch_norm normalises by given statistics instead of those of the batch.
+/// Whether a batch_norm normalises by given statistics instead of the statistics of the batch.
 constexpr bool has_statistics(const lowering_state& s, const operator_desc& op) {
   return attribute(s, op, 0) != 0 || attribute(s, op, 4) != 0;
 }
-/// Emits the call that computes SavedMean, SavedVariance and the factors; returns the factors. x is
-/// -1 if statistics are given.
+/// Emits the call that computes SavedMean, SavedVariance and the factors. Returns the variable of
+/// the factors. x is -1 if statistics are given.
 constexpr int make_factor(lowering_state& s, const operator_desc& op, int x, int k) {
   const int scale = argument(s, op.inputs + 1);
   const int made = temporary(s, 1, s.variables.items[scale].columns, false, -1);

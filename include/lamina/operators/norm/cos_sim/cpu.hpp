@@ -109,8 +109,8 @@ void call_kernel<gradient_of<operators::cos_sim>>::run(const call_context& c) {
     const Real* b = y.row<const Real>(s);
     const Real d = *slope.row<const Real>(r), cos = *cosine.row<const Real>(r);
     const Real xn = *x_norm.row<const Real>(r), yn = *y_norm.row<const Real>(s);
-    // A vector of length 0 has no direction: its gradient is 0. Other lengths may be arbitrarily
-    // small.
+    // A vector of length 0 has no direction, so its gradient is 0. All other lengths are valid,
+    // however small.
     if (xn == 0 || yn == 0) {
       if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
       continue;

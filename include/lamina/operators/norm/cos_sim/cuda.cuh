@@ -70,7 +70,8 @@ struct cosine_slope_lines {
     const float *const x = a.x.row(r), *const y = a.y.row(a.of_y(r));
     const cosine_arguments::inverses by = a.of_norms(r);
     const float slope = *a.d.row(r), cosine = *a.cosine.row(r);
-    // Unrolled loops, or a single loop, would need more registers than a thread has.
+    // There are two loops, which are not unrolled: unrolled loops or a single loop would need more
+    // registers than a thread has.
     LAMINA_CUDA_KEEP_LOOP
     for (int j = team.rank(); a.dx && j < a.columns; j += team.size())
       a.dx.row(r)[j] = by.none() ? 0.0f : (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
@@ -87,7 +88,8 @@ struct cosine_shared_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int j, const Team& team) {
     float sum = 0;
-    // An unrolled loop with its divisions would need more registers than a thread has.
+    // The loop is not unrolled, because with its divisions it would need more registers than a
+    // thread has.
     LAMINA_CUDA_KEEP_LOOP
     for (int r = team.rank(); r < a.rows; r += team.size()) sum += a.slope_of_y(r, j);
     sum = sum_of(team, sum);

@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::kernel {
 /// The norms and the cosine of one row; all rows may share the single row of Y.
 template <class Real>
 struct cosine_row {
-  square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may exceed the largest Real
+  square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may be out of Real's range
   std::size_t x_at, y_at;
 
   cosine_row(const xt::xarray<Real>& x, const xt::xarray<Real>& y, const matrix& m, std::size_t r)
@@ -33,7 +33,7 @@ struct cosine_row {
   }
 };
 
-/// Out = X . Y / (XNorm * YNorm) a row.
+/// Out = X . Y / (XNorm * YNorm) for each row.
 template <class Real>
 void cos_sim_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Flattens all dimensions except the first to one row.
+/// Flattens all dimensions after the first one, so that each entry is one row.
 inline std::string flat_rows(onnx_operator& op, const char* slot) {
   return op.rank(slot) == 2 ? op.in(slot)
                             : op.reshape(op.in(slot), {0, extents(op, slot, 1, op.rank(slot))});

@@ -85,7 +85,7 @@ struct normalise_lines {
     const float* const x = a.x + row * a.x_stride + at;
     const float all = static_cast<float>(a.n);
     float sum = 0, squares = 0;
-    // Adds up differences to x[0], so that the mean of equal numbers is exact.
+    // Adds up differences from x[0], so that the mean of equal numbers is exact.
     for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
     float mean = x[0] + sum_of(team, sum) / all;
     // The sum may overflow a float even if the mean does not.
@@ -157,7 +157,7 @@ struct normalise_terms {
     if (of.to_bias != nullptr) of.to_bias[k] = static_cast<float>(sums[0]);
   }
 };
-/// If each element of a slice has its own scale: a sum over the slices of all rows.
+/// The gradient if each element of a slice has a separate scale: a sum over the slices of all rows.
 struct normalise_columns : normalise_terms {
   static constexpr int sums = 2;
   LAMINA_INLINE LAMINA_FN void add(int part, int column, double (&to)[2]) const {
@@ -166,7 +166,7 @@ struct normalise_columns : normalise_terms {
     normalise_terms::add(part, row, outer * of.n + column, to);
   }
 };
-/// If each channel has its own scale: a sum over the elements of a channel.
+/// The gradient if each channel has a separate scale: a sum over the elements of a channel.
 struct normalise_channels : normalise_terms {
   static constexpr int sums = 2;
   LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {

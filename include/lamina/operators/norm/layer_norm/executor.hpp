@@ -32,7 +32,7 @@ struct row_moments {
       : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})), deviations(m.rows) {
     const Real n = static_cast<Real>(m.columns);
     for (std::size_t r = 0; r < m.rows; ++r) {
-      // Adds up differences to the first element, so that the mean of equal elements is exact.
+      // Adds up differences from the first element, so that the mean of equal elements is exact.
       const Real first = m.columns > 0 ? x.flat(r * m.columns) : Real(0);
       for (std::size_t c = 0; c < m.columns; ++c)
         mean.flat(r) += (x.flat(r * m.columns + c) - first) / n;

@@ -85,7 +85,8 @@ void call_kernel<gradient_of<operators::lrn>>::run(const call_context& c) {
           sum += math::select(v == number(Real(0)), number(Real(0)),
                               number(load(slope + p, like) * load(out + p, like) / v));
         }
-        // If k and all neighbours are 0, the power is infinite, and the element has no gradient.
+        // If k and all neighbours are 0, the power is infinite, and the element gets the gradient
+        // 0.
         const number own = load(whole + at + j, like);
         const number power =
             math::select(own == number(Real(0)), number(Real(0)), math::pow(own, number(-beta)));

@@ -14,7 +14,7 @@ namespace detail {
 
 struct lrn_arguments {
   row_array x, y, middle, d, dx;
-  divider columns, size;  // divide by: columns of a row, elements of a channel
+  divider columns, size;  // division by the columns of a row and the elements of a channel
   int n, channels;
   float k, alpha, beta;
   int count;
@@ -49,7 +49,7 @@ struct lrn_slope_body {
       const float whole = a.middle.row(r)[p];
       sum += whole == 0 ? 0.0f : a.d.row(r)[p] * a.y.row(r)[p] / whole;
     }
-    // If k and all neighbours are 0, the power is infinite, and the element has no gradient.
+    // If k and all neighbours are 0, the power is infinite, and the element gets the gradient 0.
     const float own = a.middle.row(r)[at];
     a.dx.row(r)[at] = a.d.row(r)[at] * (own == 0 ? 0.0f : math::pow(own, -a.beta)) -
                       2 * a.alpha * a.beta * a.x.row(r)[at] * sum;

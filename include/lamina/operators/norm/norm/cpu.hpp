@@ -18,8 +18,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The element for vector `part` of row r in an array of any shape with one element per vector; a
-/// row of X has `outer` vectors.
+/// The element that belongs to vector `part` of row r, in an array with one element per vector and
+/// any shape. A row of X has `outer` vectors.
 template <class Real>
 inline Real& part_number(const operand& o, int outer, int r, int part) {
   const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(r) * outer + part;
@@ -43,8 +43,8 @@ LAMINA_INLINE bool all_hold_squares(T sum) {
   }
 }
 
-/// y = x / |x| for a vector x whose squares, or the root of their sum, overflow or underflow.
-/// Returns |x|, which may be infinite.
+/// Computes y = x / |x| for a vector x whose squares, or the root of their sum, overflow or
+/// underflow. Returns |x|, which may be infinite.
 template <class Real>
 LAMINA_COLD Real wide_direction(const Real* x, std::ptrdiff_t x_step, int n, Real epsilon, Real* y,
                                 std::ptrdiff_t y_step) {

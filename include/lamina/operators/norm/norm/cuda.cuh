@@ -27,8 +27,9 @@ struct axis_norm_lines {
     const auto at = a.of.firsts.at(i);
     const float* const x = a.x + at.of[0];
     float* const y = a.to + at.of[1];
-    double square = 0;  // double: it represents the square of any float
-    // Unrolled loops would need more registers than a thread has.
+    double square = 0;  // double represents the square of any float
+    // The loops are not unrolled, because unrolled loops would need more registers than a thread
+    // has.
     LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.of.n; k += team.size()) {
       const double v = static_cast<double>(x[k * a.of.step[0]]);

@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The type of a sum of squares, which may exceed the range of Real in both directions.
+/// The type for a sum of squares, which may be too large or too small for Real.
 using square_sum = long double;
 
 /// The root of a sum of squares, as a divisor. For 0 it is infinity, because 0 / infinity is 0,

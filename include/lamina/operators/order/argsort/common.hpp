@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The lines of X along a dimension; each gives one element of Out. The constructor fails if a line
-/// has no elements.
+/// The lines of X along a dimension. Each line yields one element of Out. The constructor fails if
+/// a line has no elements.
 struct arg_extreme_layout {
   loop_nest<2> lines;      // first element in X; position in Out
   std::ptrdiff_t n, step;  // elements per line, and their stride

@@ -48,8 +48,8 @@ struct call_kernel<operators::argsort> {
         for (int i = 0; i < x.inner; ++i) {
           const std::ptrdiff_t first = x.at(r, o) + i;
           for (int k = 0; k < x.n; ++k) order[k] = k;
-          // Compares equal elements by position. std::stable_sort would do so too, but it allocates
-          // memory.
+          // Equal elements are compared by position. std::stable_sort would also keep their order,
+          // but it allocates memory.
           std::sort(order, order + x.n, [&](std::int64_t a, std::int64_t b) {
             const auto u = value(first + a * x.step), v = value(first + b * x.step);
             const bool less = detail::is_less(u, v), more = detail::is_less(v, u);

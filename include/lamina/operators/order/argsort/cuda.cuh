@@ -97,7 +97,7 @@ std::ptrdiff_t line_order_scratch(int lines, int n) {
   return parts.used() + algorithm_floats<Backend>(sort);
 }
 
-/// dX at the position that an index refers to = the gradient of Out at this index.
+/// Copies the gradient of Out to dX: each element goes to the position in Indices.
 struct argsort_slope_body {
   struct arguments {
     operand_lines<3> of;  // the gradient of Out, dX, Indices

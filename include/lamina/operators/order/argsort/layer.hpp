@@ -65,13 +65,14 @@ constexpr auto position_of_extreme(variable<T, R, D...> x, const argmax_attr& at
 }  // namespace detail
 
 /// The index of the largest element along dimension Axis of the whole shape, int64; among equal
-/// elements, the first. Example: `argmax<1>(scores)`. Axis 0 of a batch is its rows. Fluid: argmax.
+/// elements, the first. Example: `argmax<1>(scores)`. Axis 0 is the dimension of rows. Fluid:
+/// argmax.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<operators::arg_max, Axis>(x, attr);
 }
 
-/// The index of the smallest element, otherwise as argmax. Fluid: argmin.
+/// The same as argmax, for the smallest element. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<operators::arg_min, Axis>(x, attr);

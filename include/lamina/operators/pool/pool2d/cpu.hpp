@@ -174,7 +174,7 @@ struct call_kernel<gradient_of<operators::pool2d>> {
                  const V u0 = V::load_unaligned(x), u1 = V::load_unaligned(x + at.upper);
                  const V l0 = V::load_unaligned(x + at.lower);
                  const V l1 = V::load_unaligned(x + at.last);
-                 // `rest`: the gradient that is left for later positions of the window. Each
+                 // `rest` is the gradient that is left for later positions of the window. Each
                  // position takes all of it or nothing.
                  const V a = math::select(is_most(even_lanes(u0, u1), m), d, none);
                  V rest = math::select(is_most(even_lanes(u0, u1), m), none, d);

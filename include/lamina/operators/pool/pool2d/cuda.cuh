@@ -21,7 +21,7 @@ struct pool_arguments {
   const float *x, *y, *slope;
   float* to;
   std::ptrdiff_t x_stride, y_stride, slope_stride, to_stride;
-  divider columns, size, width;  // divide by the result's: columns, channel size, width
+  divider columns, size, width;  // division by the result's columns, channel size, width
   int count;
 
   struct element {

@@ -70,7 +70,7 @@ struct pool_windows {
         }
   }
 
-  /// 1 / the divisor of the average of a window that contains `held` elements.
+  /// Returns 1 / the divisor of the average of a window that contains `held` elements.
   double share(int held) const { return 1.0 / (exclusive || adaptive ? held : size[0] * size[1]); }
 };
 

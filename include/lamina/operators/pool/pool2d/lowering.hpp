@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether an activation is monotonic: a larger operand never has a smaller result.
+/// Whether an activation is increasing: a larger operand never has a smaller result.
 constexpr bool is_monotonic_activation(const operator_desc& op) {
   return is<operators::relu>(op) || is<operators::tanh>(op) || is<operators::sigmoid>(op);
 }
@@ -164,7 +164,8 @@ constexpr bool lower_in_chain(lowering_state& s, const operator_desc& op, int k)
   }
   return false;
 }
-/// The variable whose sums over channels equal those of variable v.
+/// Returns `slope` of a chain if v is its `spread`, else v. Both have the same sums over each
+/// channel, but `slope` has fewer elements.
 constexpr int same_channel_sums(const lowering_state& s, int v) {
   for (int n = 0; n < s.chains.count; ++n)
     if (s.chains.items[n].spread == v) return s.chains.items[n].slope;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/common.hpp - the windows of pools of volumes, and of images as
-// volumes of one layer.
+// lamina/operators/pool/pool3d/common.hpp - the windows of pooling over volumes, and over images,
+// which are volumes of depth 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,12 +14,13 @@ namespace lamina::inline LAMINA_ABI::engine {
 
 /// The attributes of an operator that describe its windows.
 struct window_attributes {
-  int ksize, strides, paddings, global_pooling, adaptive;  // -1: it has none
+  int ksize, strides, paddings, global_pooling, adaptive;  // -1: there is none
 };
 inline constexpr window_attributes pool3d_attributes{1, 3, 4, 2, 6};
 inline constexpr window_attributes indexed_pool_attributes{0, 3, 4, 1, 2};
 
-/// Windows along depth, height and width; without depth, one element in and one out.
+/// The windows along depth, height and width. Without a depth, the windows along it have one
+/// element, and there is one of them.
 struct volume_windows {
   pool_side side[3];
   int channels;
@@ -45,7 +46,7 @@ struct volume_windows {
 
   std::ptrdiff_t in_size() const { return size_of_volume(side[0].in, side[1].in, side[2].in); }
   std::ptrdiff_t out_size() const { return size_of_volume(side[0].out, side[1].out, side[2].out); }
-  /// The elements of a window that is not cut by a border.
+  /// The number of elements of a window that no border cuts.
   std::ptrdiff_t window_size() const {
     return size_of_volume(side[0].size, side[1].size, side[2].size);
   }

@@ -20,8 +20,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Whether a pool3d computes averages, and whether padding counts: then sums are divided by the
-/// size of a whole window.
+/// Whether a pool3d computes averages, and whether an average includes padding, so that sums are
+/// divided by the size of a whole window.
 struct volume_pooling {
   bool is_average, counts_padding;
 

@@ -20,9 +20,9 @@ namespace detail {
 struct volume_arguments {
   volume_windows w;
   row_array x, slope, to;
-  std::int32_t* positions;  // of the largest elements; null if not wanted
+  std::int32_t* positions;  // positions of the largest elements; null if not wanted
   std::ptrdiff_t positions_stride;
-  divider columns, size, layer, width;  // of the array whose elements the threads compute
+  divider columns, size, layer, width;  // sizes of the array whose elements the threads compute
   bool is_average, counts_padding;
   int count;
 
@@ -80,8 +80,8 @@ struct volume_pool_body {
   }
 };
 
-/// Each image element adds up gradients of the windows that contain it. For maxima it takes those
-/// of windows whose largest element it is; for averages it takes a share of each.
+/// Each image element adds up gradients of the windows that contain it. For maxima, it adds the
+/// gradients of windows of which it is the largest element; for averages, a share of each gradient.
 template <bool ByPlace>
 struct volume_slope_body {
   using arguments = volume_arguments;

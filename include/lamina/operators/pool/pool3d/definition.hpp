@@ -26,7 +26,8 @@ struct pool3d : pool2d {
 };
 
 /// The largest element of each window of an image, as in pool2d without ceil_mode, and its position
-/// in the channel: Mask int32. Among equal elements the first counts. Fluid: max_pool2d_with_index.
+/// in the channel: Mask int32. Among equal elements, the first one is used. Fluid:
+/// max_pool2d_with_index.
 struct max_pool2d_with_index : operator_definition {
   static constexpr const char* type = "max_pool2d_with_index";
   static constexpr auto inputs = slots_x;
@@ -43,9 +44,9 @@ struct max_pool2d_with_index : operator_definition {
 };
 
 /// Out = an image of zeros in which each element of X [N, C, H, W] is at its position in the
-/// channel. Indices are positions as in the Mask of max_pool2d_with_index; of equal positions the
-/// last counts. Out is [N, C, OH, OW] with OH = (H - 1) stride - 2 padding + ksize. Source: Zeiler
-/// and Fergus 2014. Fluid: unpool.
+/// channel. Indices are positions as in the Mask of max_pool2d_with_index; if positions are equal,
+/// the last element is used. Out is [N, C, OH, OW] with OH = (H - 1) stride - 2 padding + ksize.
+/// Source: Zeiler and Fergus 2014. Fluid: unpool.
 struct unpool : operator_definition {
   static constexpr const char* type = "unpool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Indices"}}};

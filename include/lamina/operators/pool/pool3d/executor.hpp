@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/executor.hpp - pools that networks seldom have: pool3d,
+// lamina/operators/pool/pool3d/executor.hpp - pooling operators that networks rarely use: pool3d,
 // max_pool2d_with_index, unpool.
 #pragma once
 
@@ -98,7 +98,8 @@ void pool3d_forward(call_context<Real>& ctx) {
   });
   ctx.give("Out", std::move(y));
 }
-/// An average gives each element its share, a maximum gives everything to its first position.
+/// For an average, each element gets an equal share of the gradient. For a maximum, the first
+/// position of the largest element gets all of it.
 template <class Real>
 void pool3d_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -162,7 +163,7 @@ void unpool_forward(call_context<Real>& ctx) {
                     [&](std::size_t i, std::size_t at) { y.flat(at) = x.flat(i); });
   ctx.give("Out", std::move(y));
 }
-/// If several elements went to one position, the last one gets the gradient.
+/// If several elements were written to one position, the last one gets the gradient.
 template <class Real>
 void unpool_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");

@@ -18,8 +18,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 namespace detail {
 
 /// Out = number(seed, stream, i) for element i in row-major order. If a mini-batch is processed in
-/// batches, i counts from the beginning of the whole mini-batch. The startup program fills
-/// parameters instead (model/initialize.hpp).
+/// parts, i counts from the beginning of the whole mini-batch. The startup program fills parameters
+/// instead (model/initialize.hpp).
 template <class F>
 void fill_random(const call_context& c, random_type type, F number) {
   constexpr int seed_attribute = 4;

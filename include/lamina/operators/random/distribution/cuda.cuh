@@ -12,8 +12,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Number i of a random stream: uniform between the two parameters, or normal with them as mean and
-/// deviation.
+/// Number i of a random stream. It is uniform between the two parameters, or normal with the
+/// parameters as mean and standard deviation.
 template <random_type Type>
 struct random_body {
   struct arguments {
@@ -42,7 +42,7 @@ struct random_body {
   }
 };
 
-/// `Type`: the distribution. `Stream`: the random stream of the operator.
+/// `Type` selects the distribution, `Stream` the random stream of the operator.
 template <random_type Type, random_type Stream>
 struct random_kernel {
   static constexpr bool launches = true;

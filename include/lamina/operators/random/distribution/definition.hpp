@@ -37,8 +37,8 @@ struct gaussian_random : operator_definition {
   static constexpr bool random = true;
 };
 
-/// As gaussian_random, but numbers outside of two standard deviations are drawn again. Fluid:
-/// truncated_gaussian_random.
+/// Like gaussian_random, but numbers more than two standard deviations from the mean are drawn
+/// again. Fluid: truncated_gaussian_random.
 struct truncated_gaussian_random : gaussian_random {
   static constexpr const char* type = "truncated_gaussian_random";
 };

@@ -11,8 +11,9 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The random numbers of a variable, computed in float so that every engine has the same ones. A
-/// parameter gets the same numbers in each run; any other variable gets new ones (core/random.hpp).
+/// The random numbers of a variable, computed in float so that all engines generate the same
+/// numbers. A parameter gets the same numbers in each run; any other variable gets new ones
+/// (core/random.hpp).
 template <class Real, class F>
 void give_random(call_context<Real>& ctx, random_type type, F number) {
   if (!ctx.wants("Out")) return;
@@ -40,7 +41,7 @@ void uniform_random_forward(call_context<Real>& ctx) {
   });
 }
 
-/// Out ~ N(mean, std^2), or the same cut at two deviations.
+/// Out ~ N(mean, std^2), or this distribution truncated at two standard deviations.
 template <class Real, random_type Type>
 void gaussian_random_forward(call_context<Real>& ctx) {
   const float mean = static_cast<float>(ctx.attribute("mean"));

@@ -87,7 +87,7 @@ void call_kernel<operators::dropout>::run(const call_context& c) {
   const std::uint64_t stream =
       dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run().iteration);
   const Real p = static_cast<Real>(c.number(0));
-  // If a mini-batch is processed in batches, rows count from the beginning of the whole
+  // If a mini-batch is processed in parts, rows are counted from the beginning of the whole
   // mini-batch. Vectors and matrices of parameters are not split and start at 0.
   const bool has_rows = in.rank > 0 && in.dims[0] < 0;
   const std::uint64_t offset =

@@ -41,7 +41,7 @@ struct call_kernel<operators::dropout> {
     const std::uint64_t first = static_cast<std::uint64_t>(a.first_row + r) *
                                 static_cast<std::uint64_t>(n),
                         end = first + static_cast<std::uint64_t>(n);
-    // Each counter gives four numbers, which are used in the order of the whole mini-batch.
+    // Each counter yields four numbers, which are used in the order of the whole mini-batch.
     for (std::uint64_t b = first / 4 + static_cast<std::uint64_t>(team.rank()); b * 4 < end;
          b += static_cast<std::uint64_t>(team.size())) {
       const random_words words = philox(seed, stream, b);

@@ -20,7 +20,7 @@ Real dropout_factor(const call_context<Real>& ctx, bool test) {
   return p >= 1 ? Real(0) : 1 / (1 - p);
 }
 
-/// Out = X * Mask * factor; in a test X * factor.
+/// Out = X * Mask * factor; with is_test, Out = X * factor.
 template <class Real>
 void dropout_forward(call_context<Real>& ctx) {
   auto x = ctx.real("X");

@@ -9,7 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// When elements are multiplied by the factor that preserves the mean: in inference or in training.
+/// The phase in which elements are multiplied by the factor that preserves the mean: inference or
+/// training.
 enum class dropout_implementation : std::uint8_t { downgrade_in_infer, upscale_in_train };
 
 /// Options of dropout.
@@ -21,8 +22,8 @@ struct dropout_attr {
 };
 
 /// In training, sets each element of x to 0 with the given probability. downgrade_in_infer: kept
-/// elements do not change, and inference gives x * (1 - probability). upscale_in_train: kept
-/// elements are divided by (1 - probability), and inference gives x. Source: Srivastava et al.
+/// elements do not change, and inference returns x * (1 - probability). upscale_in_train: kept
+/// elements are divided by (1 - probability), and inference returns x. Source: Srivastava et al.
 /// 2014. Fluid: dropout.
 template <class T, class R, int... D>
 constexpr auto dropout(variable<T, R, D...> x, float probability,

@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Dropout in an inference program: the identity or a constant factor.
+/// Converts the dropout of an inference program: the identity or a multiplication by a constant.
 inline void lower_dropout(onnx_operator& op) {
   if (op.wants("Mask")) op.fail("expected that nothing reads Mask, which is of training");
   const bool scales =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: threads walk along sequences and keep
-// the weights on the chip if there are few states; gradients of the parameters.
+// lamina/operators/recurrent/gru/cuda.cuh - gru and gru_unit, whose threads walk along sequences
+// and keep the weights on the chip if there are few states; gradients of the parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -95,7 +95,7 @@ struct gru_lines {
 struct gru_slopes {
   float update, candidate, before;
 };
-/// `dh`: the gradient of the state.
+/// `dh` is the gradient of the state.
 LAMINA_INLINE LAMINA_FN gru_slopes gru_step_slopes(const gru_arguments& a, int row, int j, float u,
                                                    float c, float before, float dh) {
   const float share = a.origin_mode ? 1 - u : u, kept = a.origin_mode ? u : 1 - u;

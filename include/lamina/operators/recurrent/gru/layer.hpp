@@ -55,9 +55,9 @@ struct gru_of<Size, variable<T, R, D...>> {
 }  // namespace detail
 
 /// A GRU of width Size over each sequence of x: `dynamic_gru<128>(fc<3 * 128>(words))`. x must
-/// already be the product of the inputs with their weights. The states have the rows of x. For the
-/// equations see the operator, operators/recurrent/gru/definition.hpp. Parameters: weight [Size, 3
-/// * Size] initialised by Xavier, bias [1, 3 * Size] of zeros. Fluid: layers.dynamic_gru.
+/// already be the product of the inputs with their weights. The states have the rows of x.
+/// operators/recurrent/gru/definition.hpp has the equations. Parameters: weight [Size, 3 * Size]
+/// initialised by Xavier, bias [1, 3 * Size] of zeros. Fluid: layers.dynamic_gru.
 template <int Size, class T, class R, int... D>
 constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_attr, T>& attr = {},
                            int line = __builtin_LINE()) {

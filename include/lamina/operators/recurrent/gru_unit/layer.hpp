@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of gru_unit.
 struct gru_unit_attr {
   bool origin_mode = false;  // the update gate weighs the old state, as in the paper
-  recurrent_activation activation = recurrent_activation::tanh;  // of the candidate
+  recurrent_activation activation = recurrent_activation::tanh;  // for the candidate
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   param_attr param{};       // attributes of the weight
   bool bias = true;         // false: no bias
@@ -26,9 +26,9 @@ struct gru_unit_attr {
 /// One step of a GRU in every row: `auto [next, reset_hidden, gates] = gru_unit<3 * 128>(x,
 /// hidden)`. x [Size] must already be the product of the inputs with their weights; hidden [Size /
 /// 3] is the previous state. The results are the next state, reset gate * previous state, and all
-/// gates. For the equations see the operator gru, operators/recurrent/gru/definition.hpp. Gradients
-/// flow through the first result only. Parameters: weight [Size / 3, Size] initialised by Xavier,
-/// bias [1, Size] of zeros. Fluid: layers.gru_unit.
+/// gates. operators/recurrent/gru/definition.hpp has the equations. Gradients flow through the
+/// first result only. Parameters: weight [Size / 3, Size] initialised by Xavier, bias [1, Size] of
+/// zeros. Fluid: layers.gru_unit.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD>
 constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
                         const options<gru_unit_attr, T>& attr = {}, int line = __builtin_LINE()) {

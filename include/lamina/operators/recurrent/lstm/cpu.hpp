@@ -20,8 +20,8 @@ struct lstm_cell {
   const Real* peepholes;  // weights of i and f (old cell) and o (new cell); or null
   Real clip;              // limit of the absolute cell value; 0: no limit
 
-  /// `functions` is the first of three successive attributes: the functions of gates, cell,
-  /// candidate.
+  /// `functions` is the index of the first of three successive attributes: the functions of gates,
+  /// cell and candidate.
   lstm_cell(const call_context& c, const operand& bias, int width_of, int functions,
             Real clip_of = 0)
       : width(width_of),
@@ -67,7 +67,7 @@ struct lstm_cell {
   struct row {
     const Real *g, *activated, *cell, *cell_before;
     const Real *d_hidden, *d_cell;  // gradients of the outputs
-    const Real* back_hidden;        // gradient from the following step
+    const Real* back_hidden;        // from the following step
     Real* back_cell;                // in: from the following step; out: for the previous step
     Real* dg;
     Real* d_peepholes;  // accumulated; null if there are no peepholes

@@ -16,8 +16,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// `bias_slot`: the input slot of the bias; `functions`: the first of the attributes that name
-/// activation functions.
+/// `bias_slot` is the input slot of the bias, `functions` the index of the first attribute that
+/// names an activation function.
 inline lstm_arguments lstm_of(const call_context& c, int cells, int bias_slot, int functions) {
   const operand x = c.input(0), weight = c.input(3), bias = c.input(bias_slot);
   lstm_arguments a{};

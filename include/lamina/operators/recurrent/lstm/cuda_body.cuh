@@ -13,12 +13,12 @@ namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 struct lstm_arguments {
   sequence_steps steps;
   recurrent_activation gate, of_cell, candidate;
-  int n, depth;  // cells; width of the state that the next step reads
+  int n, depth;  // number of cells; width of the state that the next step reads
   row_array weight;
-  const float *bias, *peepholes;  // null: none
+  const float *bias, *peepholes;  // null if there are none
   row_array x, h0, c0, hidden, cell, gates, activated;
   row_array d_hidden, d_cell, d_gates, back_cell, dh0, dc0;
-  // For lstmp only: its state is a projection of the hidden state.
+  // The members below are for lstmp, whose state is a projection of the hidden state.
   recurrent_activation of_projection;
   float cell_clip, proj_clip;
   row_array proj_weight, projection, d_projection, d_projected;
@@ -110,13 +110,13 @@ struct lstm_lines {
 
 /// The stored values of one step of a cell.
 struct lstm_step {
-  float gates[4], activated, before;  // `before`: the previous cell
+  float gates[4], activated, before;  // `before` is the previous cell
 };
 /// The gradients of the gates of cell j, which are also stored, and of the previous cell.
 struct lstm_slopes {
   float gates[4], before;
 };
-/// `dh`, `dc`: gradients of the hidden state and of the cell.
+/// `dh` and `dc` are the gradients of the hidden state and of the cell.
 template <bool Projects>
 LAMINA_INLINE LAMINA_FN lstm_slopes lstm_step_slopes(const lstm_arguments& a, int row, int j,
                                                      const lstm_step& step, float dh, float dc) {

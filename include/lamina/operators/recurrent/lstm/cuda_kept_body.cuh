@@ -29,7 +29,7 @@ struct kept_lstm_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float x, bias;  // `x`: of the next step, loaded during this step
+      float x, bias;  // `x` is of the next step, loaded during this step
     } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
       if (k < length) input[lane].x = a.x.row(rows[k])[q];
@@ -96,7 +96,7 @@ struct kept_lstm_slope_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float gate, other;  // of the next step, loaded during this step
+      float gate, other;  // values of the next step, loaded during this step
       float d_cell;       // gradient of the previous cell
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {

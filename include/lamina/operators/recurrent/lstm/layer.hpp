@@ -60,10 +60,9 @@ struct lstm_of<Width, variable<T, R, D...>> {
 
 /// An LSTM over each sequence of x: `auto [hidden, cell] = dynamic_lstm<4 * 128>(fc<4 *
 /// 128>(words))`. x must already be the product of the inputs with their weights. Size is 4 times
-/// the width of hidden and cell, which have the rows of x. For the equations see the operator,
-/// operators/recurrent/lstm/definition.hpp. Parameters: weight [Size / 4, Size] initialised by
-/// Xavier, and a bias of zeros, [1, Size] or with peepholes [1, 7 * Size / 4]. Fluid:
-/// layers.dynamic_lstm.
+/// the width of hidden and cell, which have the rows of x. operators/recurrent/lstm/definition.hpp
+/// has the equations. Parameters: weight [Size / 4, Size] initialised by Xavier, and a bias of
+/// zeros, [1, Size] or with peepholes [1, 7 * Size / 4]. Fluid: layers.dynamic_lstm.
 template <int Size, class T, class R, int... D>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_attr, T>& attr = {},
                             int line = __builtin_LINE()) {

@@ -71,9 +71,9 @@ struct lstmp_of<Width, Projected, variable<T, R, D...>> {
 
 /// An LSTM over each sequence of x whose next step reads a projection of width Projected instead of
 /// the hidden state: `auto [projection, cell] = dynamic_lstmp<4 * 512, 128>(fc<4 * 512>(words))`.
-/// Both results have the rows of x; Size is 4 times the width of the cell. For the equations see
-/// the operator, operators/recurrent/lstm/definition.hpp. Parameters: weights [Projected, Size] and
-/// [Size / 4, Projected] initialised by Xavier, bias as in dynamic_lstm. Fluid:
+/// Both results have the rows of x; Size is 4 times the width of the cell.
+/// operators/recurrent/lstmp/definition.hpp has the equations. Parameters: weights [Projected,
+/// Size] and [Size / 4, Projected] initialised by Xavier, bias as in dynamic_lstm. Fluid:
 /// layers.dynamic_lstmp.
 template <int Size, int Projected, class T, class R, int... D>
 constexpr auto dynamic_lstmp(variable<T, R, D...> x,

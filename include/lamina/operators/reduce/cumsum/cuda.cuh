@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 /// The elements to add up along lines, from either end. Floats are added in double, so that long
-/// sums keep their digits; integers modulo 2^64.
+/// sums keep their digits. Integers are added modulo 2^64.
 template <class T>
 struct cumsum_elements {
   using value = std::conditional_t<__is_same(T, float), double, std::uint64_t>;

@@ -12,7 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Cumulative sums along an axis: of floating numbers in double, of integers in int64.
+/// Computes cumulative sums along an axis, for floating-point numbers in double and for integers in
+/// int64.
 template <class Real>
 void cumsum_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();

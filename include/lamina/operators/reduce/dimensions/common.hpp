@@ -67,8 +67,8 @@ template <reduction_kind Kind, class Real = float>
 struct reduce_gradient_layout {
   static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
   operand in, out, slope, dx;
-  loop_nest<4> loops;  // of dX, the gradient of Out, X, Out
-  Real factor = 1;     // multiplies the gradient of Out
+  loop_nest<4> loops;  // strides: dX, the gradient of Out, X, Out
+  Real factor = 1;     // factor of the gradient of Out
 
   explicit reduce_gradient_layout(const operator_call& c)
       : in(c.input(0)),

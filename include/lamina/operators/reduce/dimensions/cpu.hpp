@@ -53,7 +53,7 @@ struct reduce_kernel {
       else
         one_by_one<T>(l, in, out);
     });
-    // An empty set, for instance one without rows, has no extreme: the result is 0.
+    // An empty set of elements, for instance a batch without rows, has no extreme; the result is 0.
     if (l.count == 0 && is_extreme) clear(out);
   }
 

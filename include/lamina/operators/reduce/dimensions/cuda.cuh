@@ -38,7 +38,7 @@ struct reduce_arguments {
   int lines, width, count;
 };
 
-/// Reduces in type T: float, with sums in double, or integers of any type.
+/// Reduces in type T: float (with sums in double) or an integer type.
 template <reduction_kind Kind, class T>
 struct reduce_lines {
   using arguments = reduce_arguments;
@@ -66,7 +66,7 @@ struct reduce_lines {
     if (team.rank() != 0) return;
     if constexpr (Kind == reduction_kind::mean)
       if (a.over.count > 0) so_far = static_cast<wide>(so_far / static_cast<wide>(a.over.count));
-    // An empty set, for instance one without rows, has no extreme: the result is 0.
+    // An empty set of elements, for instance a batch without rows, has no extreme; the result is 0.
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
       if (a.over.count == 0) so_far = wide(0);
     if constexpr (__is_same(T, float))

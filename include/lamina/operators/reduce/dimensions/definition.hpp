@@ -11,8 +11,8 @@ namespace lamina::inline LAMINA_ABI::operators {
 
 /// Base of the reductions over the dimensions `dim`, or over all dimensions with reduce_all.
 /// Dimensions are counted over the whole shape, from the end if negative. keep_dim keeps reduced
-/// dimensions as ones. A reduction over everything has shape [1]. The gradient reads X for its
-/// shape; the gradients of reduce_max, reduce_min and reduce_prod also read its values.
+/// dimensions with extent 1. A reduction over everything has shape [1]. The gradient reads X for
+/// its shape; the gradients of reduce_max, reduce_min and reduce_prod also read its values.
 struct reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -38,19 +38,21 @@ struct reduce_mean : reduction {
   static constexpr auto reduces = row_reduction::mean;
 };
 
-/// Largest elements; every element that equals the result receives the whole gradient.
+/// Largest elements; the first element that equals the result receives the gradient (in Fluid each
+/// does).
 struct reduce_max : reduction {
   static constexpr const char* type = "reduce_max";
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Smallest elements; every element that equals the result receives the whole gradient.
+/// Smallest elements; the first element that equals the result receives the gradient (in Fluid each
+/// does).
 struct reduce_min : reduction {
   static constexpr const char* type = "reduce_min";
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Products; an element's gradient is dy * Out / x.
+/// Products; an element's gradient is dy times the product of all other elements.
 struct reduce_prod : reduction {
   static constexpr const char* type = "reduce_prod";
   static constexpr std::uint32_t gradient_outputs = 1;

@@ -52,11 +52,12 @@ reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape&
   return plan;
 }
 
-/// Which function combines the elements.
+/// The function that combines the elements.
 enum class reduction_kind { sum, mean, max, min, product };
 
-/// Out = the reduction of X over some dimensions: of floating numbers in double, of integers in
-/// int64, where sums and products wrap around and means are rounded towards 0.
+/// Out = the reduction of X over some dimensions. Floating-point numbers are reduced in double.
+/// Integers are reduced in int64, where sums and products wrap around and means are rounded towards
+/// 0.
 template <class Real, reduction_kind Kind>
 void reduce_forward(call_context<Real>& ctx) {
   const reduction_plan plan = plan_reduction(ctx, ctx.input("X").shape());
@@ -95,8 +96,9 @@ void reduce_forward(call_context<Real>& ctx) {
            }));
 }
 
-/// The gradient: sum: dOut. mean: dOut / count. max, min: dOut for the first element that equals
-/// the result. product: dOut times the product of all other elements.
+/// Computes the gradient of each element. For a sum it is dOut, for a mean dOut / count, for a
+/// maximum or minimum dOut at the first element that equals the result, and for a product dOut
+/// times the product of all other elements.
 template <class Real, reduction_kind Kind>
 void reduce_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

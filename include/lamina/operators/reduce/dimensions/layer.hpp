@@ -16,7 +16,7 @@ struct reduce_attr {
   std::string_view name{};
 };
 
-/// Argument that makes a reduction keep the reduced dimensions as ones.
+/// Argument that makes a reduction keep the reduced dimensions with extent 1.
 struct keep_dim_t {};
 inline constexpr keep_dim_t keep_dim{};
 
@@ -27,7 +27,7 @@ struct reduced {
   extents shape;
 };
 
-/// The shape of the result; a reduction over everything gives [1], as in Fluid.
+/// The shape of the result. A reduction over all dimensions has the shape [1], as in Fluid.
 template <int... Dim>
 constexpr reduced reduce_shape(const extents& x, bool keep) {
   bool gone[extents::most] = {};
@@ -75,8 +75,8 @@ constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
 
 // `reduce_sum(x)` reduces everything to shape [1]. `reduce_sum<1, 2>(x)` reduces the dimensions 1
 // and 2 of the whole shape; negative dimensions count from the end. `reduce_sum<1>(x, keep_dim)`
-// keeps the dimension with extent 1. Over no rows, a product is 1; a sum, a mean, and a largest or
-// smallest element are 0.
+// keeps the dimension with extent 1. If there are no rows, a product is 1; a sum, a mean, and a
+// largest or smallest element are 0.
 
 /// Sums. Fluid: reduce_sum.
 template <int... Dim, class T, class R, int... D>

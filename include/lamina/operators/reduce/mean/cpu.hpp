@@ -46,7 +46,8 @@ struct call_kernel<operators::mean> {
   }
 };
 
-/// Serves element types other than the program's real type, for which a fused form exists.
+/// This kernel is for element types other than the program's real type, for which a fused group
+/// computes the gradient.
 template <>
 struct call_kernel<gradient_of<operators::mean>> {
   template <class Real = float>
@@ -61,7 +62,7 @@ void call_kernel<operators::mean>::run(const call_context& c) {
   const std::int64_t count = static_cast<std::int64_t>(x.rows) * x.columns;
   const int parts = count < 1 << 14 ? 1 : shared_sums::parts;
   double own[shared_sums::parts];
-  if (!is_floating(x.type) && c.run().sums.first < c.run().sums.end) return;  // not in parts
+  if (!is_floating(x.type) && c.run().sums.first < c.run().sums.end) return;  // floats only
   if (!is_floating(x.type)) return store_as(out.data, out.type, 0, whole_mean(x));
   const shared_sums s = c.run().sums.of != nullptr ? c.run().sums : shared_sums{own, 0, parts};
   for (int p = s.first; p < s.end && p < parts; ++p)

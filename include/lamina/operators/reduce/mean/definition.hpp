@@ -9,8 +9,8 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out = the sum of all elements of X divided by their number, shape [1]. If X has no rows, Out is
-/// 0. So a side of a branch that no row took adds nothing to a cost, whereas Fluid's 0 / 0 would
-/// make it NaN. Fluid: mean.
+/// 0, so a branch that no row takes adds 0 to a cost; in Fluid, 0 / 0 would make the cost NaN.
+/// Fluid: mean.
 struct mean : operator_definition {
   static constexpr const char* type = "mean";
   static constexpr auto inputs = slots_x;

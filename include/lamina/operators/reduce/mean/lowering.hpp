@@ -11,9 +11,10 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether operator k is the mean that training minimises, and no operator reads its result; its
-/// own gradient does not read it. Such a mean is lowered after everything else. Otherwise it would
-/// separate a pointwise function from its gradient, which may form one fused group.
+/// Whether operator k is the mean that training minimises, and no operator reads its result (not
+/// even the gradient of the mean). Such a mean is lowered after all other operators. Otherwise it
+/// would separate a pointwise function from the gradient of this function, which may form one fused
+/// group.
 constexpr bool hold_cost(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   if (s.has_blocks || p.is_test || p.cost < 0 || argument(s, op.outputs) != p.cost) return false;

@@ -20,7 +20,7 @@ namespace detail {
 
 struct pyramid_arguments {
   row_array x, y, d, dx;
-  divider columns, plane, width;  // of the array with one thread per element
+  divider columns, plane, width;  // sizes of the array with one thread per element
   int levels, channels, down, over;
   bool average;
   int count;
@@ -49,8 +49,8 @@ struct pyramid_body {
     a.y.row(row)[i] = a.average ? sum / arguments::size(rows, columns) : most;
   }
 };
-/// The gradient of an image element. Each element is in one window per level; of several largest
-/// elements in a window, the first one gets the gradient.
+/// The gradient of an image element. Each element is in one window per level; among several largest
+/// elements of a window, the first one gets the gradient.
 struct pyramid_slope_body {
   using arguments = pyramid_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -106,7 +106,7 @@ inline pyramid_arguments pyramid_of(const call_context& c, const operand& x, con
 
 struct patch_arguments {
   row_array image, patches;
-  divider columns, plane, width;  // of the array with one thread per element
+  divider columns, plane, width;  // sizes of the array with one thread per element
   divider windows, across;        // windows per image; windows per row of windows
   patch_grid grid;
   int count;

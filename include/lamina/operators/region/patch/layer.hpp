@@ -23,8 +23,8 @@ struct im2sequence_attr {
 };
 
 /// Spatial pyramid pooling: cuts an image into 1, 4, 16, ... windows (`Levels` such divisions),
-/// pools each window and concatenates the results. An image of any size gives [C * (4^Levels - 1) /
-/// 3] numbers. Source: He et al. 2014. PaddlePaddle: spp_layer; Fluid: the operator spp.
+/// pools each window and concatenates the results. The result has [C * (4^Levels - 1) / 3] numbers
+/// for every image size. Source: He et al. 2014. PaddlePaddle: spp_layer; Fluid: the operator spp.
 template <int Levels, class T, class R, int C, int H, int W>
 constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr = {},
                    int line = __builtin_LINE()) {

@@ -46,7 +46,7 @@ inline void lower_im2sequence(onnx_operator& op) {
   const std::vector<std::int64_t> stride = each_side(op, "strides", 2, 1);
   const std::vector<std::int64_t> pads = each_side(op, "paddings", 4, 0);
   const std::int64_t channels = op.extent("X", 1), elements = channels * kernel[0] * kernel[1];
-  std::int64_t extent[2], windows[2];  // of the padded image
+  std::int64_t extent[2], windows[2];  // its sizes with padding; numbers of windows
   for (int side = 0; side < 2; ++side) {
     const auto i = static_cast<std::size_t>(side);
     extent[side] = op.extent("X", 2 + side) + pads[i] + pads[i + 2];

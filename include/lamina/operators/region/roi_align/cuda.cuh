@@ -111,7 +111,7 @@ struct scored_part_ranges {
   }
 };
 
-/// Element k of a region is the average over a part of one channel.
+/// Computes element k of a region: the average over a part of one channel.
 struct scored_body {
   using arguments = region_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

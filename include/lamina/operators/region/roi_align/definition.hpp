@@ -14,8 +14,9 @@ namespace lamina::inline LAMINA_ABI::operators {
 /// Averages over the parts of regions of images, without rounding of borders: Out [regions, C,
 /// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio evenly spaced sample
 /// points. If sampling_ratio is not positive, it has one point per element or fraction of an
-/// element along each side. Values of points are interpolated; they are 0 more than one element
-/// outside of the image. X and ROIs are as in roi_pool. Source: He et al. 2017. Fluid: roi_align.
+/// element along each side. The value of a point is interpolated; it is 0 if the point is more than
+/// one element outside of the image. X and ROIs are as in roi_pool. Source: He et al. 2017. Fluid:
+/// roi_align.
 struct roi_align : operator_definition {
   static constexpr const char* type = "roi_align";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -77,8 +78,8 @@ namespace lamina::inline LAMINA_ABI::operators {
 
 /// Averages over the parts of regions of images, where each part reads its own channel. Out is
 /// [regions, output_channels, pooled_height, pooled_width], X is [N, output_channels *
-/// pooled_height * pooled_width, H, W]. A part without elements gives 0. Source: Dai et al. 2016.
-/// Fluid: psroi_pool.
+/// pooled_height * pooled_width, H, W]. The average of a part without elements is 0. Source: Dai et
+/// al. 2016. Fluid: psroi_pool.
 struct psroi_pool : operator_definition {
   static constexpr const char* type = "psroi_pool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};

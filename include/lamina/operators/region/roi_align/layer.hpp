@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of roi_align.
 struct roi_align_attr {
   float spatial_scale = 1;  // factor from region coordinates to image elements
-  int sampling_ratio = -1;  // sample points per side of a part; -1: one per element begun
+  int sampling_ratio = -1;  // sample points per side of a part; -1: its length rounded up
   std::string_view name{};
 };
 /// Options of psroi_pool.
@@ -46,9 +46,10 @@ constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions
   return layer.returns(y);
 }
 
-/// Divides regions of images into `Size` parts and averages each part, where part (i, j) reads its
-/// own channel: `psroi_pool<3>(scores, regions)`. C channels give [C / (height * width of Size),
-/// height, width] for each region. Source: Dai et al. 2016. Fluid: layers.psroi_pool.
+/// Divides regions of images into `Size` parts and averages each part, where each part (i, j) reads
+/// a separate channel: `psroi_pool<3>(scores, regions)`. From C channels, the result is [C /
+/// (height * width of Size), height, width] for each region. Source: Dai et al. 2016. Fluid:
+/// layers.psroi_pool.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
 constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
                           const options<psroi_pool_attr, T>& attr = {},

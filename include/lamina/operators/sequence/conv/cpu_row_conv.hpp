@@ -28,7 +28,8 @@ struct call_kernel<gradient_of<operators::row_conv>> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  // The gradient of row t: the results at t, t - 1, ... have read row t through weights 0, 1, ...
+  // Row t was read by the results at t, t - 1, ... with weights 0, 1, ..., so its gradient is a sum
+  // over these results.
   template <class Real>
   static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
     const Real* const dy = d.row<const Real>(t);

@@ -13,10 +13,10 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// in[0]: rows, or gradients of windows. in[1]: rows of padding before and after a sequence, or
-/// weights.
+/// in[0] holds rows, or gradients of windows; in[1] holds the rows of padding before and after a
+/// sequence, or weights.
 struct window_arguments : sequence_arguments {
-  int length, start, before;  // of a window; `before`: padding rows before a sequence
+  int length, start, before;  // of a window; `before` counts padding rows before a sequence
 };
 
 template <class Kernel, class Backend>
@@ -103,7 +103,7 @@ struct row_conv_lines {
     }
   }
 };
-/// The gradient of a row of weights, one team per row; in[2] are the gradients of Out.
+/// The gradient of a row of weights, one team per row; in[2] holds the gradients of Out.
 struct row_conv_weight_lines {
   using arguments = window_arguments;
   template <class Team>

@@ -12,8 +12,8 @@ namespace lamina::inline LAMINA_ABI::operators {
 /// of t's sequence is multiplied by Filter [contextLength * width, filters], whose rows from j *
 /// width on belong to row j of the window. Rows beyond the ends of the sequence are 0 or, with
 /// paddingTrainable, rows of PaddingData. PaddingData holds first the max(0, -contextStart) rows
-/// before the sequence, nearest last. The max(0, contextStart + contextLength - 1) rows after it
-/// follow, nearest first. contextStride is 1. Fluid: sequence_conv.
+/// before the sequence, nearest last, and then the max(0, contextStart + contextLength - 1) rows
+/// after the sequence, nearest first. contextStride is 1. Fluid: sequence_conv.
 struct sequence_conv : operator_definition {
   static constexpr const char* type = "sequence_conv";
   static constexpr std::array<slot_desc, 3> inputs{

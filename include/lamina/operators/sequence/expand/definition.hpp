@@ -10,10 +10,10 @@ namespace lamina::inline LAMINA_ABI::operators {
 
 /// Repeats item i of X as often as item i of LoD level ref_level of Y is long (-1: the last level).
 /// An item of X is a row if X has ref_level levels or none, and a sequence if X has one level more.
-/// The levels of Out are the levels of Y down to ref_level; if X has sequences, the lengths of the
-/// copies follow below. The gradient adds up the copies; it reads X and Y for their shapes and
-/// sequences only. Fluid: sequence_expand, which keeps the last level only and accepts X with at
-/// most one level.
+/// The levels of Out are the levels of Y down to ref_level. If X has sequences, the copied
+/// sequences form one more level below. The gradient adds up the copies; it reads X and Y for their
+/// shapes and sequences only. Fluid: sequence_expand, which keeps the last level only and accepts X
+/// with at most one level.
 struct sequence_expand : operator_definition {
   static constexpr const char* type = "sequence_expand";
   static constexpr auto inputs = slots_xy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/executor.hpp - rows that are repeated: sequence_expand,
-// sequence_expand_as.
+// lamina/operators/sequence/expand/executor.hpp - repetition of rows and sequences:
+// sequence_expand, sequence_expand_as.
 #pragma once
 
 #include <lamina/core/config.hpp>

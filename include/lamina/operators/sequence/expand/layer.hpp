@@ -17,8 +17,8 @@ struct sequence_expand_attr {
 
 namespace detail {
 
-/// The rows whose sequences are LoD level L of R. L counts from 0 (the outermost level), or from
-/// the last level, -1. If there is no such level, it is R itself.
+/// The row type whose sequences are LoD level L of R. L counts from 0 (the outermost level), or
+/// from -1 (the last level) backwards. If there is no such level, it is R.
 template <class R, int L>
 struct rows_of_level {
   using type = R;

@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Leaves elements beyond the end of a sequence unwritten: they keep the pad value.
+/// Does not write elements beyond the end of a sequence, which hold the pad value.
 struct sequence_enumerate_lines {
   using arguments = sequence_arguments;
   template <class Team>

@@ -10,7 +10,7 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1]; positions after the end of t's sequence get
-/// pad_value. X [rows, 1] gives Out [rows, win_size]. There is no gradient. Fluid:
+/// pad_value. For X [rows, 1], Out is [rows, win_size]. There is no gradient. Fluid:
 /// sequence_enumerate.
 struct sequence_enumerate : operator_definition {
   static constexpr const char* type = "sequence_enumerate";
@@ -20,8 +20,8 @@ struct sequence_enumerate : operator_definition {
       {{"win_size", attribute_type::integer, 1}, {"pad_value", attribute_type::integer, 0}}};
 };
 
-/// X without the rows whose value is among `tokens`; the sequences become shorter and may become
-/// empty. There is no gradient. Fluid: sequence_erase.
+/// Out = X without the rows whose value is among `tokens`; the sequences become shorter and may
+/// become empty. There is no gradient. Fluid: sequence_erase.
 struct sequence_erase : operator_definition {
   static constexpr const char* type = "sequence_erase";
   static constexpr auto inputs = slots_x;

@@ -15,9 +15,9 @@ struct sequence_enumerate_attr {
   std::string_view name{};
 };
 
-/// Gives each id together with the ids that follow it in its sequence:
-/// `sequence_enumerate<3>(words)`. Ids [-1, 1] give [-1, Window] with the same rows. Fluid:
-/// layers.sequence_enumerate.
+/// For each id, returns the id and the ids that follow it in its sequence:
+/// `sequence_enumerate<3>(words)`. For ids [-1, 1], the result is [-1, Window] with the same rows.
+/// Fluid: layers.sequence_enumerate.
 template <int Window, class Index, class R, int... D>
 constexpr auto sequence_enumerate(variable<Index, R, D...> x,
                                   const options<sequence_enumerate_attr, Index>& attr = {}) {

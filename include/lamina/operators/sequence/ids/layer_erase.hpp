@@ -16,8 +16,9 @@ struct sequence_erase_attr {
   std::string_view name{};
 };
 
-/// Removes the ids in `erased` from sequences: `sequence_erase<"cleaned">(words, {0, 1})`. Rows
-/// tokens<"a", Parent> give rows tokens<"cleaned", Parent>. Fluid: sequence_erase.
+/// Removes the ids in `erased` from sequences: `sequence_erase<"cleaned">(words, {0, 1})`. If the
+/// rows are tokens<"a", Parent>, the result has rows tokens<"cleaned", Parent>. Fluid:
+/// sequence_erase.
 template <fixed_string Name, class Index, class R, int... D>
 constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<int> erased,
                               const options<sequence_erase_attr, Index>& attr = {}) {

@@ -16,8 +16,8 @@ namespace detail {
 /// one after the other.
 struct padded_arguments {
   sequence_view all;
-  argument_view rows, padded, pad, length;  // `pad`: absent for zeros
-  divider columns;                          // of `rows`
+  argument_view rows, padded, pad, length;  // `pad` is absent for zeros
+  divider columns;                          // columns of `rows`
   bool pads_alike;                          // whether one number pads all elements
   int steps, bytes;                         // sequence rows per padded row
   fault_word* fault;
@@ -142,9 +142,9 @@ namespace detail {
 struct sequence_mask_body {
   struct arguments {
     argument_view x, y;
-    divider length, columns;  // of one mask, of a row of them
+    divider length, columns;  // elements of a mask, of a row of masks
     divider x_columns;
-    int in_row, count;  // masks of a row
+    int in_row, count;  // masks per row
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     int column = i;

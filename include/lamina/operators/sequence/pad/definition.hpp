@@ -10,7 +10,7 @@
 namespace lamina::inline LAMINA_ABI::operators {
 
 /// Out[s, t] = row t of sequence s of X's last LoD level, or PadValue after the end of the
-/// sequence. Length[s] = the number of rows of the sequence. X [rows, ...] gives Out [sequences,
+/// sequence. Length[s] = the number of rows of the sequence. For X [rows, ...], Out is [sequences,
 /// padded_length, ...]; padded_length -1 stands for the length of the longest sequence. PadValue is
 /// a single number or as large as a row of X. The gradient reads X for its shape and its sequences
 /// only. Fluid: sequence_pad.

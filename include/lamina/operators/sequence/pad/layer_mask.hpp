@@ -16,8 +16,8 @@ struct sequence_mask_attr {
   std::string_view name{};
 };
 
-/// 1 if j < x, else 0, for j from 0 to Length - 1: `sequence_mask<20, float>(lengths)`. Lengths
-/// [-1, D...] give [-1, D..., Length]. Fluid: layers.sequence_mask.
+/// 1 if j < x, else 0, for j from 0 to Length - 1: `sequence_mask<20, float>(lengths)`. For lengths
+/// [-1, D...], the result is [-1, D..., Length]. Fluid: layers.sequence_mask.
 template <int Length, element T = std::int64_t, class Index, class R, int... D>
 constexpr auto sequence_mask(variable<Index, R, D...> x,
                              const options<sequence_mask_attr, Index>& attr = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/onnx.hpp - sequences with rows of padding, as ONNX nodes.
+// lamina/operators/sequence/pad/onnx.hpp - padding and unpadding of sequences, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -24,8 +24,9 @@ struct sequence_step_attr {
 };
 
 /// The average, sum, sum / sqrt(length), maximum, last or first of the rows of each sequence:
-/// `sequence_pool(x, {.type = lamina::pooling_type::max})`. Rows tokens<"a", Parent> give rows
-/// Parent; the inner dimensions do not change. Fluid: layers.sequence_pool.
+/// `sequence_pool(x, {.type = lamina::pooling_type::max})`. If the rows of x are tokens<"a",
+/// Parent>, the result has rows Parent; the inner dimensions do not change. Fluid:
+/// layers.sequence_pool.
 template <class T, class R, int... D>
 constexpr auto sequence_pool(variable<T, R, D...> x,
                              const options<sequence_pool_attr, T>& attr = {}) {

@@ -56,7 +56,8 @@ struct call_kernel<operators::sequence_reverse> {
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
-/// The result has the rows of X with the sequences of another variable or with given offsets.
+/// Copies the rows of X. The result gets the sequences of another variable, or sequences with given
+/// offsets.
 template <>
 struct call_kernel<operators::lod_reset> {
   template <class Real = float>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/cuda_order.cuh - rows in another order or with other sequences:
-// sequence_reverse, lod_reset.
+// lamina/operators/sequence/shape/cuda_order.cuh - operators that reverse rows or replace their
+// sequences: sequence_reverse, lod_reset.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,8 @@ struct call_kernel<operators::sequence_reverse> {
   }
 };
 
-/// The result has the rows of X with the sequences of another variable or with given offsets.
+/// Copies the rows of X. The result gets the sequences of another variable, or sequences with given
+/// offsets.
 template <>
 struct call_kernel<operators::lod_reset> {
   static constexpr bool launches = true;

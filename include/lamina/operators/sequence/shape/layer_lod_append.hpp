@@ -30,10 +30,10 @@ constexpr auto append_lod(variable<T, R, D...> x, int offsets, attribute_value t
 
 }  // namespace detail
 
-/// Divides the rows of x into one sequence per row of R, with the name Name: rows R give
-/// tokens<Name, R>. The offsets are a variable of integers in one column: the first row of each
-/// sequence and, last, the number of rows of x. So there is one more offset than x has rows. Other
-/// numbers are an error at run time. Fluid: layers.lod_append.
+/// Divides the n rows of x into n sequences with the name Name, one for each row of R, so that the
+/// result has rows tokens<Name, R>. The offsets are a variable of n + 1 integers in one column: the
+/// first row of each sequence and, last, n. Other numbers are an error at run time. Fluid:
+/// layers.lod_append.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
                           const options<lod_append_attr, T>& attr = {},
@@ -48,8 +48,8 @@ constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
   return detail::append_lod<Name>(x, offsets.id, {0, 0, 0}, attr.name);
 }
 
-/// lod_append with constant offsets: for three rows `lod_append<"parts", 0, 2, 2, 3>(x)` gives the
-/// first row two parts, the second row none and the third row one.
+/// lod_append with constant offsets: `lod_append<"parts", 0, 2, 2, 3>(x)` divides three rows into a
+/// sequence of two rows, an empty one and a sequence of one row.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
 constexpr auto lod_append(variable<T, R, D...> x, const options<lod_append_attr, T>& attr = {}) {
   static_assert(check<has_rows<R>, gets_type<variable<T, R, D...>>>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/onnx.hpp - rows of sequences put elsewhere: reverse, concat,
-// slice, reshape, lod_reset; as ONNX nodes.
+// lamina/operators/sequence/shape/onnx.hpp - operators that rearrange rows of sequences, as ONNX
+// nodes: reverse, concat, slice, reshape, lod_reset.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -63,7 +63,7 @@ inline void lower_sequence_slice(onnx_operator& op) {
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }
 
-/// Gives the rows of X other sequences: those of Y, or sequences with the offsets in Y or in
+/// Replaces the sequences of X by the sequences of Y, or by sequences with the offsets in Y or in
 /// target_lod.
 inline void lower_lod_reset(onnx_operator& op) {
   if (op.flag("append")) op.fail("expected one level of sequences, found that one is appended");

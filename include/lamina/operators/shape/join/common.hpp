@@ -10,9 +10,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The steps of an operator that joins or splits arrays, on an engine E that provides
-///   e.copy(type, rank, extent, from, to): elements of one part into another (array_part),
-///   e.fill(to, number) and e.clear(to): all elements of an array.
+/// The steps of an operator that joins or splits arrays. The engine E provides
+///   e.copy(type, rank, extent, from, to), which copies one part to another (array_part),
+///   e.fill(to, number) and e.clear(to), which set all elements of an array.
 template <class Operator>
 struct joining;
 

@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The functions that `joining` needs from an engine.
+/// The engine for `joining` (join/common.hpp): it copies parts and sets arrays on the CPU.
 struct part_writer {
   static void copy(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
                    const array_part& to) {

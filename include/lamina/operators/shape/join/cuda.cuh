@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The functions that `joining` needs from an engine.
+/// The engine for `joining` (join/common.hpp): it copies parts and sets arrays on a device.
 template <class Backend>
 struct part_writer {
   Backend& b;

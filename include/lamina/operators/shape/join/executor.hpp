@@ -173,7 +173,7 @@ void copy_gradient(call_context<Real>& ctx) {
   give_scattered(ctx, "Out@GRAD", out, Plan(ctx, ctx.output_shape(out)).position);
 }
 
-/// Out = the inputs concatenated along `axis`.
+/// Computes Out = the inputs concatenated along `axis`.
 template <class Real>
 void concat_forward(call_context<Real>& ctx) {
   const int n = ctx.count("X");

@@ -15,7 +15,8 @@ struct crop_attr {
   std::string_view name{};
 };
 
-/// The first corner of a box: one index per dimension of the whole shape, 0 for the rows.
+/// The first corner of a box: one index per dimension of the whole shape. The index of the rows is
+/// 0.
 template <int... Begin>
 struct offsets {};
 

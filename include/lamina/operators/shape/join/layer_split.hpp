@@ -96,8 +96,8 @@ constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x); option
 #endif
 
 /// Splits x along dimension Axis of the whole shape into slices without that dimension; returns an
-/// array. For rows of shape [3, 4], `auto [a, b, c] = unstack<1>(x)` gives three variables of shape
-/// [4]. Fluid: unstack.
+/// array. For rows of shape [3, 4], `auto [a, b, c] = unstack<1>(x)` returns three variables of
+/// shape [4]. Fluid: unstack.
 template <int Axis = 1, class T, class R, int... D>
 constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -30,7 +30,7 @@ struct where_index : operator_definition {
   static constexpr std::array<slot_desc, 1> inputs{{{"Condition"}}};
   static constexpr auto outputs = slots_out;
   static constexpr int made_levels = 1;
-  static constexpr auto meets_rows = row_meeting::always;  // it numbers the rows
+  static constexpr auto meets_rows = row_meeting::always;  // a coordinate is the row's index
 };
 
 /// Out = Start, Start + Step, Start + 2 Step, ... as long as the value is before End. Start, End

@@ -34,7 +34,7 @@ struct reshape_gradient_kernel {
   }
 };
 
-/// Permutes dimensions: dimension k of `to` is dimension axis[k] of `from`. With `back` it is the
+/// Permutes dimensions: dimension k of `to` is dimension axis[k] of `from`. `back` selects the
 /// inverse: dimension axis[k] of `to` is dimension k of `from`.
 inline void transpose_into(const call_context& c, const operand& from, const operand& to,
                            bool back) {

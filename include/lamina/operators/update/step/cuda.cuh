@@ -16,7 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The host has its own counter of steps and computes the learning rate of each step from it.
+/// The host keeps a separate counter of steps, from which it computes the learning rate of each
+/// step.
 template <>
 struct call_kernel<operators::decayed_learning_rate> {
   static constexpr bool launches = true;
@@ -63,7 +64,7 @@ struct update_numbers_body {
   static constexpr int most = 32;
   struct arguments {
     float number[most];
-    const float *rate, *scale;  // null if there is none
+    const float *rate, *scale;  // null if no operator computes it
     float* to;
     int count;
   };
