@@ -68,8 +68,9 @@ class format_error : public error {
 error::error(const std::string& what) : std::runtime_error(visible(what)) {}
 
 std::string error::visible(std::string what) {
-  for (std::size_t at = 0; (at = what.find('\0', at)) != what.npos;) what.replace(at, 1, "\\0");
-  return what;
+  std::string shown;
+  for (const char c : what) shown.append(c == '\0' ? "\\0" : &c, c == '\0' ? 2 : 1);
+  return shown;
 }
 
 row_error::row_error(const std::string& what, int domain, std::int64_t row)

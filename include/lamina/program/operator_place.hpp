@@ -37,26 +37,27 @@ LAMINA_API_COLD std::string range_message(const program_view& p, int variable, s
 #if LAMINA_DEFINES
 
 std::string layer_of(const program_view& p, const operator_desc* op) {
-  const auto layer_in = [&](int at, const slot_desc* of, int count, bool gradient) {
+  if (op == nullptr || p.arguments == nullptr) return "";
+  const operator_schema& schema = *op->schema;
+  for (const bool gradient : {false, true}) {
+    int at = gradient ? op->inputs : op->outputs;
+    const slot_desc* const slots = gradient ? schema.inputs : schema.outputs;
+    const int count = gradient ? schema.input_count : schema.output_count;
     for (int s = 0; s < count; ++s) {
-      const int n = of[s].duplicable ? p.arguments[at++] : 1;
+      const int n = slots[s].duplicable ? p.arguments[at++] : 1;
       for (int i = 0; i < n; ++i) {
         const int v = p.arguments[at++];
         if (v < 0 || v >= p.count.variables) continue;
         if (!gradient && p.variables[v].kind != variable_kind::temporary) continue;
-        const std::string name = variable_name(p, v);
+        std::string name = variable_name(p, v);
         const std::size_t end = name.find(".tmp_");
         if (end == name.npos || (name.find("@GRAD") != name.npos) != gradient) continue;
-        return (gradient ? "gradient of layer " : "layer ") + name.substr(0, end);
+        name.resize(end);
+        return text(gradient ? "gradient of layer " : "layer ") << name;
       }
     }
-    return std::string();
-  };
-  if (op == nullptr || p.arguments == nullptr) return "";
-  const operator_schema& s = *op->schema;
-  std::string found = layer_in(op->outputs, s.outputs, s.output_count, false);
-  if (found.empty()) found = layer_in(op->inputs, s.inputs, s.input_count, true);
-  return found;
+  }
+  return "";
 }
 
 std::string place_of(const program_view& p, const operator_desc* op,
@@ -66,13 +67,13 @@ std::string place_of(const program_view& p, const operator_desc* op,
 }
 
 std::string source_of(const program_view& p, int variable) {
-  return (p.variables[variable].kind == variable_kind::data ? "feed '" : "variable '") +
-         variable_name(p, variable) + "'";
+  return text(p.variables[variable].kind == variable_kind::data ? "feed '" : "variable '")
+         << variable_name(p, variable) << "'";
 }
 
 std::string executed_place_of(const program_view& p, const operator_desc& op) {
   std::string found = layer_of(p, &op);
-  return found.empty() ? "operator '" + std::string(op.schema->type) + "'" : found;
+  return found.empty() ? std::string(text("operator '") << op.schema->type << "'") : found;
 }
 
 std::string range_message(const program_view& p, int variable, std::int64_t value, std::int64_t low,
