@@ -39,6 +39,8 @@ lamina_source_test(docs.coverage docs/coverage_page.py)
 lamina_source_test(docs.coverage_self_test docs/coverage_page.py --self-test)
 lamina_source_test(docs.code_blocks_self_test docs/code_blocks.py --self-test)
 lamina_source_test(docs.excerpts docs/code_blocks.py excerpts)
+lamina_source_test(docs.peer_names docs/peer_names.py)
+lamina_source_test(docs.peer_names_self_test docs/peer_names.py --self-test)
 lamina_source_test(docs.operators interop/operator_table.py page)
 lamina_source_test(docs.operators_self_test interop/operator_table.py self-test)
 

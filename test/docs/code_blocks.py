@@ -15,9 +15,9 @@ are left out, with a word, where those are missing. CONTRIBUTING.md is a page to
 test/contributing/recipe.py compiles the blocks of it that name an operator, and they are not
 counted here.
 
-run compiles task_programs.cpp, which includes block 1 of each docs/task_*.md, a whole program, and
-runs each. The first ```text block of the page has the first lines of its output; numbers may differ
-a little, as they do between compilers and instruction sets.
+run compiles task_programs.cpp, which includes block 1, a whole program, of several pages, and runs
+each. The first ```text block of the page has the first lines of its output; numbers may differ a
+little, as they do between compilers and instruction sets.
 
 excerpts finds each block ```cpp FILE in this file of the repository, which a test compiles; a line
 "// ..." stands for any lines.
@@ -117,7 +117,8 @@ def output_fault(expected, found):
 
 def run_pages(compiler, build, flags):
     build.mkdir(parents=True, exist_ok=True)
-    pages = sorted((ROOT / "docs").glob("task_*.md"))
+    names = re.findall(r'^#include "([a-z_]+)_1.inc"', (HERE / PROGRAMS).read_text(), re.M)
+    pages = [ROOT / "docs" / f"{name}.md" for name in names]
     write_blocks(pages, build)
     program = build / "task_programs"
     libraries = ["-pthread", *(["-lz"] if "-DLAMINA_HAS_ZLIB=0" not in flags else [])]

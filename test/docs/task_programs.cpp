@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of docs/task_*.md, each in a namespace of its own; the argument is the page that
-// shall run. Written, compiled and run by code_blocks.py.
+// The programs of docs/task_*.md and of one other page, each in its own namespace. The argument
+// names the page whose program runs. code_blocks.py writes the blocks, compiles and runs.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -20,6 +20,9 @@
 
 namespace ctc {
 #include "task_ctc_1.inc"
+}
+namespace from_pytorch_and_keras {
+#include "from_pytorch_and_keras_1.inc"
 }
 namespace generative {
 #include "task_generative_1.inc"
@@ -42,6 +45,7 @@ namespace tabular {
 
 int main(int count, char** argument) {
   const std::string_view page = count < 2 ? "" : argument[1];
+  if (page == "from_pytorch_and_keras") return from_pytorch_and_keras::main();
   if (page == "task_ctc") return ctc::main();
   if (page == "task_generative") return generative::main();
   if (page == "task_graphs") return graphs::main();
