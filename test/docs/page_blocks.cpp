@@ -325,6 +325,10 @@ void as_in_fluid() {
 }
 }  // namespace executor
 
+namespace compile_time {
+#include "compile_time_1.inc"
+}
+
 namespace from_pytorch_and_keras {
 namespace digits = lamina::dataset::digits;
 #include "from_pytorch_and_keras_2.inc"
