@@ -46,7 +46,8 @@ function(lamina_source_test name script)
   if(name MATCHES "headers.alone|compile_fail.precompile")
     set_tests_properties(${name} PROPERTIES COST 100)
   elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time|compile_fail" OR
-         name MATCHES "docs.code_blocks$|contributing.recipe$|planted|headers|structure.format$")
+         name MATCHES "docs.(code_blocks|task_programs)$|structure.format$" OR
+         name MATCHES "contributing.recipe$|planted|headers")
     set_tests_properties(${name} PROPERTIES COST 20)
   endif()
 endfunction()

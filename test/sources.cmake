@@ -42,6 +42,9 @@ lamina_source_test(docs.v2_self_test docs/v2_page.py --self-test)
 lamina_source_test(docs.coverage docs/coverage_page.py)
 lamina_source_test(docs.coverage_self_test docs/coverage_page.py --self-test)
 lamina_source_test(docs.code_blocks_self_test docs/code_blocks.py --self-test)
+lamina_source_test(docs.excerpts docs/code_blocks.py excerpts)
+lamina_source_test(docs.peer_names docs/peer_names.py)
+lamina_source_test(docs.peer_names_self_test docs/peer_names.py --self-test)
 lamina_source_test(docs.operators interop/operator_table.py page)
 lamina_source_test(docs.operators_self_test interop/operator_table.py self-test)
 
@@ -104,6 +107,9 @@ endif()
 # What a page shows compiles.
 lamina_source_test(docs.code_blocks docs/code_blocks.py compile --compiler "${CMAKE_CXX_COMPILER}"
                    --build "${CMAKE_CURRENT_BINARY_DIR}/code_blocks" -- ${_compile_flags})
+# What the pages docs/task_*.md say that their programs print.
+lamina_source_test(docs.task_programs docs/code_blocks.py run --compiler "${CMAKE_CXX_COMPILER}"
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/task_programs" -- ${_compile_flags})
 
 # Need nvcc; nothing is run. The stage `emulated` runs kernels.
 lamina_source_test(engine.cuda.one_file.nvcc engine/cuda/one_file/compile.py --with nvcc

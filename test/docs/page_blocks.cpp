@@ -325,6 +325,21 @@ void as_in_fluid() {
 }
 }  // namespace executor
 
+namespace compile_time {
+#include "compile_time_1.inc"
+}
+
+namespace from_pytorch_and_keras {
+namespace digits = lamina::dataset::digits;
+#include "from_pytorch_and_keras_2.inc"
+#include "from_pytorch_and_keras_3.inc"
+#include "from_pytorch_and_keras_4.inc"
+#include "from_pytorch_and_keras_5.inc"
+#include "from_pytorch_and_keras_6.inc"
+#include "from_pytorch_and_keras_7.inc"
+#include "from_pytorch_and_keras_8.inc"
+}  // namespace from_pytorch_and_keras
+
 namespace files {
 void numpy() {
 #include "files_1.inc"
