@@ -76,8 +76,12 @@
 
 /// Marks a function template that the CPU engine also calls with SIMD batches. nvcc refuses a batch
 /// in a __device__ function but not in a constexpr one, and with --expt-relaxed-constexpr the
-/// device can call constexpr functions as well.
-#if defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)
+/// device can call constexpr functions as well. Compilers of the CPU always inline it: g++
+/// otherwise decides by the size of the whole file, and a call per vector in a loop costs up to a
+/// sixth.
+#if !defined(__CUDACC__) && (defined(__GNUC__) || defined(__clang__))
+#define LAMINA_NUMBER_FN __attribute__((always_inline))
+#elif defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)
 #define LAMINA_NUMBER_FN constexpr
 #else
 #define LAMINA_NUMBER_FN LAMINA_FN

@@ -110,7 +110,7 @@ struct batch_view {
   }
   /// The first row of a domain that belongs to a sample.
   std::int64_t first_row(int domain, std::int64_t sample) const {
-    if (domain <= batch::domain) return sample;
+    if (domain <= batch::domain || domain >= domains) return sample;
     const int* const offsets = rows.offsets[domain];
     return offsets[first_row(parent_of(domain), sample)] - offsets[0];
   }

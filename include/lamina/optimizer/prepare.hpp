@@ -14,7 +14,8 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// The gradient that the update uses: clamp(grad * scale, low, high) + l2 * param + l1 *
 /// sign(param). It is clipped before regularisation, as in Fluid. A NaN gradient stays NaN.
 template <class T>
-LAMINA_NUMBER_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
+LAMINA_INLINE LAMINA_NUMBER_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1,
+                                                   T l2) {
   const T clipped = (math::max)(low, (math::min)(high, grad * scale));
   const T decayed = clipped + l2 * param;
   // The sign is skipped where possible: l1 is the same for all elements, and mostly 0.

@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2): the proximal step of both penalties.
 template <class T>
-LAMINA_NUMBER_FN T proximal(T z, T rate, T l1, T l2) {
+LAMINA_INLINE LAMINA_NUMBER_FN T proximal(T z, T rate, T l1, T l2) {
   return math::sign(z) * (math::max)(math::abs(z) - rate * l1, T(0)) / (T(1) + rate * l2);
 }
 
