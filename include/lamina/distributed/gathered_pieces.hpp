@@ -40,7 +40,7 @@ class gathered_pieces {
     std::memcpy(own(), &number, sizeof number);
     if (bytes > 0) std::memcpy(own() + head, mine, bytes);
   }
-  /// The memory has the piece of this rank, followed by the pieces of all ranks.
+  /// Returns the piece of this rank; the pieces of all ranks, all(), follow it in memory.
   std::byte* own() { return memory_.data(); }
   std::byte* all() { return own() + head + bytes_; }
   /// Copies the bytes of all pieces. Throws lamina::error if a piece has another size.

@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The name of each rank's host, as MPI tells it.
+/// The name of each rank's host, as MPI reports it.
 class mpi_hosts {
  public:
   /// Collects the names. All ranks of the communicator must call it.
