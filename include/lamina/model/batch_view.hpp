@@ -87,8 +87,8 @@ struct batch_view {
     return count;
   }
 
-  /// The sample to which a row of a domain belongs; -1 if it is not known, because an operator has
-  /// made the rows.
+  /// Returns the sample to which a row of a domain belongs; -1 if it is not known, because an
+  /// operator computes the rows of this domain.
   std::int64_t sample_of(int domain, std::int64_t row) const {
     if (domain >= domains) return -1;
     for (; domain > batch::domain; domain = parent_of(domain)) {
@@ -102,8 +102,8 @@ struct batch_view {
     return domain == batch::domain && row < size() ? row : -1;
   }
 
-  /// The position of a row of a domain in its sample, which has rows of sequences; -1 for a domain
-  /// with one row a sample.
+  /// Returns the position of a row of a domain in the sequences of its sample; -1 for a domain with
+  /// one row per sample.
   std::int64_t position_of(int domain, std::int64_t row) const {
     const std::int64_t sample = sample_of(domain, row);
     return sample < 0 || domain <= batch::domain ? -1 : row - first_row(domain, sample);

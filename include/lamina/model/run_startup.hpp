@@ -44,7 +44,7 @@ constexpr int first_foreign_result() {
   return -1;
 }
 
-/// The name of parameter Index of program S as a type, for error messages; void without one.
+/// The name of parameter Index of program S as a type, for error messages; void if Index is -1.
 template <program_type S, int Index, bool = (Index >= 0)>
 struct parameter_letters_of {
   using type = void;
@@ -59,10 +59,10 @@ using parameter_letters = typename parameter_letters_of<S, Index>::type;
 
 /// Runs program `start`, a startup program that the user recorded, once on the parameters of model
 /// `m`. The program names parameters of `m` and writes to them with layer::store. It may also read,
-/// but not write, the parameters of `sources`; if several models have a parameter of one name, the
-/// first model counts. Operators draw random numbers with `seed`. All other parameters of `m` stay.
-/// The next training of `m` starts with new states of its optimizer. Throws lamina::error if an
-/// operator does. Fluid: exe.run(startup_program).
+/// but not write, the parameters of `sources`; if several models have a parameter of the same name,
+/// the first model is used. Operators draw random numbers with `seed`. All other parameters of `m`
+/// keep their values. The next training of `m` starts with new states of its optimizer. Throws
+/// lamina::error if an operator does. Fluid: exe.run(startup_program).
 template <program_type S, program_type P, program_type... More>
 void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>&... sources) {
   constexpr bool faulty = is_faulty<S> || is_faulty<P>;

@@ -30,7 +30,7 @@ struct parameter_info {
   bool panel;  // it has the engine's panel layout
   dtype type;
 
-  /// Elements, without padding.
+  /// Returns the number of elements without padding.
   std::size_t size() const {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   }
@@ -86,8 +86,8 @@ parameter_list_view parameters_in() {
 
 /// Arrays in the layout of parameters, such as accumulators: `of_each` arrays per parameter. Array
 /// s of parameter i is `array[i * of_each + s]` and has the name "<parameter><before><state
-/// s><after>". `kind` is the word for such an array in messages. A null array is not in the memory
-/// of this process (divided_tables): its entries have no bytes.
+/// s><after>". `kind` is the name for such an array in messages. A null array is not in the memory
+/// of this process (divided_tables), so its entries have no bytes.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;
@@ -115,7 +115,7 @@ struct stored_arrays {
   /// entries.
   LAMINA_API LAMINA_COLD std::vector<assignment> find_all(
       const std::vector<tensor_entry>& from) const;
-  /// Assigns the values. It allocates nothing, so nothing can fail after the first change.
+  /// Assigns the values. It allocates no memory, so it cannot fail after the first change.
   LAMINA_API LAMINA_COLD static void assign(const std::vector<assignment>& all) noexcept;
   /// The name of array s of a parameter.
   LAMINA_API LAMINA_COLD std::string name_of(const parameter_info& info, int s) const;

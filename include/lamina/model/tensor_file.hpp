@@ -74,8 +74,8 @@ class tensor_file_reader {
 
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read();
 
-  /// The parts of read(): entries without data; then, for each entry in turn, its data, or only a
-  /// verification of them; then the checksum of all.
+  /// The steps of read(): read_header() returns the entries without data; then, for each entry in
+  /// order, read_data() or verify_data(); finish() then checks the checksum of all data.
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read_header();
   /// The sizes of the entries' data in bytes.
   const std::vector<std::uint64_t>& sizes() const { return sizes_; }
@@ -102,7 +102,7 @@ class tensor_file_reader {
   checksum sum_{0};
 };
 
-/// The header of a file of these entries; `sum` becomes its checksum.
+/// Returns the header of a file of these entries; sets `sum` to its checksum.
 LAMINA_API_COLD std::string tensor_file_header(const std::vector<tensor_entry>& entries,
                                                std::uint64_t& sum);
 
@@ -250,13 +250,13 @@ std::string tensor_file_header(const std::vector<tensor_entry>& entries, std::ui
 
 }  // namespace detail
 
-/// Writes entries to a file; the old file stays whole until the new one is complete.
-/// Throws lamina::error naming the path when it cannot be written.
+/// Writes entries to a file; the old file stays intact until the new one is complete. Throws
+/// lamina::error with the path if it cannot be written.
 LAMINA_API_COLD void write_tensor_file(const file_path& path,
                                        const std::vector<tensor_entry>& entries);
 
 /// Reads a file of write_tensor_file. Throws format_error with file, offset and reason for a
-/// damaged or foreign file, and lamina::error when there is no file.
+/// damaged or foreign file, and lamina::error if there is no file.
 LAMINA_API_COLD std::vector<tensor_entry> read_tensor_file(const file_path& path);
 
 #if LAMINA_DEFINES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/learning_curves.hpp - costs and metrics of each pass, as CSV.
+// lamina/train/learning_curves.hpp - records costs and metrics of each pass, for CSV.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,7 +28,7 @@ struct curve_point {
 };
 
 /// An event handler that records the means of each pass and the results of each test of fit. Copies
-/// share what they record, so the handler of a trainer and the variable are one:
+/// share one record, so the variable sees what the trainer's copy records:
 ///
 ///   lamina::learning_curves curves;
 ///   lamina::trainer t{model, adam, {.on_event = curves}};
@@ -92,7 +92,7 @@ class learning_curves {
     }
     return s;
   }
-  /// Writes csv() to a file, which appears whole or not at all.
+  /// Writes csv() to a file. The file is complete or does not exist.
   LAMINA_COLD void save_csv(const file_path& path) const {
     binary_writer to(path.string());
     to.write(csv());

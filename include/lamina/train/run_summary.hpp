@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/run_summary.hpp - what a run of a training loop has done.
+// lamina/train/run_summary.hpp - the result of running a training loop.
 #pragma once
 
 #include <lamina/core/config.hpp>
