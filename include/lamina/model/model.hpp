@@ -359,7 +359,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
 };
 
 // A single guide also reports options in braces. Its parameters are on one line, because clang
-// prints each line in an error. clang-format off
+// prints each line in an error.
+// clang-format off
 template <class P = left_out, class Seed = std::uint64_t, class... More>
 model(const P& = {}, const Seed& = 1, const More&...) -> model<detail::modelled_in<P>>;
 // clang-format on

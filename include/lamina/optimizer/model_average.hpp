@@ -15,20 +15,20 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// The window of a model_average, with Fluid's arguments.
 struct average_window {
-  float rate = 0;  // Fluid: average_window_rate; the window's share of all updates
+  float rate = 0;  // Fluid: average_window_rate; the window's fraction of all updates
   std::int64_t min_average_window = 10000, max_average_window = 10000;
 };
 
 /// Averages parameters over a window that grows with training. After each update of the parameters
-///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision);
-/// the window closes when it holds at least min_average_window values and at least
-/// min(max_average_window, updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart.
-/// The average is (sum_1 + sum_2 + sum_3) divided by the number of values in them, all in double.
-/// Fluid: ModelAverage, average_accumulates.
+///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision); the window
+///   closes when it holds at least min_average_window values and at least min(max_average_window,
+///   updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart. The average is (sum_1 +
+///   sum_2 + sum_3) divided by the number of values in them, all in double. Fluid: ModelAverage,
+///   average_accumulates.
 ///
 ///   model_average average({.rate = 0.15f, .min_average_window = 100});
 ///   for (...) { ...; average.update(parameters); }
-///   { auto averaged = average.apply(parameters); test(); }   // and the parameters are back
+///   { auto averaged = average.apply(parameters); test(); }   // restores the parameters
 class model_average {
  public:
   /// The number of values that sum_1 holds before it is added to sum_2.
@@ -44,7 +44,7 @@ class model_average {
       throw error("lamina: model_average: expected a rate and windows not below 0");
   }
 
-  /// Adds the parameters after one more step; throws lamina::error if their number or sizes
+  /// Adds the parameters after one more step; throws lamina::error if their number or sizes have
   /// changed.
   template <parameter_access Parameters>
   void update(Parameters& parameters) {

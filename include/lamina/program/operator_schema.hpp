@@ -44,14 +44,14 @@ struct attribute_desc {
   const char* text = "";  // default of string
 };
 
-/// The value of an attribute. Lists and strings lie in the program's pools.
+/// The value of an attribute. Lists and strings are stored in the program's pools.
 struct attribute_value {
   double number;
   int offset;
   int count;
 };
 
-/// Fluid's op_role: what part of a training program an operator belongs to.
+/// The part of a training program that an operator belongs to: Fluid's op_role.
 enum class op_role : std::int16_t {
   forward = 0,
   backward = 1,
@@ -106,8 +106,8 @@ struct operator_schema {
   /// for all others, for operators with a duplicable input, and for updates that read norms.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
-  /// The same schema without these functions, for run-time tables. Otherwise the compiler would
-  /// generate code for functions that only constant evaluation or the executor calls.
+  /// A copy of the schema without these functions, for run-time tables. With them, the compiler
+  /// would generate code for functions that only constant evaluation or the executor calls.
   const operator_schema* bare;
   operator_facts facts;
 };

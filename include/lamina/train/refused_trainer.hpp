@@ -89,7 +89,8 @@ using rule_in = typename trained<M, O, Options>::rule;
 }  // namespace detail
 
 // A single guide also accepts options in braces. Its parameters are on one line, because clang
-// prints each line in an error. clang-format off
+// prints each line in an error.
+// clang-format off
 template <class M = left_out, class O = left_out, class Options = train_options>
 trainer(const M& = {}, const O& = {}, const Options& = {})
     -> trainer<detail::net_in<M, O, Options>, detail::rule_in<M, O, Options>>;

@@ -91,7 +91,8 @@ using evaluated_in = typename evaluated<First>::program;
 }  // namespace detail
 
 // A single guide also accepts options in braces. Its parameters are on one line, because clang
-// prints each line in an error. clang-format off
+// prints each line in an error.
+// clang-format off
 template <class M = left_out, class Options = evaluator_options>
 evaluator(const M& = {}, const Options& = {}) -> evaluator<detail::evaluated_in<M>>;
 // clang-format on
