@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid_training.hpp - training programs in Fluid's form: they train in PaddlePaddle and,
-// after reading, in the executor.
+// lamina/io/fluid_training.hpp - converts training programs to Fluid's form: they train in
+// PaddlePaddle and, after reading, in the executor.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -62,7 +62,7 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
 
 }  // namespace detail
 
-/// A network with its gradients and the updates of an optimizer, in Fluid's operators: gradient
+/// Converts a network, its gradients and the updates of an optimizer to Fluid's operators: gradient
 /// clip, then decay, then one update operator per parameter, which reads the learning rate from the
 /// variable learning_rate_0. The startup program fills parameters, accumulators, powers of beta and
 /// the learning rate; a schedule becomes operators that compute the rate from a step counter.

@@ -16,7 +16,7 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 #if LAMINA_HAS_ZLIB
-/// The decompressed content of all streams of `packed`, whose headers zlib knows by `window`.
+/// Decompresses all streams of `packed`; `window` tells zlib the kind of their headers.
 inline std::string unpack_streams(std::string_view packed, const std::string& path, int window) {
   struct inflating {
     z_stream stream{};
@@ -55,8 +55,8 @@ inline std::string unpack_streams(std::string_view packed, const std::string& pa
 }
 #endif
 
-/// The decompressed content of all members of `packed`. Throws format_error for a stream that ends
-/// early, fails its checksum or is followed by other bytes; offsets are those in `packed`.
+/// Decompresses all members of `packed`. Throws format_error for a stream that ends early, fails
+/// its checksum or is followed by other bytes; offsets refer to `packed`.
 inline std::string unpack_gzip(std::string_view packed, const std::string& path) {
 #if LAMINA_HAS_ZLIB
   return unpack_streams(packed, path, 16 + MAX_WBITS);

@@ -19,16 +19,16 @@ namespace lamina::inline LAMINA_ABI::detail {
 
 /// The operators of one call of minimize, except the gradients.
 struct minimize_group {
-  const operator_desc* seed = nullptr;      // makes the gradient of the cost
+  const operator_desc* seed = nullptr;      // begins the gradient of the cost
   int cost = -1;                            // a variable
   const operator_desc* schedule = nullptr;  // counts the steps and computes the learning rate
   const operator_desc* product = nullptr;   // of a variable of the program and the correction
   std::vector<const operator_desc*> scales = {}, updates = {};
 };
 
-/// Finds these operators by their roles. One call follows one pattern: decayed_learning_rate, the
-/// gradient of the cost, gradients, gradient_scale, updates. Blocks of gradients belong to it, and
-/// so do the copies `x@STEP` at the beginning of a loop's body.
+/// Finds these operators by their roles. Each call follows the same pattern: decayed_learning_rate,
+/// the gradient of the cost, gradients, gradient_scale, updates. Blocks of gradients belong to it,
+/// and so do the copies `x@STEP` at the beginning of a loop's body.
 class minimize_groups {
  public:
   /// Throws an error that names the operator.
