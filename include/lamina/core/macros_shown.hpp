@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/macros_shown.hpp - brings back the macros that macros_hidden.hpp hid.
-//
-// In the opposite order, so that each list can be compared with the other.
-// No #pragma once: each include of another library stands between both.
+// lamina/core/macros_shown.hpp - restores the macros that macros_hidden.hpp hid.  The list has the
+// same order as there reversed, so that both can be compared. There is no #pragma once: each
+// include of another library is enclosed by both headers.
 
 #include <lamina/core/config.hpp>
 

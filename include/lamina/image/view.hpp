@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/view.hpp - a view of the pixels of an image in memory that it does not own.
+// lamina/image/view.hpp - a view of an image in memory that it does not own.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,8 +29,8 @@ struct view {
   float& operator()(int channel, int y, int x) const { return row(channel, y)[x]; }
 };
 
-/// The lightness of a pixel. For three channels it is 0.299 red + 0.587 green + 0.114 blue (ITU-R
-/// BT.601), otherwise the mean of the channels.
+/// Returns the lightness of a pixel. For three channels it is 0.299 red + 0.587 green + 0.114 blue
+/// (ITU-R BT.601), otherwise the mean of the channels.
 inline float lightness(const view& image, std::size_t pixel) {
   const std::size_t plane = image.plane();
   if (image.channels == 3)

@@ -31,8 +31,7 @@ namespace lamina::inline LAMINA_ABI {
 /// Throws format_error, with the offset in the file, for:
 ///  - blocks that are missing or in a cycle;
 ///  - a variable that no block declares, or that one block declares twice;
-///  - operators of unknown type, with slots that none of their known forms has, or with attributes
-///    of
+///  - operators of unknown type, with slots that their forms do not have, or with attributes of
 ///    another type.
 class loaded_program {
  public:

@@ -17,10 +17,10 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   rate = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
-///   param -= rate * moment1 / (sqrt(moment2) + epsilon) A sparse gradient (embedding with
-///   is_sparse) is zero in the rows that it does not contain; with lazy_mode the other rows, and
-///   their moments, do not change. Source: Kingma and Ba 2014, the form at the end of section 2;
-///   Fluid: adam.
+///   param -= rate * moment1 / (sqrt(moment2) + epsilon)
+/// A sparse gradient (embedding with is_sparse) is zero in the rows that it does not contain; with
+/// lazy_mode the other rows, and their moments, do not change. Source: Kingma and Ba 2014, the form
+/// at the end of section 2; Fluid: adam.
 struct adam final : rule<adam> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;

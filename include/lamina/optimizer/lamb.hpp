@@ -13,13 +13,12 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// With the L2 norms of the whole parameter and of u (if one of them is 0, their ratio is replaced
-/// by 1),
+/// With the L2 norms of the whole parameter and of u; if one of them is 0, their ratio is 1:
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   u = moment1 / (sqrt(moment2) + epsilon) + lamb_weight_decay * param
-///   param -= learning_rate * |param| / |u| * u without a correction of the bias. Source: You et
-///   al. 2019; Fluid: lamb.
+///   param -= learning_rate * |param| / |u| * u
+/// There is no bias correction. Source: You et al. 2019; Fluid: lamb.
 struct lamb final : rule<lamb> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float lamb_weight_decay = 0.01f;

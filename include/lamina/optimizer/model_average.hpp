@@ -20,11 +20,11 @@ struct average_window {
 };
 
 /// Averages parameters over a window that grows with training. After each update of the parameters
-///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision); the window
-///   closes when it holds at least min_average_window values and at least min(max_average_window,
-///   updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart. The average is (sum_1 +
-///   sum_2 + sum_3) divided by the number of values in them, all in double. Fluid: ModelAverage,
-///   average_accumulates.
+///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision);
+/// the window closes when it holds at least min_average_window values and at least
+/// min(max_average_window, updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart.
+/// The average is (sum_1 + sum_2 + sum_3) divided by the number of values in them, all in double.
+/// Fluid: ModelAverage, average_accumulates.
 ///
 ///   model_average average({.rate = 0.15f, .min_average_window = 100});
 ///   for (...) { ...; average.update(parameters); }

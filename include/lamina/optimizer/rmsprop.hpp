@@ -15,8 +15,9 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// mean_square = rho * mean_square + (1 - rho) * grad^2
 ///   moment = momentum * moment + learning_rate * grad / sqrt(mean_square + epsilon)
-///   param -= moment Centered: mean_grad = rho * mean_grad + (1 - rho) * grad, and the divisor is
-///   sqrt(max(mean_square - mean_grad^2, 0) + epsilon). Source: Hinton's lectures; Fluid: rmsprop.
+///   param -= moment
+/// Centered: mean_grad = rho * mean_grad + (1 - rho) * grad, and the divisor is
+/// sqrt(max(mean_square - mean_grad^2, 0) + epsilon). Source: Hinton's lectures; Fluid: rmsprop.
 struct rmsprop final : rule<rmsprop> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
   float rho = 0.95f, epsilon = 1e-6f;

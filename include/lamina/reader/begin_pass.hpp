@@ -20,8 +20,8 @@ namespace lamina::inline LAMINA_ABI::reader {
 // A reader is anything that can be read again from its beginning:
 //   - a callable without arguments that returns a range: a coroutine function, a lambda;
 //   - a callable that takes the number of the pass, a std::uint64_t, and returns a range;
-//   - a copyable range: std::vector<T>, a lamina::dataset table. Readers have no base class. The
-//     end of a range is the end of the pass.
+//   - a copyable range: std::vector<T>, a lamina::dataset table.
+// Readers have no base class. The end of a range is the end of the pass.
 //
 // Position. The stream of a pass depends only on the reader and the pass number. begin_pass gives
 // the number to the reader, and every decorator passes it on to the reader that it decorates

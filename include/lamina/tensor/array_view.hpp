@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/array_view.hpp - a view of rows in memory that it does not own, with a shape.
+// lamina/tensor/array_view.hpp - a view of rows in memory that it does not own.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
 /// The result of `activation<"name">()`: a variable in a machine's memory, without a copy. Inner
 /// dimensions are contiguous; rows of the outermost dimension are `stride()` elements apart.
 /// Converts to xtensor's xarray, as a copy. If `contiguous()`, xt::adapt makes an expression from
-/// `data()`, `size()` and the shape. An index outside of the shape throws lamina::error, unless
+/// `data()`, `size()` and the shape. An index outside of the shape throws lamina::error unless
 /// NDEBUG is defined.
 template <class T, std::size_t Rank>
 class array_view {
@@ -101,7 +101,7 @@ class array_view {
   iterator begin() const { return {this, 0}; }
   iterator end() const { return {this, size()}; }
 
-  /// A copy as an array of another library, made by its `from_shape`.
+  /// Copies the view to an array of another library, made by its `from_shape`.
   template <class A>
   requires detail::made_from_shape<A, T>
   operator A() const {  // NOLINT: an array converts

@@ -38,14 +38,13 @@ struct early_stopping_options {
 
 /// Compares the result of each test with the best one so far, and keeps the parameters of the best.
 ///
-///   lamina::early_stopping early{model,
-///                                {.patience = 3, .metric = "accuracy", .is =
-///                                lamina::better::larger}};
+///   lamina::early_stopping early{
+///       model, {.patience = 3, .metric = "accuracy", .is = lamina::better::larger}};
 ///   for (int epoch = 0; epoch < 100; ++epoch) {
 ///     t.pass(batches);
 ///     if (early(evaluator.test(validation))) break;
 ///   }
-///   early.restore();   // also if the loop reached its last epoch
+///   early.restore();   // the parameters of the best test
 template <program_type P>
 class early_stopping {
  public:
