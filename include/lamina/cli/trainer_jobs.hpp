@@ -132,7 +132,7 @@ class train_job final : pass_listener {
     if (flags_.save_dir.empty()) return;
     const pass_folder folder(flags_.save_dir, pass);
     folder.begin();
-    program_.save_trainer(folder.trainer());  // brings the parameters back from a device
+    program_.save_trainer(folder.trainer());  // copies the parameters from a device first
     program_.save_model(folder.model());
     folder.finish(config_);
     if (flags_.save_only_one && saved_ >= 0) {

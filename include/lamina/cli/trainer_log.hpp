@@ -78,7 +78,7 @@ struct cost_sum {
     samples += count;
     sum += mean_cost * static_cast<double>(count);
   }
-  /// The mean cost per sample; 0 without samples.
+  /// Returns the mean cost per sample; 0 without samples.
   double mean() const { return samples > 0 ? sum / static_cast<double>(samples) : 0; }
 };
 

@@ -172,8 +172,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   return x * (t * p / q);
 }
 
-// The error function of doubles. Beyond 6 the nearest double is 1. For far larger arguments and for
-// NaN, xsimd 8 would convert to integers outside of their range, so both are replaced first.
+// Returns the error function of doubles. Beyond 6 the nearest double is 1. For far larger arguments
+// and for NaN, xsimd 8 would convert to integers outside of their range, so both are replaced
+// first.
 template <class T>
 LAMINA_INLINE T double_erf(T x) {
   const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
@@ -199,9 +200,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   return call_max(T(-1.f), call_min(T(1.f), y * p / q));
 }
 
-// The error function as a quotient of polynomials in y, which is x limited to [-4.2, 4.2]. The
-// largest relative error of the polynomials is 6e-8. Near the ends the quotient is slightly above
-// 1, so the result is limited to exactly 1.
+// Returns the error function as a quotient of polynomials in y, which is x limited to [-4.2, 4.2].
+// The largest relative error of the polynomials is 6e-8. Near the ends the quotient is slightly
+// above 1, so the result is limited to exactly 1.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   const T y = call_max(T(-4.2f), call_min(T(4.2f), x));

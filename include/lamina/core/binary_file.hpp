@@ -94,7 +94,7 @@ class binary_writer {
   template <class T>
   requires std::is_arithmetic_v<T>
   void number(T value) { write(&value, sizeof value); }
-  /// The number of bytes written so far.
+  /// Returns the number of bytes written so far.
   std::uint64_t offset() const { return written_; }
 
   /// Renames the file to its target.

@@ -37,7 +37,7 @@ struct fixed_string {
   /// Whether it replaces a name that was reported, so that no further error must follow.
   constexpr bool is_refused() const { return text[N - 1] != 0; }
 
-  /// The characters without the terminating zero.
+  /// Returns the characters without the terminating zero.
   constexpr std::string_view view() const { return {text, N - 1}; }
   constexpr bool operator==(const fixed_string&) const = default;
 };

@@ -187,7 +187,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T abs(T x) {
   else
     return detail::call_abs(x);
 }
-/// The smaller of x and y; y if either is NaN.
+/// Returns the smaller of x and y; y if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T min LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)
@@ -195,7 +195,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T min LAMINA_NO_MACRO(T x, T y) {
   else
     return detail::call_min(x, y);
 }
-/// The larger of x and y; y if either is NaN.
+/// Returns the larger of x and y; y if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T max LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)

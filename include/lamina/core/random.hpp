@@ -30,7 +30,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A random number of U(low, high) for one element.
+/// Returns a random number of U(low, high) for one element.
 LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t stream,
                                             std::uint64_t index, float low, float high) {
   return low + (high - low) * uniform_at(seed, stream, index);
@@ -54,7 +54,8 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
-/// A random number of N(0, 1) for one element, from words 0 and 1 of philox(seed, stream, index).
+/// Returns a random number of N(0, 1) for one element, from words 0 and 1 of philox(seed, stream,
+/// index).
 LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream,
                                         std::uint64_t index) {
   const random_words w = philox(seed, stream, index);
@@ -81,7 +82,7 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
 LAMINA_FN constexpr std::uint64_t later_stream(std::uint64_t first, std::uint64_t iteration) {
   return first + (iteration << 40);
 }
-/// The stream of the n-th dropout operator of a program.
+/// Returns the stream of the n-th dropout operator of a program.
 LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n, std::uint64_t iteration = 0) {
   return later_stream(n + (std::uint64_t{1} << 32), iteration);
 }
@@ -94,7 +95,7 @@ enum class random_type : std::uint8_t {
   uniform_like,
   normal_like
 };
-/// The stream of the n-th operator of a type, like dropout_stream.
+/// Returns the stream of the n-th operator of a type, like dropout_stream.
 LAMINA_FN constexpr std::uint64_t random_stream(random_type type, std::uint64_t n,
                                                 std::uint64_t iteration = 0) {
   return later_stream(n + (static_cast<std::uint64_t>(type) << 33), iteration);

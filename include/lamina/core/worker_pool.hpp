@@ -31,7 +31,7 @@ class worker_pool {
   worker_pool& operator=(const worker_pool&) = delete;
   ~worker_pool() { end(); }
 
-  /// The number of tasks per round.
+  /// Returns the number of tasks per round.
   int size() const { return workers_ + 1; }
 
   /// Runs one round and waits for its end; rethrows the first exception of a task.

@@ -167,26 +167,29 @@ table<source> read(const std::string& path, std::initializer_list<const char*> n
 
 }  // namespace detail
 
-/// The 50,000 training images of CIFAR-10, labels 0 to 9. `path` is a folder of the binary version,
-/// with data_batch_1.bin to data_batch_5.bin, whose records consist of a label and 3,072 pixels; or
-/// the archive of the Python version, cifar-10-python.tar.gz, whose batches are read in the order
-/// of the archive, as PaddlePaddle does. Errors: lamina::error for a file that does not exist;
-/// format_error for a file that ends within a record, is empty, or has a label above 9, and for a
-/// damaged archive or pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
+/// Returns the 50,000 training images of CIFAR-10, labels 0 to 9. `path` is a folder of the binary
+/// version, with data_batch_1.bin to data_batch_5.bin, whose records consist of a label and 3,072
+/// pixels; or the archive of the Python version, cifar-10-python.tar.gz, whose batches are read in
+/// the order of the archive, as PaddlePaddle does. Errors: lamina::error for a file that does not
+/// exist; format_error for a file that ends within a record, is empty, or has a label above 9, and
+/// for a damaged archive or pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
 LAMINA_API table<source> train10(const std::string& path);
 
-/// The 10,000 test images of CIFAR-10: test_batch.bin, or the archive. Fluid: dataset.cifar.test10.
+/// Returns the 10,000 test images of CIFAR-10: test_batch.bin, or the archive. Fluid:
+/// dataset.cifar.test10.
 inline table<source> test10(const std::string& path) {
   return detail::read(path, {"test_batch.bin"}, {10}, "test_batch");
 }
 
-/// The 50,000 training images of CIFAR-100, labels 0 to 99: train.bin, whose records have a coarse
-/// label of 0 to 19 before the label; or cifar-100-python.tar.gz. Fluid: dataset.cifar.train100.
+/// Returns the 50,000 training images of CIFAR-100, labels 0 to 99: train.bin, whose records have a
+/// coarse label of 0 to 19 before the label; or cifar-100-python.tar.gz. Fluid:
+/// dataset.cifar.train100.
 inline table<source> train100(const std::string& path) {
   return detail::read(path, {"train.bin"}, {20, 100}, "train");
 }
 
-/// The 10,000 test images of CIFAR-100: test.bin, or the archive. Fluid: dataset.cifar.test100.
+/// Returns the 10,000 test images of CIFAR-100: test.bin, or the archive. Fluid:
+/// dataset.cifar.test100.
 inline table<source> test100(const std::string& path) {
   return detail::read(path, {"test.bin"}, {20, 100}, "test");
 }

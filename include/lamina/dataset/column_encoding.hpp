@@ -73,7 +73,7 @@ class column_encoding {
     *this = std::move(fresh);
   }
 
-  /// The encoded value of a number: (value - mean) / deviation.
+  /// Returns the encoded value of a number: (value - mean) / deviation.
   float number(std::string_view column, double value) const {
     return scaled(of(column, false), value);
   }

@@ -71,13 +71,13 @@ std::string find(const std::string& directory, const std::string& name) {
 
 }  // namespace detail
 
-/// The 60,000 training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, each plain
-/// or with .gz, in `directory`. Fluid: dataset.mnist.train.
+/// Returns the 60,000 training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, each
+/// plain or with .gz, in `directory`. Fluid: dataset.mnist.train.
 inline table<source> train(const std::string& directory) {
   return detail::read_pair(directory, "train");
 }
 
-/// The 10,000 test images: t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte.
+/// Returns the 10,000 test images: t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte.
 inline table<source> test(const std::string& directory) {
   return detail::read_pair(directory, "t10k");
 }

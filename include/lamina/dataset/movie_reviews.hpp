@@ -114,7 +114,7 @@ class source {
     return {{first, last}, data_->labels[row]};
   }
 
-  /// The dictionary of the training sentences.
+  /// Returns the dictionary of the training sentences.
   const dictionary& words() const { return data_->words; }
   /// Return the first 90 % of the shuffled sentences, and the rest.
   table<source> train() const { return {*this, 0, data_->train_count}; }

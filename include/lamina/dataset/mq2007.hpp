@@ -115,12 +115,12 @@ LAMINA_COLD inline source read(const std::string& path) {
   return source({path, {}, read_bytes(path)});
 }
 
-/// The training queries: Fold1/train.txt in the folder that MQ2007.rar unpacks to (MQ2007/MQ2007).
-/// Fluid: dataset.mq2007.train.
+/// Returns the training queries: Fold1/train.txt in the folder that MQ2007.rar unpacks to
+/// (MQ2007/MQ2007). Fluid: dataset.mq2007.train.
 LAMINA_COLD inline source train(const std::string& folder) {
   return read((std::filesystem::path(folder) / "Fold1" / "train.txt").string());
 }
-/// The test queries: Fold1/test.txt. Fluid: dataset.mq2007.test.
+/// Returns the test queries: Fold1/test.txt. Fluid: dataset.mq2007.test.
 LAMINA_COLD inline source test(const std::string& folder) {
   return read((std::filesystem::path(folder) / "Fold1" / "test.txt").string());
 }

@@ -40,9 +40,9 @@ class vocabulary {
   /// line. Error: an `unknown` id without a word.
   LAMINA_API LAMINA_COLD vocabulary(std::vector<std::string> words, std::int64_t unknown);
 
-  /// The number of ids.
+  /// Returns the number of ids.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
-  /// The id of words that the vocabulary does not contain.
+  /// Returns the id of words that the vocabulary does not contain.
   std::int64_t unknown() const { return unknown_; }
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 

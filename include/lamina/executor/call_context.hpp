@@ -50,7 +50,7 @@ class call_context {
         rows_(rows),
         history_(history) {}
 
-  /// The schema of the operator.
+  /// Returns the schema of the operator.
   const operator_schema& schema() const { return *op_.schema; }
   /// Seeds and switches of this run.
   const run_options& options() const { return options_; }
@@ -67,13 +67,13 @@ class call_context {
   int count(std::string_view slot) const { return find(slot, true).count; }
   /// Whether an input slot holds a variable.
   bool has(std::string_view slot, int i = 0) const { return input_variable(slot, i) >= 0; }
-  /// The value in an input slot.
+  /// Returns the value in an input slot.
   const tensor& input(std::string_view slot, int i = 0) const {
     const int v = input_variable(slot, i);
     if (v < 0) fail("expected a variable in the input slot " + quoted(slot) + ", found none");
     return value_of(v);
   }
-  /// A floating value in an input slot.
+  /// Returns a floating value in an input slot.
   const array& real(std::string_view slot, int i = 0) const {
     const tensor& t = input(slot, i);
     if (t.type() == dtype::float64 && dtype_of<Real> == dtype::float32)
@@ -83,7 +83,7 @@ class call_context {
            lamina::name_of(t.type()));
     return t.template as<Real>();
   }
-  /// An integer value in an input slot.
+  /// Returns an integer value in an input slot.
   xt::xarray<std::int64_t> integers(std::string_view slot, int i = 0) const {
     return input(slot, i).template cast<std::int64_t>();
   }
@@ -112,7 +112,7 @@ class call_context {
     return rows_of_selected(input_variable(slot, i));
   }
 
-  /// The array of tensors in an input slot.
+  /// Returns the array of tensors in an input slot.
   std::vector<lod_tensor>& array_of(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(input_variable(slot, 0))];
   }
@@ -123,7 +123,7 @@ class call_context {
   int output_count(std::string_view slot) const { return find(slot, false).count; }
   /// Whether the program uses an output.
   bool wants(std::string_view slot, int i = 0) const { return output_variable(slot, i) >= 0; }
-  /// The description of an output that the program uses.
+  /// Returns the description of an output that the program uses.
   const variable_desc& output_desc(std::string_view slot, int i = 0) const {
     return program_.variables[output_variable(slot, i)];
   }
@@ -145,7 +145,7 @@ class call_context {
   std::set<std::int64_t>* selected_output(std::string_view slot) const {
     return rows_of_selected(output_variable(slot, 0));
   }
-  /// The array of tensors in an output slot.
+  /// Returns the array of tensors in an output slot.
   std::vector<lod_tensor>& array_output(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(output_variable(slot, 0))];
   }
@@ -205,7 +205,7 @@ class call_context {
     return static_cast<int>(attribute(name, otherwise));
   }
   bool flag(std::string_view name) const { return attribute(name) != 0; }
-  /// A text attribute.
+  /// Returns a text attribute.
   std::string text(std::string_view name) const {
     const int i = find_attribute(name);
     if (i < 0) return {};
@@ -213,14 +213,14 @@ class call_context {
     const attribute_value& a = program_.attributes[op_.attributes + i];
     return std::string(program_.characters + a.offset, static_cast<std::size_t>(a.count));
   }
-  /// A list of integers.
+  /// Returns a list of integers.
   std::vector<int> integer_list(std::string_view name) const {
     const int i = find_attribute(name);
     if (i < 0 || op_.attributes < 0) return {};
     const attribute_value& a = program_.attributes[op_.attributes + i];
     return {program_.integers + a.offset, program_.integers + a.offset + a.count};
   }
-  /// A list of reals.
+  /// Returns a list of reals.
   std::vector<float> real_list(std::string_view name) const {
     const int i = find_attribute(name);
     if (i < 0 || op_.attributes < 0) return {};

@@ -35,13 +35,13 @@ struct matrix {
   }
 };
 
-/// The shape of an xtensor array.
+/// Returns the shape of an xtensor array.
 template <class A>
 tensor_shape shape_of(const A& a) {
   return tensor_shape(a.shape().begin(), a.shape().end());
 }
 
-/// An array of zeros.
+/// Returns an array of zeros.
 template <class T>
 xt::xarray<T> zeros(const tensor_shape& shape) {
   xt::xarray<T> a = xt::xarray<T>::from_shape(shape);

@@ -122,7 +122,7 @@ struct matrix_product {
     }
   }
 
-  /// The transpose of a matrix [rows, columns].
+  /// Returns the transpose of a matrix [rows, columns].
   static std::vector<Real> transposed(const Real* from, std::size_t rows, std::size_t columns) {
     std::vector<Real> to(rows * columns);
     for (std::size_t i = 0; i < rows; ++i)

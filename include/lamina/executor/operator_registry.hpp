@@ -78,7 +78,7 @@ class operator_registry {
   std::map<std::string_view, std::vector<const operator_schema*>> forms_;
 };
 
-/// The operators of the library.
+/// Returns the operators of the library.
 inline const operator_registry& known_operators() {
   static const operator_registry all;
   return all;

@@ -47,7 +47,7 @@ class run_memory {
 
   /// Returns the storage for a variable that is not in a scope.
   lod_tensor& local(int variable) { return local_[at(variable)]; }
-  /// The operators of a block, in order.
+  /// Returns the operators of a block, in order.
   const std::vector<int>& operators(int block) const { return operators_[at(block)]; }
 
   /// Starts a block: empties its arrays.

@@ -30,7 +30,7 @@ concept holds_floats = requires(T& t) {
     !requires { std::tuple_size<T>::value; } ||
     requires { requires std::tuple_size<T>::value == N; });
 
-/// The pixels of a sample: its field `image`, or the sample itself.
+/// Returns the pixels of a sample: its field `image`, or the sample itself.
 template <class S>
 auto& pixels_of(S& sample) {
   if constexpr (requires { sample.image; })

@@ -29,7 +29,7 @@ namespace lamina::inline LAMINA_ABI::image {
 
 /// Options of read_picture and load.
 struct read_options {
-  float background = 1;  ///< the colour behind transparent pixels: 0 is black, 1 is white
+  float background = 1;  ///< the colour that replaces transparency: 0 is black, 1 white
   image::fit fit = image::fit::cover;  ///< how load() fits an image of another size
 };
 
@@ -78,7 +78,7 @@ class folder_table : public dataset::table<files_source> {
   folder_table(std::vector<labelled_file> files, std::vector<std::string> classes)
       : folder_table(files.size(), std::move(files), std::move(classes)) {}
 
-  /// The names of the classes: the folder's subfolders.
+  /// Returns the names of the classes: the folder's subfolders.
   const std::vector<std::string>& classes() const { return classes_; }
 
  private:
@@ -93,7 +93,7 @@ class folder_table : public dataset::table<files_source> {
 
 namespace detail {
 
-/// The extension of a file in lower case, such as ".jpg".
+/// Returns the extension of a file in lower case, such as ".jpg".
 inline std::string extension_of(const std::filesystem::path& path) {
   std::string end = path.extension().string();
   for (char& c : end)

@@ -14,18 +14,18 @@ struct view {
   float* data = nullptr;
   int channels = 0, height = 0, width = 0;
 
-  /// The number of pixels of one channel.
+  /// Returns the number of pixels of one channel.
   std::size_t plane() const {
     return static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
   }
-  /// The number of floats.
+  /// Returns the number of floats.
   std::size_t size() const { return static_cast<std::size_t>(channels) * plane(); }
-  /// The first pixel of a row.
+  /// Returns the first pixel of a row.
   float* row(int channel, int y) const {
     return data + static_cast<std::size_t>(channel) * plane() +
            static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
   }
-  /// A pixel; the indices are not checked.
+  /// Returns a pixel; the indices are not checked.
   float& operator()(int channel, int y, int x) const { return row(channel, y)[x]; }
 };
 

@@ -31,7 +31,7 @@ namespace detail {
 template <class Opt>
 constexpr bool ignores_rate = std::string_view(Opt::type) == "adadelta";
 
-/// The learning rate of an optimizer.
+/// Returns the learning rate of an optimizer.
 template <class Opt>
 optimizer::learning_rate fluid_rate_of(const Opt& opt) {
   if constexpr (ignores_rate<Opt>)
@@ -42,7 +42,7 @@ optimizer::learning_rate fluid_rate_of(const Opt& opt) {
     return optimizer::traits<Opt>::scalars(opt, 0)[0];
 }
 
-/// The scalar arguments of the update of one parameter in the first step.
+/// Returns the scalar arguments of the update of one parameter in the first step.
 template <class Opt>
 update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   using traits = optimizer::traits<Opt>;

@@ -56,7 +56,7 @@ class loaded_program {
 
   /// Returns the contents of the file, including feed and fetch operators.
   const program_message& message() const { return message_; }
-  /// The name of the file in errors.
+  /// Returns the name of the file in errors.
   const std::string& source() const { return source_; }
 
   /// Returns the names of the fed variables in the order of the feed operators, without fields of
@@ -72,7 +72,7 @@ class loaded_program {
       if (made_.variables[at(v)].persistable) found.push_back(v);
     return names_of(found);
   }
-  /// The description of a variable of block 0 in the file, or null.
+  /// Returns the description of a variable of block 0 in the file, or null.
   const variable_message* find(std::string_view name) const {
     return message_.blocks[0].find(name);
   }

@@ -24,8 +24,8 @@ struct missing_view : array_view<float, 1> {
   }
 };
 
-/// A view of variable V in a machine's memory, with the variable's own shape and without a copy. It
-/// is valid until the next run with more rows. Weights in panels have no such view:
+/// Returns a view of variable V in a machine's memory, with the variable's own shape and without a
+/// copy. It is valid until the next run with more rows. Weights in panels have no such view:
 /// model::parameter copies them.
 template <class P, int V, class Machine = engine::cpu::machine<P>>
 auto activation_view(Machine& m) {

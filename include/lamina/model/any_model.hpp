@@ -63,7 +63,7 @@ LAMINA_API_COLD any_variable describe_variable(const program_view& p, int v, std
 LAMINA_API_COLD std::string layer_name(const program_view& p, int name);
 LAMINA_API_COLD std::string names_of(const std::vector<any_variable>& all);
 LAMINA_API_COLD std::vector<any_variable> inputs_of(const program_view& p);
-/// The layers that the user named, and the variables that the program returns.
+/// Returns the layers that the user named, and the variables that the program returns.
 LAMINA_API_COLD std::vector<any_variable> outputs_of(const program_view& p);
 
 /// By variable in variable_table: a bit mask of the data layers that it depends on.
@@ -329,9 +329,9 @@ class any_evaluator {
                   v.from + r * v.stride_bytes, v.row_bytes);
     return made;
   }
-  /// The lengths of the sequences that the rows of an activation form. Level 0 is the outermost, -1
-  /// the innermost: of nested sequences, level 0 has the number of inner sequences of each sample,
-  /// level 1 the length of each inner sequence.
+  /// Returns the lengths of the sequences that the rows of an activation form. Level 0 is the
+  /// outermost, -1 the innermost: of nested sequences, level 0 has the number of inner sequences of
+  /// each sample, level 1 the length of each inner sequence.
   std::vector<int> lengths(std::string_view name, int level = -1) {
     return run_->lengths(name, level);
   }
@@ -364,11 +364,11 @@ class any_model {
   any_model(const any_model&) = default;  // no moves, which would leave a model without a program
   any_model& operator=(const any_model&) = default;
 
-  /// The data layers, in their order.
+  /// Returns the data layers, in their order.
   LAMINA_API LAMINA_COLD std::vector<any_variable> inputs() const;
   /// Describes the layers with a name, and the variables that the program returns.
   LAMINA_API LAMINA_COLD std::vector<any_variable> outputs() const;
-  /// The parameters, in the order of creation.
+  /// Returns the parameters, in the order of creation.
   LAMINA_API LAMINA_COLD std::vector<any_variable> parameters() const;
 
   /// Makes an evaluator of this model; use one per thread, without a lock.

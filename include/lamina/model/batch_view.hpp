@@ -56,8 +56,8 @@ struct batch_view {
   const std::byte* data[bound(layers)] = {};
   engine::domain_rows<domains> rows;
 
-  /// A mini-batch without sequences: one array per data layer. `first_row` is the position of its
-  /// first sample in a larger mini-batch.
+  /// Makes a mini-batch without sequences: one array per data layer. `first_row` is the position of
+  /// its first sample in a larger mini-batch.
   static batch_view dense(int rows, const void* const* arrays, std::int64_t first_row = 0) {
     batch_view b;
     b.rows = engine::domain_rows<domains>(rows, first_row);
@@ -74,7 +74,7 @@ struct batch_view {
 
   int size() const { return rows.count[batch::domain]; }
 
-  /// The number of samples and sequence elements before a sample.
+  /// Returns the number of samples and sequence elements before a sample.
   std::int64_t count_before(int sample) const {
     int begins[bound(domains)] = {};
     begins[batch::domain] = sample;
@@ -108,7 +108,7 @@ struct batch_view {
     const std::int64_t sample = sample_of(domain, row);
     return sample < 0 || domain <= batch::domain ? -1 : row - first_row(domain, sample);
   }
-  /// The first row of a domain that belongs to a sample.
+  /// Returns the first row of a domain that belongs to a sample.
   std::int64_t first_row(int domain, std::int64_t sample) const {
     if (domain <= batch::domain) return sample;
     const int* const offsets = rows.offsets[domain];

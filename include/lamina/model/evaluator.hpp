@@ -47,12 +47,12 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       : machine_({m.memory_of_all(), nullptr, nullptr}), seed_(seed), rows_read_(m) {
     detail::initialise_state<P>(machine_);
   }
-  /// An evaluator with its own threads, which share the work of each call: `evaluator e{model,
-  /// {.threads = 2}}`.
+  /// Makes an evaluator with its own threads, which share the work of each call: `evaluator
+  /// e{model, {.threads = 2}}`.
   evaluator(const model<P>& m, const evaluator_options& options) : evaluator(m, options.seed) {
     threads_ = detail::owned_threads(machine_, options.threads);
   }
-  /// An evaluator on a device: `evaluator e{model, lamina::cuda::place{0}}`, with
+  /// Makes an evaluator on a device: `evaluator e{model, lamina::cuda::place{0}}`, with
   /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
   template <class Place>
   requires requires(const Place& at) { at.number; }
@@ -136,7 +136,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     }
   }
 
-  /// The activation of a layer or variable after forward(), as a view in its own shape. The
+  /// Returns the activation of a layer or variable after forward(), as a view in its own shape. The
   /// evaluator always keeps the layers that the user named and the variables that the program
   /// returns; it keeps others only where no later value reuses their memory (otherwise a
   /// compile-time error). Throws lamina::error when the activation depends on data that the last
@@ -193,8 +193,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     }
   }
 
-  /// The cost after forward(). Throws lamina::error for a program without a cost, or if the last
-  /// forward() lacked data that the cost depends on.
+  /// Returns the cost after forward(). Throws lamina::error for a program without a cost, or if the
+  /// last forward() lacked data that the cost depends on.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
@@ -314,7 +314,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// The bit mask of data layers.
+  /// Returns the bit mask of data layers.
   template <int... Layer>
   static constexpr unsigned long long mask_of() {
     bool fed[bound(counts_of<P>.data)] = {};

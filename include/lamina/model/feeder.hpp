@@ -71,7 +71,7 @@ class feeder {
     for (const auto& a : arrays_) sum.add(a.data(), a.size());
     for (const auto& o : offsets_) sum.add(o.data(), o.size() * sizeof(int));
   }
-  /// The mini-batch; valid until the next one is filled.
+  /// Returns the mini-batch; valid until the next one is filled.
   batch_view<P> view() const {
     batch_view<P> v;
     v.rows.count[batch::domain] = rows_;
@@ -163,7 +163,7 @@ class feeder {
     to.resize(at + rows * row_bytes(layer));
     return to.data() + at;
   }
-  /// The number of sequences of a domain before those of sample `row`.
+  /// Returns the number of sequences of a domain before those of sample `row`.
   int offset_count(int domain, int row) const {
     return offsets_[static_cast<std::size_t>(domain)][static_cast<std::size_t>(row)];
   }

@@ -57,8 +57,8 @@ class gradient_machine {
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// A gradient machine on a device: `gradient_machine g{model, lamina::cuda::place{0}}`, with
-  /// <lamina/lamina.cuh>. Each backward() copies the model's parameters to the device.
+  /// Makes a gradient machine on a device: `gradient_machine g{model, lamina::cuda::place{0}}`,
+  /// with <lamina/lamina.cuh>. Each backward() copies the model's parameters to the device.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   gradient_machine(const model<P>& m, const Place& at, std::uint64_t seed = 0)
@@ -144,7 +144,7 @@ class gradient_machine {
   /// Returns the gradient of parameter i in memory, in the layout of the parameter; null if the
   /// cost does not depend on it or the gradient is sparse (selected rows).
   float* gradient_memory(int i) { return machine_.gradient(i); }
-  /// The moving statistics after the last backward().
+  /// Returns the moving statistics after the last backward().
   const moving_statistics<P>& statistics() const { return statistics_; }
   /// Returns the machine, for callers that read metrics.
   Machine& machine() { return machine_; }

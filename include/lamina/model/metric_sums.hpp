@@ -151,13 +151,13 @@ struct metric_rules {
     else
       pass.numerator += step.numerator, pass.denominator += step.denominator;
   }
-  /// The value of a metric; 0 if it has no rows.
+  /// Returns the value of a metric; 0 if it has no rows.
   static double value(const metric_sum& s, int i) {
     const rule& r = all.of[i];
     if (r.quotient) return s.sums.value(r.quotient);
     return s.denominator > 0 ? s.numerator / s.denominator + r.parts.added : 0;
   }
-  /// The value of a scalar variable.
+  /// Returns the value of a scalar variable.
   template <class Machine>
   static double number(Machine& m, int v) {
     const void* const at = m.address(v);

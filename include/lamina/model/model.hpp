@@ -138,10 +138,10 @@ requires(P::desc.count.variables >= 0) class model<P> {
     copy_from(from, tau, written::all.of, written::all.count);
   }
 
-  /// The number of parameters.
+  /// Returns the number of parameters.
   static constexpr int parameter_arrays() { return counts_of<P>.parameters; }
 
-  /// The value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
+  /// Returns the value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
   template <fixed_string Name>
   array<real> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
@@ -236,12 +236,13 @@ requires(P::desc.count.variables >= 0) class model<P> {
     stored_arrays::assign(arrays().find_all(from));
     forget_training();
   }
-  /// The parameters in the form for files.
+  /// Returns the parameters in the form for files.
   stored_arrays arrays() const { return parameters_for_files<P>(memory()); }
 
-  /// The training state that `train` keeps between calls: moments, steps and passes. With it a
-  /// second call with the same type of optimizer continues the training. It holds as much memory as
-  /// the optimizer's accumulators. forget_training() releases it, and the next call begins anew.
+  /// Returns the training state that `train` keeps between calls: moments, steps and passes. With
+  /// it a second call with the same type of optimizer continues the training. It holds as much
+  /// memory as the optimizer's accumulators. forget_training() releases it, and the next call
+  /// begins anew.
   training_memory& training() { return training_; }
   void forget_training() { training_.forget(); }
 
@@ -273,7 +274,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
       return false;
   }
   static int table_of(int i) { return distributed_tables<P>::all.table_of[i]; }
-  /// The owner of parameter i's memory.
+  /// Returns the owner of parameter i's memory.
   const std::shared_ptr<engine::aligned_buffer>& owner(int i) const { return memory(), owners_[i]; }
 
  private:

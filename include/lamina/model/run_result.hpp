@@ -26,7 +26,7 @@ constexpr bool is_metric(int name) {
          P::desc.variables[n.output].kind == variable_kind::temporary;
 }
 
-/// The value of variable V of program P, a single real number, in the memory of a machine.
+/// Returns the value of variable V of program P, a single real number, in the memory of a machine.
 template <class P, int V, class Machine>
 auto number_in(Machine& machine) {
   using number = typename cpp_type_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
@@ -83,7 +83,7 @@ struct test_result {
   double cost = 0;
   std::vector<metric_value> metrics;
 
-  /// The metric of that name; throws lamina::error for an unknown one.
+  /// Returns the metric of that name; throws lamina::error for an unknown one.
   LAMINA_API LAMINA_COLD double metric(std::string_view name) const;
 };
 

@@ -28,14 +28,14 @@ constexpr bool has_parameter_of(int i) {
   delete[] text;
   return found;
 }
-/// The first parameter of program S that none of the models has, or -1.
+/// Returns the first parameter of program S that none of the models has, or -1.
 template <program_type S, program_type... P>
 constexpr int first_unknown_parameter() {
   for (int i = 0; i < counts_of<S>.parameters; ++i)
     if (!(has_parameter_of<S, P>(i) || ...)) return i;
   return -1;
 }
-/// The first parameter that program S writes and that program P does not have, or -1.
+/// Returns the first parameter that program S writes and that program P does not have, or -1.
 template <program_type S, program_type P>
 constexpr int first_foreign_result() {
   constexpr auto written = written_parameters<S>::all;

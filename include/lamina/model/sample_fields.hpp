@@ -35,8 +35,8 @@ struct any_base {
 /// The maximum number of fields of a struct that is a sample.
 inline constexpr int most_fields = 10;
 
-/// The number of brace pairs that an aggregate accepts, at most 11. If S{} is valid, this is the
-/// number of fields, because empty braces can initialise each of them.
+/// Returns the number of brace pairs that an aggregate accepts, at most 11. If S{} is valid, this
+/// is the number of fields, because empty braces can initialise each of them.
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 11;
@@ -51,7 +51,7 @@ constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}}; }) return 2;
   return 1;
 }
-/// The number of fields of a sample if it is known to differ from N; otherwise N.
+/// Returns the number of fields of a sample if it is known to differ from N; otherwise N.
 template <int N, class S>
 constexpr int fields_of() {
   if constexpr (requires { std::tuple_size<S>::value; } && (N != 1 || is_tuple_like<S>)) {
@@ -185,11 +185,11 @@ template <class P, class Sample>
 using field_list_of =
     decltype(with_fields<counts_of<P>.data>(std::declval<const Sample&>(), list_fields()));
 
-/// The index of the first data layer that cannot accept its field of the samples, as far as the
-/// types show, or -1. An integer layer does not accept real numbers, such as float labels or fields
-/// in the wrong order. An array must have the size of its layer. A layer without sequences takes a
-/// number or one container of numbers. A layer of sequences takes up to two nested containers, and
-/// a layer of nested sequences one to three.
+/// Returns the index of the first data layer that cannot accept its field of the samples, as far as
+/// the types show, or -1. An integer layer does not accept real numbers, such as float labels or
+/// fields in the wrong order. An array must have the size of its layer. A layer without sequences
+/// takes a number or one container of numbers. A layer of sequences takes up to two nested
+/// containers, and a layer of nested sequences one to three.
 template <class P, class Fields>
 constexpr int layer_without_field() {
   for (int i = 0; i < counts_of<P>.data; ++i) {

@@ -159,8 +159,8 @@ class static_evaluator {
     if constexpr (fits) set(i, value.data());
   }
 
-  /// The memory of a data layer, all rows without gaps; the caller writes the inputs of forward()
-  /// here.
+  /// Returns the memory of a data layer, all rows without gaps; the caller writes the inputs of
+  /// forward() here.
   template <fixed_string Name>
   auto input() {
     constexpr int i = data_layer<Name>();

@@ -38,13 +38,13 @@ struct tensor_entry {
   std::vector<std::uint64_t> dims;
   raw_bytes bytes;
 
-  /// An entry of one number.
+  /// Makes an entry of one number.
   static tensor_entry number(std::string name, std::uint64_t value) {
     tensor_entry e{std::move(name), dtype::int64, {1}, raw_bytes(8)};
     std::memcpy(e.bytes.data(), &value, 8);
     return e;
   }
-  /// An entry of text.
+  /// Makes an entry of text.
   static tensor_entry letters(std::string name, std::string_view value) {
     return {std::move(name), dtype::uint8, {value.size()}, raw_bytes(value)};
   }
@@ -63,7 +63,7 @@ inline constexpr char tensor_file_version = 2;  // the byte after the magic
 constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
   return (bytes + checksum::stripe - 1) / checksum::stripe * checksum::stripe;
 }
-/// The header's own checksum, computed with its last word as 0.
+/// Returns the header's own checksum, computed with its last word as 0.
 LAMINA_API_COLD std::uint64_t sum_of_header(const char* header, std::size_t size);
 LAMINA_API_COLD void put_number(std::string& to, std::uint64_t value);
 
@@ -77,7 +77,7 @@ class tensor_file_reader {
   /// The steps of read(): read_header() returns the entries without data; then, for each entry in
   /// order, read_data() or verify_data(); finish() then checks the checksum of all data.
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read_header();
-  /// The sizes of the entries' data in bytes.
+  /// Returns the sizes of the entries' data in bytes.
   const std::vector<std::uint64_t>& sizes() const { return sizes_; }
   /// Reads bytes directly into their destination, and adds them to the checksum while they are in
   /// the cache.

@@ -36,7 +36,7 @@ struct adagrad final : rule<adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 1> attributes{"epsilon"};
 
-  /// The initial value of the accumulator.
+  /// Returns the initial value of the accumulator.
   constexpr float initial_state(int /*state*/) const { return initial_accumulator_value; }
 
   /// The scalar arguments of `update` in a step; steps are counted from 0.

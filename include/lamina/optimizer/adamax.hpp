@@ -41,7 +41,8 @@ struct adamax final : rule<adamax> {
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, 0), beta1, beta2, epsilon};
   }
-  /// The two numbers whose powers correct the learning rate; a number 0 means no correction.
+  /// Returns the two numbers whose powers correct the learning rate; a number 0 means no
+  /// correction.
   constexpr std::array<float, 2> powers() const { return {beta1, 0}; }
   /// The equation above, for one element.
   template <class T>

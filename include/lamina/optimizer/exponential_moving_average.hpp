@@ -61,10 +61,10 @@ class exponential_moving_average {
             }};
   }
 
-  /// The number of updates, and the product of their decays.
+  /// Returns the number of updates, and the product of their decays.
   std::int64_t updates() const { return updates_; }
   double decays() const { return decays_; }
-  /// The averages before the division, for inspection and for checkpoints.
+  /// Returns the averages before the division, for inspection and for checkpoints.
   const parameter_sums& sums() const { return sums_; }
   parameter_sums& sums() { return sums_; }
   /// Sets the counters after `sums` were read from a checkpoint.

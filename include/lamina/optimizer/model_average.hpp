@@ -84,7 +84,8 @@ class model_average {
             }};
   }
 
-  /// The counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for inspection and for checkpoints.
+  /// Returns the counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for inspection and for
+  /// checkpoints.
   const counts& counters() const { return counts_; }
   counts& counters() { return counts_; }
   const parameter_sums& sums(int which) const { return sums_[which]; }

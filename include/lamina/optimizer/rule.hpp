@@ -73,7 +73,7 @@ struct rule {
                                                               // scalar 1 on
   static constexpr rows_rule selected_rows = rows_rule::none;
 
-  /// The initial value of an accumulator.
+  /// Returns the initial value of an accumulator.
   constexpr float initial_state(int /*state*/) const { return 0; }
 
   /// Records the gradients of a cost and then the updates, inside a program: see
@@ -193,7 +193,7 @@ struct traits {
   /// The type of the Fluid operator.
   static constexpr const char* type = Opt::type;
 
-  /// The initial value of an accumulator.
+  /// Returns the initial value of an accumulator.
   static constexpr float initial_state(const Opt& opt, int state) {
     return opt.initial_state(state);
   }

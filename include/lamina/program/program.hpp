@@ -147,7 +147,7 @@ __attribute__((error(
 record_function_is_run_by_the_compiler();
 #endif
 
-/// The name in a fault as a type that consists of its characters, for error messages.
+/// Returns the name in a fault as a type that consists of its characters, for error messages.
 template <const auto& P, int... Index>
 auto letters(std::integer_sequence<int, Index...>) -> named<P.characters[P.fault.name + Index]...>;
 template <const auto& P>
@@ -309,12 +309,12 @@ inline constexpr bool is_faulty = P::desc.fault.kind != fault_kind::none;
 /// The common members of every program, recorded or transformed.
 template <class Derived>
 struct program_base {
-  /// The number of scalars in all parameters.
+  /// Returns the number of scalars in all parameters.
   static constexpr long long parameter_count() {
     constexpr long long count = detail::count_scalars<Derived>();
     return count;
   }
-  /// The program as pointers and counts, for run-time code.
+  /// Returns the program as pointers and counts, for run-time code.
   static constexpr program_view view() { return view_of(frozen<>); }
 
  private:

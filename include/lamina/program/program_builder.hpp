@@ -90,7 +90,7 @@ struct program_builder {
   constexpr_vector<name_counter> counters;  // one per user-given name and suffix
   constexpr_vector<key_counter> keys;       // one per kind of layer
   constexpr_vector<own_name_entry> own_names;
-  constexpr_vector<int> made_parameters;       // variables, without those that users named
+  constexpr_vector<int> made_parameters;       // variables with generated names
   constexpr_vector<parameter_origin> origins;  // by parameter: facts from its layer
   constexpr_vector<opened_domain> open_domains;
   constexpr_vector<written_handle>

@@ -151,7 +151,7 @@ struct program_counts {
   constexpr bool operator==(const program_counts&) const = default;
 };
 
-/// The length of an array of n elements: at least 1, because C++ has no arrays of length 0.
+/// Returns the length of an array of n elements: at least 1, because C++ has no arrays of length 0.
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The largest numbers of variables, operators and so on in one program. No array of a plan may
@@ -242,7 +242,7 @@ struct program_view {
   std::uint64_t reading = 0;
 };
 
-/// A view of a program.
+/// Returns a view of a program.
 template <class Program>
 constexpr program_view view_of(const Program& p) {
   return {p.variables,  p.operators, p.arguments, p.attributes, p.dims, p.integers, p.reals,

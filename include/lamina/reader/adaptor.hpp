@@ -53,7 +53,7 @@ template <class T>
 constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
-/// An empty reader that replaces a wrong argument.
+/// Makes an empty reader that replaces a wrong argument.
 template <class T = int>
 inline generator<T> no_elements() {
   co_return;

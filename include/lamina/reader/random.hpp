@@ -33,11 +33,11 @@ class random {
     return words_.word[count_++ % 4];
   }
 
-  /// A random number of the uniform distribution U(low, high).
+  /// Returns a random number of the uniform distribution U(low, high).
   float uniform(float low = 0, float high = 1) {
     return low + (high - low) * uniform_from((*this)());
   }
-  /// A random number of the normal distribution N(mean, deviation^2).
+  /// Returns a random number of the normal distribution N(mean, deviation^2).
   float normal(float mean = 0, float deviation = 1) {
     const std::uint32_t first = (*this)(), second = (*this)();
     return mean + deviation * static_cast<float>(box_muller(first, second).first);

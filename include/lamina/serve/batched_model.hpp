@@ -103,11 +103,11 @@ class batched_model {
   batched_model& operator=(const batched_model&) = delete;
   ~batched_model() { close(); }
 
-  /// The inputs and outputs that requests have.
+  /// Returns the inputs and outputs that requests have.
   const request_form& form() const { return form_; }
   /// Returns the number of waiting requests.
   std::size_t waiting() const { return queue_.waiting(); }
-  /// The version of the model that the next mini-batch runs.
+  /// Returns the version of the model that the next mini-batch runs.
   std::uint64_t version() const {
     const std::lock_guard lock(mutex_);
     return version_;

@@ -83,7 +83,7 @@ class array {
     return to;
   }
 
-  /// The dimensions, outermost first.
+  /// Returns the dimensions, outermost first.
   const std::vector<std::size_t>& shape() const { return shape_; }
   std::size_t shape(std::size_t i) const {
     return shape_[detail::checked_index("shape of an array", 0, i, shape_.size())];

@@ -37,16 +37,16 @@ class array_view {
   array_view(const T* data, const std::array<std::size_t, Rank>& shape, std::size_t stride)
       : data_(data), shape_(shape), stride_(stride) {}
 
-  /// The dimensions, outermost first.
+  /// Returns the dimensions, outermost first.
   const std::array<std::size_t, Rank>& shape() const { return shape_; }
   std::size_t shape(std::size_t i) const {
     return shape_[detail::checked_index("shape of an activation", 0, i, Rank)];
   }
   static constexpr std::size_t dimension() { return Rank; }
   std::size_t size() const { return (Rank == 0 ? 1 : shape_[0]) * row_size(); }
-  /// The first element.
+  /// Returns the first element.
   const T* data() const { return data_; }
-  /// The distance between two rows of the outermost dimension, in elements.
+  /// Returns the distance between two rows of the outermost dimension, in elements.
   std::size_t stride() const { return stride_; }
   /// Whether there is no gap between rows.
   bool contiguous() const { return Rank == 0 || shape_[0] < 2 || stride_ == row_size(); }

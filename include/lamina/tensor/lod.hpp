@@ -38,23 +38,23 @@ class lod {
     return lod(std::move(offsets));
   }
 
-  /// The number of levels.
+  /// Returns the number of levels.
   std::size_t levels() const { return levels_.size(); }
   bool empty() const { return levels_.empty(); }
-  /// The offsets of a level; 0 is the outermost.
+  /// Returns the offsets of a level; 0 is the outermost.
   const level& offsets(std::size_t l) const {
     require_level(l);
     return levels_[l];
   }
   /// Returns the offsets of the last level: the first row of each sequence.
   const level& last() const { return offsets(levels() - 1); }
-  /// The number of sequences of a level.
+  /// Returns the number of sequences of a level.
   std::size_t sequences(std::size_t l) const { return offsets(l).size() - 1; }
-  /// The number of sequences of the last level.
+  /// Returns the number of sequences of the last level.
   std::size_t sequences() const { return last().size() - 1; }
-  /// The number of rows of all sequences together.
+  /// Returns the number of rows of all sequences together.
   std::size_t rows() const { return last().back(); }
-  /// The number of rows of sequence i of the last level.
+  /// Returns the number of rows of sequence i of the last level.
   std::size_t length(std::size_t i) const { return last().at(i + 1) - last().at(i); }
   /// Returns the lengths, the form that users see. Fluid: recursive_sequence_lengths.
   std::vector<level> recursive_sequence_lengths() const {

@@ -55,8 +55,8 @@ class lod_tensor : public tensor {
     return lod_.recursive_sequence_lengths();
   }
 
-  /// The number of items that slice() counts: sequences of the outermost level or, without levels,
-  /// rows.
+  /// Returns the number of items that slice() counts: sequences of the outermost level or, without
+  /// levels, rows.
   std::size_t top_count() const { return lod_.empty() ? shape().at(0) : lod_.sequences(0); }
   /// The sequences [first, end) of the outermost level or, without levels, the rows [first, end).
   lod_tensor slice(std::size_t first, std::size_t end) const {

@@ -53,7 +53,7 @@ class tensor {
   tensor(const array<T>& values)  // NOLINT: an array converts
       : values_(static_cast<xt::xarray<T>>(values)) {}
 
-  /// A tensor with `size_of(shape)` elements copied from `values`.
+  /// Makes a tensor with `size_of(shape)` elements copied from `values`.
   template <element T>
   tensor(const tensor_shape& shape, const T* values) : values_(xt::xarray<T>::from_shape(shape)) {
     xt::xarray<T>& to = std::get<xt::xarray<T>>(values_);
@@ -69,7 +69,7 @@ class tensor {
     for (std::size_t i = 0; i < to.size(); ++i) to.flat(i) = values[i];
   }
 
-  /// A tensor whose elements are all `value`.
+  /// Makes a tensor whose elements are all `value`.
   template <element T>
   static tensor filled(const tensor_shape& shape, T value) {
     xt::xarray<T> a = xt::xarray<T>::from_shape(shape);
@@ -118,23 +118,23 @@ class tensor {
   /// Whether a value has been assigned.
   bool has_value() const { return values_.index() != 0; }
 
-  /// The element type.
+  /// Returns the element type.
   dtype type() const {
     return visit([]<class T>(const xt::xarray<T>&) { return dtype_of<T>; });
   }
-  /// The dimensions, outermost first.
+  /// Returns the dimensions, outermost first.
   tensor_shape shape() const {
     return visit([](const auto& a) { return tensor_shape(a.shape().begin(), a.shape().end()); });
   }
-  /// The number of dimensions.
+  /// Returns the number of dimensions.
   std::size_t rank() const {
     return visit([](const auto& a) { return a.dimension(); });
   }
-  /// The number of elements.
+  /// Returns the number of elements.
   std::size_t size() const {
     return visit([](const auto& a) { return a.size(); });
   }
-  /// The bytes of the elements, row by row.
+  /// Returns the bytes of the elements, row by row.
   const void* data() const {
     return visit([](const auto& a) { return static_cast<const void*>(a.data()); });
   }
@@ -153,12 +153,12 @@ class tensor {
     return *a;
   }
 
-  /// The elements converted to T with number_cast.
+  /// Returns the elements converted to T with number_cast.
   template <element T>
   xt::xarray<T> cast() const {
     return converted<T>([]<class From>(From x) { return number_cast<T>(x); });
   }
-  /// The elements converted to a dtype that is known at run time.
+  /// Returns the elements converted to a dtype that is known at run time.
   tensor cast(dtype type) const {
     tensor to = zeros(type, {});
     std::visit(

@@ -48,7 +48,7 @@ class best_value {
   double best_ = 0;
   double seen_ = 0;    // number of values so far
   double at_ = -1;     // index of the best value, from 0; -1: none yet
-  double waited_ = 0;  // number of values since then, none of them better
+  double waited_ = 0;  // number of values since then
 };
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -80,10 +80,10 @@ class early_stopping {
 
   /// Whether the last test was the best so far.
   bool is_best() const { return best_.any() && best_.waited() == 0; }
-  /// The value and the number of the best test, counted from 0; -1 if there is none.
+  /// Returns the value and the number of the best test, counted from 0; -1 if there is none.
   double best() const { return best_.best(); }
   int number_of_best() const { return best_.number_of_best(); }
-  /// The number of tests since the best one.
+  /// Returns the number of tests since the best one.
   int waited() const { return best_.waited(); }
 
   /// Copies the parameters of the best test into the model. If no test had a value, these are the

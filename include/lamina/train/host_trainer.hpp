@@ -195,7 +195,7 @@ class host_trainer : served_updates<P, Opt> {
   void drop_gradients() {
     if (parts_) parts_->forget();
   }
-  /// The number of mini-batches whose gradients wait for update().
+  /// Returns the number of mini-batches whose gradients wait for update().
   int pending() const { return parts_ ? parts_->pending() : 0; }
 
   /// Begins a pass: metrics that cover a whole pass restart from zero.
@@ -204,7 +204,7 @@ class host_trainer : served_updates<P, Opt> {
     if (!parts_) return;
     for (auto& part : parts_->machines()) metrics::begin_pass(part->machine());
   }
-  /// The sums of a metric of the last step.
+  /// Returns the sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     if (fused_ && !ran_parts_) {
@@ -227,7 +227,7 @@ class host_trainer : served_updates<P, Opt> {
     if (fused_ && !ran_parts_) return activation_view<fused, V>(*fused_);
     return parts_->template activation<V>();
   }
-  /// A metric of the last step: the mean over the rows that it is computed from.
+  /// Returns a metric of the last step: the mean over the rows that it is computed from.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
   /// Sets the step count after values and accumulators were loaded.
@@ -238,8 +238,8 @@ class host_trainer : served_updates<P, Opt> {
     collected_ = true;
   }
 
-  /// The parameters (false) or accumulators (true) in the form for files, null for tables that are
-  /// divided over processes; and a list of both, parameters first.
+  /// Returns the parameters (false) or accumulators (true) in the form for files, null for tables
+  /// that are divided over processes; and a list of both, parameters first.
   LAMINA_COLD stored_arrays arrays_but_tables(bool accumulators) {
     const auto& tables = model_.tables();
     stored_arrays all = accumulators ? arrays() : parameters_for_files<P>(model_.memory_of_all());

@@ -63,7 +63,8 @@ class learning_curves {
         if (std::find(all.begin() + 1, all.end(), m.first) == all.end()) all.push_back(m.first);
     return all;
   }
-  /// The value of the metric with number `i` of names() in a point; NaN if the point has none.
+  /// Returns the value of the metric with number `i` of names() in a point; NaN if the point has
+  /// none.
   static double value(const curve_point& p, const std::vector<std::string>& names, std::size_t i) {
     if (i == 0) return p.cost;
     for (const auto& m : p.metrics)

@@ -47,9 +47,9 @@ class parameter_updates {
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop changes");
 
-  /// The number of steps so far, on which schedules and bias corrections of moments depend.
+  /// Returns the number of steps so far, on which schedules and bias corrections of moments depend.
   std::int64_t steps() const { return steps_; }
-  /// The accumulators in the form for files, named "fc_0.w_0_moment1_0".
+  /// Returns the accumulators in the form for files, named "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
     return {parameters_in<P>(), accumulator_pointers_.get(), states, Opt::states.data(), "_", "_0",
             "an accumulator"};
@@ -188,7 +188,7 @@ class parameter_updates {
     return {nullptr,        lies.rows,  lies.columns, padded(lies.columns),
             dtype_of<real>, lies.panel, nullptr,      0};
   }
-  /// A range of `count` elements of a parameter, for an elementwise update.
+  /// Returns a range of `count` elements of a parameter, for an elementwise update.
   static engine::cpu::operand range_of(int count) {
     return {nullptr, 1, count, count, dtype_of<real>, false, nullptr, 0};
   }

@@ -70,9 +70,9 @@ class pass_means {
 
   std::int64_t samples() const { return samples_; }
   std::span<const optimizer::metric_value> now() const { return {now_.data(), count}; }
-  /// The mean cost per sample; 0 for a pass without samples, like the metrics.
+  /// Returns the mean cost per sample; 0 for a pass without samples, like the metrics.
   double cost() const { return samples_ > 0 ? cost_ / static_cast<double>(samples_) : 0; }
-  /// The metrics of the pass so far. The span is valid until the next call.
+  /// Returns the metrics of the pass so far. The span is valid until the next call.
   std::span<const optimizer::metric_value> whole() {
     for (std::size_t i = 0; i < count; ++i)
       whole_[i].value = metrics::value(sum_[i], static_cast<int>(i));

@@ -49,7 +49,7 @@ struct run_program_options {
 
 namespace detail {
 
-/// The number of accumulators of a program.
+/// Returns the number of accumulators of a program.
 template <program_type P>
 constexpr int count_accumulators() {
   int n = 0;

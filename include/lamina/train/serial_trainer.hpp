@@ -63,7 +63,7 @@ class serial_trainer : parameter_updates<P, Opt> {
 
   /// Begins a pass: metrics that cover a whole pass restart from zero.
   void begin_pass() { metrics::begin_pass(machine()); }
-  /// The sums of a metric of the last step.
+  /// Returns the sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     metrics::add(sum, machine(), i);

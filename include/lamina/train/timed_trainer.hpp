@@ -85,13 +85,13 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
     return cost;
   }
 
-  /// The number of steps so far, and of threads.
+  /// Returns the number of steps so far, and of threads.
   std::int64_t steps() const { return base::steps_; }
   int threads() const { return base::pool_.size(); }
 
   /// Whether the groups that compute gradients also run their updates.
   bool fuses_updates() const { return static_cast<bool>(fused_); }
-  /// The machine of a thread.
+  /// Returns the machine of a thread.
   machine_type& machine(int thread) {
     return fused_ ? *fused_ : base::parts_->machines()[static_cast<std::size_t>(thread)]->machine();
   }

@@ -64,7 +64,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
         options_(options),
         used_(*own_),
         run_(used_, options_, nullptr, used_, m, threads(), seed()) {}
-  /// A trainer on a device: `trainer t{model, adam, {}, lamina::cuda::place{0}}`, with
+  /// Makes a trainer on a device: `trainer t{model, adam, {}, lamina::cuda::place{0}}`, with
   /// <lamina/lamina.cuh>. The model on the host changes at the end of each pass, and by
   /// bring_back().
   template <typed_place Place>
@@ -159,7 +159,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   template <class First, class... More>
   void update(const First&, const More&...) = delete;  // update(), or update({&machine})
 #endif
-  /// The number of mini-batches whose gradients wait for update().
+  /// Returns the number of mini-batches whose gradients wait for update().
   int pending() const { return run_.pending(); }
 
   /// Trains on a pass of a reader of mini-batches and reports events, as `train` does. The reader
@@ -181,7 +181,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     }
   }
 
-  /// The cost of the last step(), or the mean over the samples of the last pass().
+  /// Returns the cost of the last step(), or the mean over the samples of the last pass().
   double cost() const { return cost_; }
   /// Returns the metric with this name of the last step() or pass(). For an unknown name, throws
   /// lamina::error that lists the known ones.
@@ -215,19 +215,19 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
       return missing_view{};
     }
   }
-  /// The number of updates so far, on which schedules and dropout depend.
+  /// Returns the number of updates so far, on which schedules and dropout depend.
   std::int64_t steps() { return run_.machine().steps(); }
-  /// The number of passes so far, which is also the number of the next one.
+  /// Returns the number of passes so far, which is also the number of the next one.
   int passes() const { return run_.passes(); }
   /// Whether an event handler stopped the last pass.
   bool stopped() const { return run_.stopped(); }
 
-  /// The optimizer that the trainer reads in each step.
+  /// Returns the optimizer that the trainer reads in each step.
   Opt& optimizer() { return used_; }
-  /// The options; changes to threads and seed have no effect.
+  /// Returns the options; changes to threads and seed have no effect.
   train_options& options() { return options_; }
   model<P>& trained() { return run_.machine().trained(); }
-  /// The machine itself, for callers that read metrics.
+  /// Returns the machine itself, for callers that read metrics.
   Machine& machine() { return run_.machine(); }
   /// Returns the mini-batch that pass() runs, for event handlers that compute with the same
   /// samples. Only with `accumulate` 1, because otherwise later mini-batches may already have been

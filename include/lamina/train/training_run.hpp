@@ -78,7 +78,7 @@ class training_run {
   }
 
   Machine& machine() { return machine_; }
-  /// The number of passes so far, which is also the number of the next one.
+  /// Returns the number of passes so far, which is also the number of the next one.
   int passes() const { return at_.pass; }
   /// Whether a handler stopped the last pass.
   bool stopped() const { return stopping_; }
@@ -117,7 +117,7 @@ class training_run {
   real_of<P> backward(const batch_view<P>& batch) {
     return noted(tell_world([&] { return machine_.backward(batch); }), batch.size());
   }
-  /// The number of mini-batches whose gradients wait for an update.
+  /// Returns the number of mini-batches whose gradients wait for an update.
   int pending() const {
     if constexpr (accumulates)
       return machine_.pending();

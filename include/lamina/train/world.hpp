@@ -49,8 +49,8 @@ class world {
   virtual ~world() = default;
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// The number of processes that train, which are the first ranks. All others are parameter
-  /// servers.
+  /// Returns the number of processes that train, which are the first ranks. All others are
+  /// parameter servers.
   virtual int trainers() const { return size_; }
 
   /// Returns the sum of a number over all training processes. All of them must call it.

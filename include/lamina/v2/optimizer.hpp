@@ -15,7 +15,7 @@
 
 namespace lamina::inline LAMINA_ABI::v2::optimizer {
 
-/// A penalty on the squares of parameters. v2: optimizer.L2Regularization.
+/// Returns a penalty on the squares of parameters. v2: optimizer.L2Regularization.
 constexpr regularizer L2Regularization(float rate) { return l2_decay(rate); }
 
 // Each function takes v2's arguments by name, with v2's defaults, and returns an optimizer of

@@ -52,7 +52,7 @@ class Parameters {
   value operator[](std::string_view name) { return {*this, std::string(name)}; }
   array<real> operator[](std::string_view name) const { return get(name); }
 
-  /// The names of all parameters, each once, in the order of creation. v2: Parameters.keys.
+  /// Returns the names of all parameters, each once, in the order of creation. v2: Parameters.keys.
   LAMINA_COLD std::vector<std::string> names() const {
     std::vector<std::string> all;
     each([&](const parameter_info& info, auto&&...) {
@@ -98,7 +98,7 @@ class Parameters {
   /// Whether the parameters were created with this cost.
   template <class P>
   static constexpr bool has = std::is_same_v<P, First> || (std::is_same_v<P, More> || ...);
-  /// The model of a cost.
+  /// Returns the model of a cost.
   template <class P>
   lamina::model<P>& model_of() {
     return std::get<lamina::model<P>>(models_);

@@ -100,7 +100,7 @@ struct job {
   /// Local: whether mpirun is restarted after a failure, at most `retries` times.
   bool restart_on_failure = false;
 
-  /// The number of processes of the job.
+  /// Returns the number of processes of the job.
   int processes() const { return trainers + parameter_servers; }
 };
 

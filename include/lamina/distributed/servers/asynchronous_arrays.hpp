@@ -221,7 +221,7 @@ class asynchronous_arrays final : public served_arrays {
   }
 
   trainer_group alone_;
-  exchanged_arrays local_;           // of this process alone
+  exchanged_arrays local_;           // arrays of this process only
   std::vector<int> statistics_;      // parameters that no server updates
   std::vector<joined_rows> joined_;  // the last gradients, in the order of arrays_.with_rows
   std::vector<float> scales_;

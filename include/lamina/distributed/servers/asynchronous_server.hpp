@@ -69,7 +69,7 @@ class asynchronous_server final : public serving_arrays {
   LAMINA_COLD void handle_leave(int) override {
     for (const trainer_state& t : trainers_)
       if (t.pauses) require_none_left();
-    answer_trainers();  // those that have waited for this one
+    answer_trainers();  // trainers that have waited for this one
   }
   LAMINA_COLD void list_awaited(std::vector<int>& ranks) const override {
     ranks.clear();

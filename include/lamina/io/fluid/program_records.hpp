@@ -46,7 +46,7 @@ struct program_records {
   static int count(const std::vector<T>& v) {
     return static_cast<int>(v.size());
   }
-  /// The view that executors run; valid until the records change.
+  /// Returns the view that executors run; valid until the records change.
   program_view view() const {
     program_view v{};
     v.variables = variables.data();

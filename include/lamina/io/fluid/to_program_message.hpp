@@ -58,7 +58,7 @@ class message_maker {
     return m;
   }
 
-  /// The operators that initialise the parameters.
+  /// Makes the operators that initialise the parameters.
   program_message startup_program() const {
     program_message m;
     block_message& b = m.blocks.emplace_back();

@@ -116,7 +116,7 @@ inline std::string number_text(double value) {
   return is_float ? text + "f" : text;
 }
 
-/// The C++ name of an element type.
+/// Returns the C++ name of an element type.
 inline const char* cpp_type(dtype type) {
   switch (type) {
     case dtype::boolean:

@@ -152,7 +152,7 @@ class fluid_updates {
     all_.push_back(std::move(f));
   }
 
-  /// The variable in a slot.
+  /// Returns the variable in a slot.
   const std::string& one(const operator_message& op, std::string_view slot) const {
     const std::vector<std::string>& names = op.input(slot);
     if (names.size() != 1)

@@ -85,7 +85,7 @@ class native_fusion : protected native_names {
   }
   /// Adds the bias along dimension `axis` and the activation that follow to the layer.
   bool fuse(layer_text& made, int axis, bool has_bias) {
-    const auto follows = [&](int v) {  // the next operator alone reads the result
+    const auto follows = [&](int v) {  // whether only the next operator reads the result
       if (made.end >= operators_.size() || reads_[at(v)] != 1 || writes_[at(v)] != 1) return false;
       const operator_desc& next = *operators_[made.end];
       const int x = input(next, "X");

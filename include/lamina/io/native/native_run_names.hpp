@@ -37,7 +37,7 @@ class native_run_names {
 
   /// Returns the expression for name n in the function.
   const std::string& expression(std::size_t n) const { return expressions_[n]; }
-  /// The declarations of the arguments.
+  /// Returns the declarations of the arguments.
   std::vector<std::string> parameters() const {
     std::vector<std::string> made;
     for (const argument& a : arguments_)

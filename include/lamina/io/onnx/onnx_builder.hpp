@@ -97,7 +97,7 @@ class onnx_builder {
 
   /// Returns the number of graphs that enclose the open one.
   int depth() const { return static_cast<int>(graphs_.size()) - 1; }
-  /// The domains of custom operators.
+  /// Returns the domains of custom operators.
   const std::set<std::string>& domains() const { return domains_; }
 
  private:

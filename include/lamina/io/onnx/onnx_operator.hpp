@@ -55,7 +55,7 @@ class onnx_operator {
     if (names.empty()) fail("expected a variable in slot '" + std::string(slot) + "', found none");
     return names[0];
   }
-  /// The value in an input slot.
+  /// Returns the value in an input slot.
   const std::string& in(std::string_view slot) { return value_of(name(slot)); }
   /// Returns all values of a slot that takes any number.
   std::vector<std::string> all(std::string_view slot) {

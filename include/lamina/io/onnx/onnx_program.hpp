@@ -63,7 +63,7 @@ class onnx_program {
   const program_message& message() const { return program_; }
   const onnx_operators& operators() const { return operators_; }
 
-  /// The description of a variable. Throws lamina::error if no block declares it.
+  /// Returns the description of a variable. Throws lamina::error if no block declares it.
   const variable_message& variable(const std::string& name) const {
     const auto found = variables_.find(name);
     if (found == variables_.end())
@@ -71,7 +71,7 @@ class onnx_program {
                   "'");
     return *found->second;
   }
-  /// The description of a variable, or null if no block declares it.
+  /// Returns the description of a variable, or null if no block declares it.
   const variable_message* find_variable(const std::string& name) const {
     const auto found = variables_.find(name);
     return found == variables_.end() ? nullptr : found->second;
@@ -79,7 +79,7 @@ class onnx_program {
   /// Whether an operator reads a variable or the variable is a target.
   bool is_read(const std::string& name) const { return read_.count(name) != 0; }
 
-  /// The current value of a variable; empty if it has none.
+  /// Returns the current value of a variable; empty if it has none.
   std::string value(const std::string& name) {
     if (const auto found = now.values.find(name); found != now.values.end()) return found->second;
     const auto v = variables_.find(name);

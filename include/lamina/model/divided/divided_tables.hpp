@@ -69,7 +69,7 @@ class divided_tables {
   /// The rows of this process are [first, end).
   virtual int first(int table) const = 0;
   virtual int end(int table) const = 0;
-  /// The memory of a table, in the engine's layout of parameters.
+  /// Returns the memory of a table, in the engine's layout of parameters.
   virtual float* memory(int table) const = 0;
 
   /// The reason for a fetch; all processes must agree.

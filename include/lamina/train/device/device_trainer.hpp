@@ -111,7 +111,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
   }
   /// Begins a pass: metrics that cover a whole pass restart from zero.
   void begin_pass() { metrics::begin_pass(*machine_); }
-  /// The sums of a metric of the last step.
+  /// Returns the sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     if (shared_ != nullptr)
@@ -120,7 +120,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
       metrics::add(sum, *machine_, i);
     return sum;
   }
-  /// A metric of the last step: mean over its samples.
+  /// Returns a metric of the last step: mean over its samples.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
   /// Variable V of the last step, copied from the device.

@@ -23,7 +23,7 @@ class device_trainer_base {
   static constexpr int states = optimizer::traits<Opt>::state_count;
   static constexpr int parameters = counts_of<P>.parameters;
 
-  /// The number of updates so far.
+  /// Returns the number of updates so far.
   std::int64_t steps() const { return steps_; }
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {

@@ -120,9 +120,9 @@ class gradient_parts {
   /// Whether the gradient of a parameter is sparse (selected rows).
   static bool has_rows(int i) { return rows_gradient_table<Training>::table.of[i] >= 0; }
 
-  /// The weight of a machine's gradients in the last mini-batch.
+  /// Returns the weight of a machine's gradients in the last mini-batch.
   real weight_of(std::size_t machine) const { return facts_[first_part_ + machine].weight; }
-  /// The machines, and for each machine the number of its samples in the last mini-batch.
+  /// Returns the machines, and for each machine the number of its samples in the last mini-batch.
   std::vector<std::unique_ptr<part_type>>& machines() { return machines_; }
   int samples(std::size_t machine) const { return facts_[first_part_ + machine].samples; }
   /// Returns the memory for the gradient of parameter i; null if the parameter is not updated, or
@@ -262,7 +262,7 @@ class gradient_parts {
   /// be known in advance.
   static constexpr bool joins_one_by_one =
       !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
-  /// The number of mini-batches whose gradients are accumulated and wait for an update.
+  /// Returns the number of mini-batches whose gradients are accumulated and wait for an update.
   int pending() const { return joined_.pending(); }
   /// Forwards to the functions of joined_minibatches. Call keep() before each mini-batch whose
   /// gradients are accumulated. Until forget(), processes do not exchange gradients while they

@@ -46,7 +46,7 @@ class joined_minibatches {
     std::size_t first;
   };
 
-  /// The number of mini-batches whose gradients wait for an update.
+  /// Returns the number of mini-batches whose gradients wait for an update.
   int pending() const { return pending_; }
   /// Numbers the rows of a mini-batch after those of the joined mini-batches, so that its rows draw
   /// other random numbers.

@@ -31,7 +31,7 @@ class joint_parts {
   joint_parts(const joint_parts&) = delete;
   joint_parts& operator=(const joint_parts&) = delete;
 
-  /// The sums of the part that a thread computes.
+  /// Returns the sums of the part that a thread computes.
   const engine::cpu::joint_sums* part(int thread) const { return &parts_[index(thread)]; }
   /// Sets the weight of a part in the cost of the next mini-batch, relative to other parts.
   void weigh(int thread, double weight) { parts_[index(thread)].weight = weight; }
