@@ -29,7 +29,7 @@ class magnitude_sum {
     for (std::ptrdiff_t i = 0; i < count; ++i) {
       const double x = std::fabs(static_cast<double>(from[i]));
       sum_ += x;
-      if (!(x <= largest_)) largest_ = x;  // also for NaN, which then stays
+      if (!(x <= largest_)) largest_ = x;  // written like this so that NaN is stored and kept
     }
   }
   /// Returns the magnitudes of `count` numbers; numbers that were not added count as zeros.

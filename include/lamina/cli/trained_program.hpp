@@ -28,7 +28,7 @@ struct trained_program_options {
 
 /// A mini-batch as one array per data layer, for code that does not know the program.
 struct minibatch_arrays {
-  const std::byte* const* data;  // by data layer
+  const std::byte* const* data;  // one array per data layer
   const int* rows;               // by domain of rows
   const int* const* offsets;     // by domain; null for one without sequences
 };

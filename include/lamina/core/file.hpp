@@ -106,7 +106,7 @@ std::string read_file(const std::string& path) {
   if (!in.is_open())
     throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
   std::string bytes;
-  if (!in.read_all(bytes))  // a directory, a broken disk
+  if (!in.read_all(bytes))  // the path is a directory, or the disk is faulty
     throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
   return bytes;
 }
@@ -198,7 +198,7 @@ std::string written_file::name_beside() const {
   std::size_t capacity = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
   if (name.size() > capacity) {
     while (capacity > 0 && (static_cast<unsigned char>(name[capacity]) & 0xc0) == 0x80)
-      --capacity;  // UTF-8
+      --capacity;  // do not cut a UTF-8 character
     name.resize(capacity);
   }
   return folder + name + own;

@@ -68,7 +68,7 @@ class open_file {
   LAMINA_API LAMINA_COLD bool close();
 
  private:
-  static constexpr std::size_t most = std::size_t{1} << 30;  // per call
+  static constexpr std::size_t most = std::size_t{1} << 30;  // maximum bytes per call
   int number_ = -1;
 };
 
@@ -84,7 +84,7 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   struct closing {
     DIR* open;
     ~closing() { ::closedir(open); }
-  } const closes{open};  // visit may throw
+  } const closes{open};  // closes the directory even if visit throws
   for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
     visit(std::string_view(entry->d_name));
   if (errno != 0)

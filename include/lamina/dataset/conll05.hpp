@@ -123,7 +123,7 @@ class source {
  private:
   struct proposition {
     std::size_t sentence, labels, length;  // offsets of words and labels, and their number
-    std::size_t position;                  // of the predicate
+    std::size_t position;                  // the position of the predicate
     std::int64_t verb;
   };
 

@@ -26,8 +26,8 @@ namespace lamina::inline LAMINA_ABI::dataset::flowers {
 
 /// The file of a photograph, which image::simple_transform decodes, and the kind of the flower.
 struct sample {
-  std::string name;    ///< of the file and of the archive, for errors
-  std::string bytes;   ///< of the JPEG file
+  std::string name;    ///< names of the file and of the archive, for errors
+  std::string bytes;   ///< the contents of the JPEG file
   std::int64_t label;  ///< 0 to 101, one less than in imagelabels.mat
 };
 

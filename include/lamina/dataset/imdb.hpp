@@ -68,7 +68,7 @@ class source {
 
     vocabulary words;
     std::size_t train_count = 0;
-    std::vector<std::size_t> begins;  // of the reviews in ids
+    std::vector<std::size_t> begins;  // the beginning of each review in ids
     std::vector<std::int32_t> ids;
     std::vector<std::uint8_t> labels;
   };

@@ -33,8 +33,8 @@ namespace lamina::inline LAMINA_ABI::dataset::movielens {
 /// A user, a film, and the user's rating of it.
 struct sample {
   std::int64_t user_id, gender_id, age_id, job_id, movie_id;
-  std::vector<std::int64_t> category_ids;  ///< of the film; at least one
-  std::vector<std::int64_t> title_ids;     ///< of the words of its title
+  std::vector<std::int64_t> category_ids;  ///< categories of the film; at least one
+  std::vector<std::int64_t> title_ids;     ///< the words of its title
   float score;                             ///< 2 * stars - 5: -3 to 5
 };
 

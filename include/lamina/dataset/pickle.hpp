@@ -43,10 +43,10 @@ class pickle {
   /// A value; it refers to the bytes of its pickle.
   struct value {
     kind is;
-    std::int64_t number = 0;            ///< of a number or a Boolean
-    std::string_view bytes{};           ///< of bytes, a text, a name, or an array
-    std::vector<std::size_t> items{};   ///< of a tuple, list, or dictionary (keys and values)
-    std::vector<std::int64_t> shape{};  ///< of an array
+    std::int64_t number = 0;            ///< value of a number or a Boolean
+    std::string_view bytes{};           ///< bytes of a bytes value, text, name, or array
+    std::vector<std::size_t> items{};   ///< items of a tuple, list, or dictionary (keys and values)
+    std::vector<std::int64_t> shape{};  ///< shape of an array
   };
 
   /// Reads a member, which must outlive this pickle. Throws format_error at damaged data, or at a
@@ -162,7 +162,7 @@ LAMINA_COLD inline void pickle::step(char code) {
     }
     case 'G':
       take(8);
-      return push({kind::none});  // a float, of no use here
+      return push({kind::none});  // a float; its value is not needed
     case 'U':
     case 'C':
       return push_bytes(kind::bytes, number<std::uint8_t>());

@@ -115,7 +115,7 @@ class source {
 
     vocabulary words;
     std::size_t train_samples;
-    std::vector<std::size_t> begins;  // of the reviews in ids
+    std::vector<std::size_t> begins;  // the beginning of each review in ids
     std::vector<std::int32_t> ids;
   };
   std::shared_ptr<const data> data_;

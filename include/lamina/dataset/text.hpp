@@ -24,7 +24,7 @@ namespace lamina::inline LAMINA_ABI::dataset::text {
 
 /// A piece of the text: its elements, and for each of them the following one.
 struct sample {
-  std::vector<std::int64_t> ids;   ///< of the alphabet
+  std::vector<std::int64_t> ids;   ///< ids of the elements in the alphabet
   std::vector<std::int64_t> next;  ///< the same number: next[i] follows ids[i]
 };
 

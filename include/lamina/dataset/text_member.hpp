@@ -21,9 +21,9 @@ namespace lamina::inline LAMINA_ABI::dataset {
 
 /// A text file of a data set.
 struct text_member {
-  std::string path;         ///< of the file, or of the archive that contains it
-  std::string name;         ///< in the archive; empty for a file by itself
-  std::string bytes;        ///< its text
+  std::string path;         ///< the path of the file, or of the archive that contains it
+  std::string name;         ///< the name in the archive; empty for a plain file
+  std::string bytes;        ///< the text of the file
   std::uint64_t begin = 0;  ///< its offset in the archive
   bool stored = true;       ///< uncompressed in the archive; if not, errors give its offset
 
@@ -41,7 +41,7 @@ struct text_member {
 /// A line of a text, without its end.
 struct text_line {
   const text_member* of;
-  std::size_t number;  ///< from 1
+  std::size_t number;  ///< the number of the line, from 1
   std::string_view text;
 
   /// Throws format_error at the beginning of the line, or at a part of it.

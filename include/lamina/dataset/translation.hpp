@@ -34,7 +34,7 @@ inline constexpr std::int64_t start_id = 0, end_id = 1, unknown_id = 2;
 
 /// Selects the lines of a text that are left out.
 struct line_rules {
-  std::size_t longest = 0;      ///< of the source with its marks and of the translation; 0: any
+  std::size_t longest = 0;      ///< maximum words of source (with marks) and translation; 0: any
   bool skip_malformed = false;  ///< lines without exactly one tab, which are errors otherwise
   int source_column = 0;        ///< the column of the source language
 };

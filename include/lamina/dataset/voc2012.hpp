@@ -23,8 +23,8 @@ namespace lamina::inline LAMINA_ABI::dataset::voc2012 {
 /// The files of a photograph and of the classes of its pixels, which image::decode_segmented
 /// decodes.
 struct sample {
-  std::string name;   ///< of the archive and of the photograph, for errors
-  std::string bytes;  ///< of the JPEG file
+  std::string name;   ///< names of the archive and the photograph, for errors
+  std::string bytes;  ///< the contents of the JPEG file
   std::string mask;  ///< bytes of the PNG file: its palette's indices are 0 to 20, or 255 (unclear)
 };
 

@@ -28,7 +28,7 @@ using translation::sample;
 
 /// The options of reading the archive.
 struct options {
-  std::int64_t dict_size = 30000;  ///< of both languages: the first lines of their dictionaries
+  std::int64_t dict_size = 30000;  ///< words per dictionary: the first lines of each
   bool skip_malformed = false;     ///< lines without exactly one tab, as PaddlePaddle does
 };
 

@@ -75,7 +75,7 @@ class array_reduction {
   }
 
  private:
-  static constexpr std::size_t largest_small = 16384;  // bytes
+  static constexpr std::size_t largest_small = 16384;  // the largest small array, in bytes
   static constexpr std::size_t rounded(std::size_t count) { return (count + 15) / 16 * 16; }
 
   /// Reduces `count` elements of each rank; `all` has the elements of one rank after the other.

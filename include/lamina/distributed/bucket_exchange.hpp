@@ -273,7 +273,7 @@ class bucket_exchange {
   process_group& group_;
   bucket_memory memory_;
   int count_, threads_;
-  owned_array<state> states_;             // by bucket
+  owned_array<state> states_;             // the state of each bucket
   owned_array<std::atomic<int>> passed_;  // by thread: the last group that it has run
   step step_;
   std::vector<bool> has_;  // by rank: whether it has gradients in this step
@@ -284,7 +284,7 @@ class bucket_exchange {
   unsigned inner_groups_ = 0;
   bool is_open_ = false, compares_ = false;
   int compared_ = -1;         // the exchange of the sizes of mini-batches
-  std::vector<int> samples_;  // by rank
+  std::vector<int> samples_;  // the mini-batch size of each rank
   bucket_memory::messages list_;
   std::unique_ptr<communication_thread> communication_;  // the last member: it uses all others
 };

@@ -235,7 +235,7 @@ class bucket_memory {
   bucket_arrays of_;
   gradient_shards shards_;
   std::size_t me_, ranks_;
-  std::vector<place> places_;  // by bucket
+  std::vector<place> places_;  // the offsets of each bucket
   engine::aligned_buffer received_, total_, packed_;
 };
 

@@ -365,7 +365,7 @@ class exchanged_arrays final : public shared_arrays {
 
   process_group& group_;
   bool is_double_, divides_states_;
-  std::vector<float*> parameters_;  // all of them
+  std::vector<float*> parameters_;  // all parameters
   std::vector<std::size_t> floats_;
   std::vector<int> rows_;        // parameters with sparse gradients (selected rows)
   std::vector<bool> in_shards_;  // by parameter: whether it is sharded over the ranks

@@ -66,7 +66,7 @@ class mpi_exit {
   // Used in MPI_COMM_WORLD: in the communicator of the session, a rank that ends later may discard
   // the message.
   static constexpr int tag = 32001;
-  static constexpr double longest_wait = 10;  // seconds
+  static constexpr double longest_wait = 10;  // limit in seconds
 
   struct kept {
     bool knows = false, is_pending = false;

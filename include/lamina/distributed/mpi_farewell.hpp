@@ -24,7 +24,7 @@ class mpi_farewell {
  public:
   static constexpr int tag_failure = 2, tag_leave = 3;
   static constexpr std::size_t longest_reason = 4000;
-  static constexpr double longest_wait = 3;  // seconds
+  static constexpr double longest_wait = 3;  // limit in seconds
 
   /// Tells all other ranks why this one stops.
   LAMINA_COLD void tell(MPI_Comm comm, std::string_view why) {
@@ -45,7 +45,7 @@ class mpi_farewell {
     try {
       forgotten_.resize(static_cast<std::size_t>(bytes));
     } catch (const std::bad_alloc&) {
-      return false;  // then the sender waits in vain, and ends all processes with its reason
+      return false;  // the sender then times out, and ends all processes with its reason
     }
     MPI_Irecv(forgotten_.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
               &pending_);
@@ -134,9 +134,9 @@ class mpi_farewell {
   }
 
   std::string reason_;      // a member, because a rank may receive it long after tell()
-  std::int64_t calls_ = 0;  // so is this
+  std::int64_t calls_ = 0;  // a member for the same reason
   std::vector<MPI_Request> told_;
-  MPI_Request pending_ = MPI_REQUEST_NULL;  // of drain()
+  MPI_Request pending_ = MPI_REQUEST_NULL;  // the request of drain()
   std::vector<std::byte> forgotten_;
   int left_ = 0;                       // the number of ranks that have left
   std::vector<left_rank> left_ranks_;  // ranks that left before a failure

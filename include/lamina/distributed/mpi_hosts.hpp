@@ -28,7 +28,7 @@ class mpi_hosts {
   }
 
  private:
-  std::vector<char> names_;  // each ends with a zero
+  std::vector<char> names_;  // the name of each host, ended by a zero
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

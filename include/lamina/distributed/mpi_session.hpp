@@ -84,7 +84,7 @@ class mpi_session : public process_group {
     // mpi_abort() does not return, so a handler in main cannot print the reason.
     if (has_failed_ && !farewell_.all_leave(comm_, [this] { return letters_.have_arrived(); }))
       mpi_abort(reason_, exit_again);
-    numbers_.free();  // all processes are here
+    numbers_.free();  // all processes have reached this point
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_ && !(has_failed_ && mpi_exit::keep(!has_heard_))) mpi_finalize();
     farewell_.let_others_print();
@@ -397,7 +397,7 @@ class mpi_session : public process_group {
   mpi_letters letters_;
   mpi_numbers numbers_;
   std::int64_t added_[2] = {};
-  int sender_ = -1;  // of the letter in receive(); a member, because awaited_ may refer to it
+  int sender_ = -1;  // sender of receive()'s letter; a member, as awaited_ may refer to it
   std::span<const int> awaited_;  // ranks whose letters receive() waits for, and how long
   int patiences_ = 1;
   mpi_farewell farewell_;

@@ -109,7 +109,7 @@ class nccl_sums final : public device_sums {
     if (state == ncclInProgress) return false;
     const cudaError_t found = cudaStreamQuery(stream_);
     if (found == cudaErrorNotReady)
-      cudaGetLastError();  // else a later launch would report it
+      cudaGetLastError();  // clears the error, which a later launch would report
     else
       engine::cuda::check_call(found, "cudaStreamQuery");
     return found == cudaSuccess;

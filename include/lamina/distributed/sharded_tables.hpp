@@ -294,7 +294,7 @@ class sharded_tables : public divided_tables {
   std::vector<sharded_table> sharded_;
   std::vector<row_mapping> memory_;
   std::size_t own_bytes_ = 0;
-  std::size_t touched_bytes_ = 0;                 // of pages that rows of others may have touched
+  std::size_t touched_bytes_ = 0;                 // size of pages touched by rows of others
   std::vector<std::vector<int>> wanted_;          // by table: rows of other ranks, sorted
   std::vector<std::vector<int>> asked_, asking_;  // by rank: rows, by table
   std::vector<std::vector<std::byte>> sent_, received_;

@@ -47,7 +47,7 @@ class png_decoder {
       if (kind != PNG_COLOR_TYPE_PALETTE &&
           (kind != PNG_COLOR_TYPE_GRAY || ::png_get_bit_depth(png_, info_) != 8))
         ::png_error(png_, "expected a palette or 8 bits of grey, found another kind");
-      ::png_set_packing(png_);  // a byte per index
+      ::png_set_packing(png_);  // unpacks palette indices to one byte each
     } else {
       ::png_set_expand(png_);  // expands palettes, fewer than 8 bits, and a transparent colour
     }

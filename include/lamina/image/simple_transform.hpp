@@ -106,7 +106,7 @@ struct simple_transform {
 
   bool is_train = false;
   int resize_size = 256, crop_size = 224;
-  float mean[3] = {103.94f, 116.78f, 123.68f};  ///< of blue, green, red
+  float mean[3] = {103.94f, 116.78f, 123.68f};  ///< the means of blue, green and red
 
   template <class Sample>
   result operator()(const Sample& from, std::uint64_t /*position*/, std::uint64_t /*pass*/,

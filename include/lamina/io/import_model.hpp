@@ -20,7 +20,7 @@ namespace lamina::inline LAMINA_ABI {
 /// Options of import_model.
 struct import_options {
   inference_files files{};   // the names of the files in the directory
-  std::string name = "net";  // of the program in the header
+  std::string name = "net";  // the name of the program in the header
   std::string weights = "";  // the file of the parameters; empty: the header's name and
                              // .safetensors
 };
@@ -41,7 +41,7 @@ inline void import_model(const inference_model& read, const file_path& header,
   const std::string file = weights.substr(weights.rfind('/') + 1);
   const std::string source =
       native_source(read.program, {options.name, "", file, read.variables.get()});
-  scope own;  // of a training program in Fluid's form
+  scope own;  // values of a training program that was converted from Fluid's form
   const bool in_fluid = detail::fluid_updates::are_in(read.program.message());
   if (in_fluid)
     detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);

@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The program and the parameters of a model.
 struct model_values {
   program_view program;
-  int count;  // of parameters
+  int count;  // the number of parameters
   parameter_info (*describe)(int parameter);
   const void* model;
   /// Copies the elements of a parameter, row by row, to memory of the same number of elements and

@@ -24,7 +24,7 @@ namespace detail {
 
 struct npy_header {
   dtype type = dtype::float32;
-  bool columns_first = false;  // Fortran order
+  bool columns_first = false;  // column-major (Fortran) order
   std::vector<std::uint64_t> dims{};
 };
 
@@ -152,7 +152,7 @@ class npy_header_reader {
       value = 10 * value + static_cast<std::uint64_t>(all_[at_] - '0');
     }
     if (at_ == start) fail(start, "expected a dimension, found no digits");
-    if (at_ < all_.size() && all_[at_] == 'L') ++at_;  // Python 2
+    if (at_ < all_.size() && all_[at_] == 'L') ++at_;  // numbers of Python 2 end in L
     return value;
   }
 

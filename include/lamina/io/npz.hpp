@@ -51,7 +51,7 @@ inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
   for (const zip_member& m : archive.members()) {
     constexpr std::string_view suffix = ".npy";
     const bool is_array = m.name.ends_with(suffix);
-    if (m.name.ends_with('/') && m.size == 0) continue;  // a directory
+    if (m.name.ends_with('/') && m.size == 0) continue;  // the entry of a directory
     if (!wanted.has(
             std::string_view(m.name).substr(0, m.name.size() - (is_array ? suffix.size() : 0)))) {
       ++all.others;

@@ -28,19 +28,19 @@ struct profile_options {
 
 /// A fused group with its times, summed over all timed runs.
 struct profiled_group {
-  std::string what;        // as in plan_text()
+  std::string what;        // the description of the group, as in plan_text()
   std::string phase{};     // "forward", "backward", "update", or several joined by " + "
   std::int64_t calls = 0;  // number of calls in all runs; several per run in a loop
   double seconds = 0;      // time of all calls together
-  double flops = 0;        // per call; 0 without products or if row counts are unknown
-  double bytes = 0;        // per call, of the arrays that it reads or writes
+  double flops = 0;        // flops per call; 0 without products or if row counts are unknown
+  double bytes = 0;        // size of the arrays that a call reads or writes
 };
 
 /// The times of a program's groups in some runs over one mini-batch.
 struct program_profile {
   std::vector<profiled_group> groups;          // in the order of the schedule
-  std::vector<engine::cpu::group_time> times;  // each call, in the order of time
-  std::vector<engine::cpu::group_time> runs;   // each run; `group` is its number
+  std::vector<engine::cpu::group_time> times;  // times of all calls, sorted by time
+  std::vector<engine::cpu::group_time> runs;   // times of all runs; `group` is the run's number
   int threads = 1;                             // number of threads that computed the groups
 
   /// Returns the total time of all runs in seconds.

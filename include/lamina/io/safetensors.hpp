@@ -207,7 +207,7 @@ void save_safetensors(const file_path& path, const Parameters& from) {
     std::string_view word;
     for (const detail::safetensors_type& t : detail::safetensors_types)
       if (t.type == value.type()) word = t.word;
-    try {  // a single string: nlohmann_json escapes it
+    try {  // dumps a single string, so that nlohmann_json escapes it
       header += (header.size() > 1 ? "," : "") + nlohmann::json(entry->first).dump();
     } catch (const nlohmann::json::type_error&) {
       throw error("lamina: " + path.string() + ": expected names of values in UTF-8, found others");

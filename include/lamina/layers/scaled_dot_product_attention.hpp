@@ -33,7 +33,7 @@ struct mask_variable {
 
 /// Options of scaled_dot_product_attention. M is the number of keys, L the number of queries.
 struct scaled_dot_product_attention_attr {
-  float dropout_rate = 0;   // of the weights
+  float dropout_rate = 0;   // dropout of the attention weights
   bool causal = false;      // a query sees the keys up to its own position; M = L
   mask_variable lengths{};  // int64 [-1, 1]: a query sees this many keys, the first ones
   mask_variable mask{};     // 1: a query sees a key, 0: not; [-1, M], [L, M] or [-1, L, M]

@@ -283,7 +283,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
-      if (pointers_[i] != nullptr) continue;  // a divided table
+      if (pointers_[i] != nullptr) continue;  // a divided table is not allocated here
       owners_[i] = std::make_shared<engine::aligned_buffer>(parameters_in<P>().floats(i));
       pointers_[i] = owners_[i]->data();
     }

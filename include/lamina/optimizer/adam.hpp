@@ -24,7 +24,7 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 struct adam final : rule<adam> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
-  bool lazy_mode = false;  // with selected rows, update only these rows
+  bool lazy_mode = false;  // update only the rows of a sparse gradient
   lamina::regularizer regularization{};
   gradient_clip clip{};
 

@@ -273,7 +273,7 @@ class minimizer {
   program_builder& b_;
   int cost_, line_;
   int first_ = 0;           // the index of the first accumulator
-  int learning_rate_ = -1;  // its variable, if it changes from step to step; else -1
+  int learning_rate_ = -1;  // the rate's variable if it changes between steps, else -1
 };
 
 }  // namespace detail

@@ -143,7 +143,7 @@ class chosen_parameters {
   int name_count_;
   choice_rule rule_;
   bool* trainable_;         // by parameter, as recorded
-  int* handles_ = nullptr;  // variables
+  int* handles_ = nullptr;  // the variables of the chosen handles
   int handle_count_ = 0;
 };
 

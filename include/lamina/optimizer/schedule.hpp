@@ -128,7 +128,7 @@ struct piecewise_decay {
   std::int64_t boundaries[most - 1] = {};
   float values[most] = {};
 
-  constexpr piecewise_decay() = default;  // a constant 0
+  constexpr piecewise_decay() = default;  // a constant rate of 0
   template <std::size_t B, std::size_t V>
   constexpr piecewise_decay(const std::int64_t (&ends)[B], const float (&rates)[V])
       : piecewise_decay(std::span<const std::int64_t>(ends), std::span<const float>(rates)) {

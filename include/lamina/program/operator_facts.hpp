@@ -65,8 +65,8 @@ enum class product_rule : std::uint8_t {
   transposed_convolution,  // Input and Filter as in conv2d_transpose
   mul,                     // X times Y as a matrix, as in mul
   matmul,                  // batches of matrices, as in matmul
-  recurrent,               // each row with Weight, and with ProjWeight if present
-  sequence_filter          // each row and its neighbours with Filter, as in sequence_conv
+  recurrent,               // each row times Weight, and times ProjWeight if present
+  sequence_filter          // each row and its neighbours times Filter, as in sequence_conv
 };
 
 /// How an operator runs the block in its first attribute.
@@ -80,7 +80,7 @@ enum class block_rule : std::uint8_t {
 
 /// Which operators are computed on the host when a program runs on a device.
 enum class host_rule : std::uint8_t {
-  never,   // never, except for pointwise operators, which follow `inputs`
+  never,   // not on the host, except for pointwise operators, which follow `inputs`
   inputs,  // if the host has the values of all inputs, or there are no inputs
   always   // the host knows the result without the values of the inputs
 };
@@ -103,14 +103,14 @@ struct operator_facts {
   block_rule block;
   bool reads_minibatch;  // returns the data of the next mini-batch, and whether more follow
   host_rule host;
-  bool host_takes_part;       // a part of it runs on the host in each run
+  bool host_takes_part;       // a part of the operator runs on the host in each run
   bool host_waits;            // the host waits for its result, which is a number of rows
   std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
   row_meeting meets_rows;
   // The attribute that tells whether processes divide the rows of operand 0, from which operand 1
   // selects rows; the next attribute is a row that is never read. -1: none.
   std::int8_t divided_by;
-  bool meets_processes;  // takes part in a collective call of all processes of a run
+  bool meets_processes;  // whether it takes part in a collective call of all processes of a run
 };
 
 }  // namespace lamina::inline LAMINA_ABI

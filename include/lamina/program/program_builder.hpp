@@ -96,7 +96,7 @@ struct program_builder {
   constexpr_vector<written_handle>
       written;                       // assignments by the bodies being recorded, innermost last
   int written_begin = 0;             // first assignment of the innermost body
-  int traced = -1, traced_line = 0;  // see line_of
+  int traced = -1, traced_line = 0;  // used by line_of
   fault_desc fault;
   int cost;
   int accumulators;

@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI {
 struct name_desc {
   const char* key;  // null: given by the user
   int offset, length;
-  int number;  // -1: no number
+  int number;  // the number after the key; -1: none
   int output;  // the variable that a layer of this name returned last, or -1
 };
 
@@ -139,7 +139,7 @@ enum class fault_kind : std::uint8_t {
 struct fault_desc {
   fault_kind kind;
   int line;
-  int name, name_length;  // a range of the pool of characters
+  int name, name_length;  // the name, as a range of the pool of characters
   int expected[4], found[4];
 };
 

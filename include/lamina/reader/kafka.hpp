@@ -43,8 +43,8 @@ struct kafka_options {
   std::string group = "lamina";  // the name under which commit() stores offsets
   kafka_order order = kafka_order::turns;
   const std::atomic<bool>* stop = nullptr;        // true ends a pass that waits for messages
-  int timeout_ms = 10000;                         // for the first answer of the brokers
-  std::map<std::string, std::string> settings{};  // of librdkafka: security.protocol, ...
+  int timeout_ms = 10000;                         // wait for the first answer of the brokers
+  std::map<std::string, std::string> settings{};  // settings of librdkafka: security.protocol, ...
 };
 
 /// A topic of Kafka as a reader. A pass yields the messages beginning at the offsets `from` and has
@@ -215,7 +215,7 @@ class kafka_topic {
 
     const kafka_options options_;
     ::rd_kafka_t* handle_ = nullptr;
-    std::vector<::rd_kafka_queue_t*> queues_;  // one per partition; none in order of arrival
+    std::vector<::rd_kafka_queue_t*> queues_;  // one per partition; empty for the order of arrival
     int turn_ = 0;
     bool assigned_ = false;
   };

@@ -82,7 +82,7 @@ requires(detail::are_no_readers<map_options, R...>) auto map(F, const R&...) {
   static_assert(check<never<R...>, gets_type<std::remove_cvref_t<R>...>>,
                 "lamina: reader: map, compose and chain: expected readers, copyable ranges or "
                 "callables that return one");
-  if constexpr (sizeof...(R) == 1) {  // after a pipe
+  if constexpr (sizeof...(R) == 1) {  // used after a pipe
     auto make = []<class Source>(std::shared_ptr<Source>) { return &detail::no_elements<int>; };
     return adaptor<decltype(make)>(std::move(make));
   } else {

@@ -122,7 +122,7 @@ class split_reader {
     Rule rule_;
     bool first_;
     std::uint64_t position_ = 0;
-    std::vector<kept> kept_;  // one element; a vector of bool would return no references
+    std::vector<kept> kept_;  // holds one element; a vector, because of bool elements
   };
 
   std::shared_ptr<R> reader_;

@@ -210,7 +210,7 @@ class batched_model {
     try {
       mine.evaluator = std::make_unique<any_evaluator>(now->evaluator());
     } catch (...) {
-      mine.version = 0;  // the next mini-batch tries again
+      mine.version = 0;  // the worker loads the model again in the next mini-batch
       throw;
     }
   }

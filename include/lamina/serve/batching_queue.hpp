@@ -109,7 +109,7 @@ class batching_queue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Request> waiting_;
-  std::size_t rows_ = 0;  // of all waiting requests
+  std::size_t rows_ = 0;  // the total rows of all waiting requests
   bool closed_ = false;
 };
 

@@ -33,7 +33,7 @@ struct model_request {
 /// The outputs of a request, in the order of their names there.
 struct model_answer {
   std::vector<named_values> outputs;
-  std::uint64_t version = 0;  // of the model: 1 for the first one, 2 after one exchange
+  std::uint64_t version = 0;  // version of the model: 1 for the first one, 2 after one exchange
   int batch_rows = 0;         // the rows of the mini-batch that contained the request
 };
 

@@ -124,7 +124,7 @@ class divided_feed {
   feeder<P> feeder_;
   batch_view<P> part_;
   int first_ = 0;             // the first sample of the part
-  std::int64_t samples_ = 0;  // of the last mini-batch, in all processes
+  std::int64_t samples_ = 0;  // samples of the last mini-batch over all processes
   bool goes_on_ = false;      // whether any process has another mini-batch in this pass
   std::optional<pass_type> pass_;
   std::optional<iterator_type> at_;

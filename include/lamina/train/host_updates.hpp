@@ -225,7 +225,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
   bool collected_ = true;          // rank 0 has the accumulators of all shards
   std::optional<parts_type> parts_;
   std::unique_ptr<shared_arrays> shared_;
-  const float* told_scales_ = nullptr;  // on a parameter server: the scales of a trainer's clip
+  const float* told_scales_ = nullptr;  // on a parameter server: clip scales of a trainer
   worker_pool pool_;
 };
 

@@ -52,7 +52,7 @@ class progress_bar {
   bool redraws_;
   bool begun_ = false;
   int first_pass_ = 0;
-  double start_ = 0, last_ = 0;  // seconds
+  double start_ = 0, last_ = 0;  // times in seconds
 };
 
 #if LAMINA_DEFINES

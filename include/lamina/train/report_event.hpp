@@ -21,7 +21,7 @@ struct reported_run {
   bool& stopping;
   const std::optional<std::int64_t>& batches;
   const void* optimizer;
-  void (*require_options)(const void* optimizer);  // throws for those outside of their range
+  void (*require_options)(const void* optimizer);  // throws for options outside of their range
 };
 
 /// Calls the handler of a run, if there is one.

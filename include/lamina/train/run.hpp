@@ -64,7 +64,7 @@ template <program_type P>
 inline constexpr auto accumulator_owners = [] {
   struct {
     int parameter[bound(count_accumulators<P>())];
-    float first[bound(count_accumulators<P>())];  // its initial value
+    float first[bound(count_accumulators<P>())];  // the initial value
   } t{};
   for (int& i : t.parameter) i = -1;
   for (int v = 0; v < counts_of<P>.variables; ++v)

@@ -48,7 +48,7 @@ class serial_trainer : parameter_updates<P, Opt> {
       detail::initialise_state<P>(*fused_);
       return;
     }
-    bool updated[bound(parameters)];  // has a dense gradient
+    bool updated[bound(parameters)];  // whether each parameter has a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !base::has_rows(i);
     clipped_.emplace(m.memory(), updated);

@@ -42,7 +42,7 @@ LAMINA_COLD void assign_divided(Trainer& t, const std::vector<tensor_entry>& ent
 /// The state of a trainer that a checkpoint contains.
 struct checkpoint_state {
   stored_arrays values, accumulators;
-  const char* optimizer;  // its type
+  const char* optimizer;  // the type of the optimizer
   std::int64_t steps;
   float rate_factor;
 

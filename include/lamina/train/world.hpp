@@ -25,12 +25,12 @@ struct trained_arrays {
   // one.
   float* const* gradients;
   float* const* values;
-  const std::size_t* floats;  // their sizes; an element of a program in double counts twice
+  const std::size_t* floats;  // sizes of the arrays; a double counts as two
   const bool* has_rows;       // the gradient is selected rows, and the parameter is updated
   int count;
-  bool whole;                             // an update cannot be divided within a parameter
+  bool whole;                             // whether an update cannot be divided within a parameter
   bool is_double;                         // the elements are doubles
-  const gradient_times* times = nullptr;  // when they are complete in a step; null: at its end
+  const gradient_times* times = nullptr;  // when gradients are complete in a step; null: at its end
   int threads = 1;
   // For a sparse gradient: the stride between rows in floats, or -1 if rows are not contiguous; 0
   // for other gradients.

@@ -23,7 +23,7 @@ namespace lamina::inline LAMINA_ABI {
 struct minibatch_share {
   std::int64_t samples = 0;    // samples that this process computes
   std::int64_t read = 0;       // samples that it has read
-  std::uint64_t checksum = 0;  // of the samples that it has read
+  std::uint64_t checksum = 0;  // checksum of the samples that it has read
   bool more = false;           // whether its reader has another mini-batch in this pass
 };
 
@@ -89,8 +89,8 @@ class world_calls final : public engine::process_calls {
   LAMINA_API LAMINA_COLD std::string name_of(const step& s) const;
 
   world& world_;
-  std::unique_ptr<bool[]> has_samples_, all_take_part_;  // by rank
-  std::vector<step> steps_;                              // by rank
+  std::unique_ptr<bool[]> has_samples_, all_take_part_;  // flags by rank
+  std::vector<step> steps_;                              // the announced call of each rank
   std::int64_t minibatches_ = 0;
   engine::aligned_buffer array_;
 };

@@ -39,7 +39,7 @@ class provided_reader {
   struct state {
     std::function<Range()> start;
     std::optional<Range> range{};
-    std::optional<iterator> at{};  // of the element that was taken last
+    std::optional<iterator> at{};  // the position of the element that was taken last
   };
   class source {
    public:
@@ -56,7 +56,7 @@ class provided_reader {
       } else {
         ++*s.at;
       }
-      if (*s.at == std::end(*s.range)) {  // a function that returns begins again in the next pass
+      if (*s.at == std::end(*s.range)) {  // the function has returned: call it again next time
         s.at.reset();
         s.range.reset();
         return false;

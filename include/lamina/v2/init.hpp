@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::v2 {
 struct settings {
   bool use_gpu = false;    // each trainer must be given a place, such as cuda::place{0}
   int trainer_count = 1;   // threads of a trainer, each for a part of a mini-batch
-  std::uint64_t seed = 1;  // of the parameters' initial values and of dropout
+  std::uint64_t seed = 1;  // seed of initial parameters and of dropout
 };
 
 /// The arguments of init. An argument that is not given is read from the environment variable

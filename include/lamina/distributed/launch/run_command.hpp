@@ -156,7 +156,7 @@ LAMINA_COLD inline int run_command(const std::vector<std::string>& words,
   while (why == 0 && (to[1] >= 0 || from[0] >= 0)) {
     ::pollfd ready[2] = {{to[1], POLLOUT, 0}, {from[0], POLLIN, 0}};
     const int events = ::poll(ready, 2, 200);
-    if (events < 0) continue;  // a signal
+    if (events < 0) continue;  // a signal has interrupted the wait
     // A background process of the command may keep its stderr open after the command has ended.
     if (events == 0 && (is_over = ::waitpid(child, &status, WNOHANG) == child)) break;
     if (to[1] >= 0 && ready[0].revents != 0) {

@@ -127,7 +127,7 @@ class served_arrays : public shared_arrays {
     for (int s = 0; s < servers(); ++s) post(s, last);
   }
 
-  std::unique_ptr<exchanged_arrays> all_;  // of all processes, until training has begun
+  std::unique_ptr<exchanged_arrays> all_;  // all processes, until training begins
   bool begun_ = false;
   int unwinding_;
   std::vector<int> server_ranks_;

@@ -21,7 +21,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// The request or contents of a letter.
 enum class letter_kind : std::int32_t {
   gradients,  // the gradients of a part of a mini-batch; the answer has the new parameters
-  totals,     // the same; the answer has the sums of the gradients
+  totals,     // as gradients, but the answer has the sums of the gradients
   state,      // requests the accumulators
   pause,      // the trainer waits for all others; the answer has parameters and accumulators
   leave,      // the training has ended; rank 0 adds all parameters

@@ -172,7 +172,7 @@ class serving_arrays : public shared_arrays {
   }
 
   int server_;
-  std::unique_ptr<exchanged_arrays> all_;  // of all processes, until training has begun
+  std::unique_ptr<exchanged_arrays> all_;  // all processes, until training begins
   int left_ = 0;
   std::vector<bool> has_left_;
 };

@@ -32,7 +32,7 @@ inline std::string unpack_streams(std::string_view packed, const std::string& pa
     if (status == Z_STREAM_END && inflateReset(&stream) != Z_OK)
       throw error("lamina: " + path + ": zlib could not be initialised");
     if (out == all.size()) all.resize(std::max<std::size_t>(65536, 2 * out));
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // it is read
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // read only
     stream.avail_in = static_cast<uInt>((std::min)(packed.size() - in, most));
     stream.next_out = reinterpret_cast<Bytef*>(all.data()) + out;
     stream.avail_out = static_cast<uInt>((std::min)(all.size() - out, most));

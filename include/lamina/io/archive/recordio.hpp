@@ -85,7 +85,7 @@ void recordio_writer::write(std::string_view record) {
   if (record.size() >> 31 != 0)
     throw error(text("lamina: RecordIO: expected a record below 2 GiB, found ")
                 << record.size() << " bytes");
-  constexpr std::size_t most = std::size_t{1} << 31;  // a size has 32 bits
+  constexpr std::size_t most = std::size_t{1} << 31;  // a size is stored in 32 bits
   const std::size_t bytes = how_.bytes < most ? how_.bytes : most;
   if (count_ > 0 && content_.size() + record.size() + 4 > bytes) write_chunk();
   const auto size = static_cast<std::uint32_t>(record.size());

@@ -126,7 +126,7 @@ std::string snappy_stream::unpacked() {
       continue;
     }
     if (!is_begun) fail("expected the mark of a stream of snappy, found another part");
-    if (kind >= 0x80) continue;  // may be skipped
+    if (kind >= 0x80) continue;  // a chunk that readers may skip
     if (kind > 1) fail(text("expected compressed or plain bytes, found a part of kind ") << kind);
     if (content.size() < 4) fail("expected a checksum, found the end of the part");
     const std::string_view bytes = content.substr(4);

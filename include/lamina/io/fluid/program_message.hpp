@@ -58,7 +58,7 @@ struct recorded_real {
   double value = 0;
   bool known = false, needed = false;
 
-  bool operator==(const recorded_real&) const { return true; }  // not a part of the message
+  bool operator==(const recorded_real&) const { return true; }  // not compared
 };
 
 /// OpDesc.Attr. The type determines the member that holds the value: integer (INT, LONG, BOOLEAN,
@@ -141,8 +141,8 @@ struct variable_message {
   std::int32_t lod_level = 0;
   bool persistable = false;
   bool need_check_feed = false;  // the variable is fed; since 1.6
-  bool is_parameter = false;     // since 2.3
-  bool stop_gradient = false;    // since 2.3
+  bool is_parameter = false;     // written since 2.3
+  bool stop_gradient = false;    // written since 2.3
   std::string unknown{}, unknown_of_type{}, unknown_of_lod{}, unknown_of_tensor{};
   std::uint64_t offset = 0;
 

@@ -136,7 +136,7 @@ inline void add_feed_and_fetch(program_message& p, const std::vector<std::string
   block_message& b = p.blocks.at(0);
   b.variables.push_back(detail::column_variable("feed", variable_class::feed_minibatch));
   b.variables.push_back(detail::column_variable("fetch", variable_class::fetch_list));
-  for (std::size_t i = 0; i < feeds.size(); ++i)  // each before the previous ones
+  for (std::size_t i = 0; i < feeds.size(); ++i)  // inserts each before the previous ones
     b.operators.insert(b.operators.begin(), detail::column_operator("feed", "feed", feeds[i], i));
   for (std::size_t i = 0; i < targets.size(); ++i)
     b.operators.push_back(detail::column_operator("fetch", targets[i], "fetch", i));

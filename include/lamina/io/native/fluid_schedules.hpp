@@ -179,7 +179,7 @@ class fluid_schedule_reader {
   }
 
   const operator_message* last_ = nullptr;
-  std::map<std::string, const operator_message*> makers_ = {};  // by variable
+  std::map<std::string, const operator_message*> makers_ = {};  // the writer of each variable
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -35,7 +35,7 @@ namespace lamina::inline LAMINA_ABI::detail {
 struct fluid_update {
   operator_message own = {};  // lamina's; no learning rate of a step, and no scale of the gradient
   update_numbers numbers = {};
-  float factor = 1;  // of the learning rate
+  float factor = 1;  // the parameter's factor on the learning rate
 };
 
 /// Reads the updates of block 0 of a program. The value of the learning rate is not in a program,
@@ -205,7 +205,7 @@ class fluid_updates {
   /// Finds the learning rate of an update and its factor.
   void find_rate(const operator_message& u, fluid_update& f) {
     f.numbers.learning_rate = 1;
-    if (u.input("LearningRate").empty()) return;  // an old adadelta
+    if (u.input("LearningRate").empty()) return;  // adadelta of an old version
     std::string name = one(u, "LearningRate");
     float factor = 1;
     if (const operator_message* const scale = maker(name, "scale")) {
@@ -307,7 +307,7 @@ class fluid_updates {
   const block_message& block_;
   const scope* values_;
   std::vector<const operator_message*> updates_ = {};
-  std::map<std::string, std::vector<const operator_message*>> writers_ = {};  // of all blocks
+  std::map<std::string, std::vector<const operator_message*>> writers_ = {};  // by variable
   std::vector<fluid_update> all_ = {};
   fluid_schedule_reader schedule_{};
   optimizer::learning_rate rate_ = 1.f;

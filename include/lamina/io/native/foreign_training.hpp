@@ -48,7 +48,7 @@ class foreign_training {
       for (operator_message& op : b.operators)
         if (op.type == "fill_constant" && role(op) == op_role::loss_gradient)
           for (attribute_message& a : op.attributes)
-            if (a.name == "shape" && a.integers.empty()) a.integers = {1};  // a scalar there
+            if (a.name == "shape" && a.integers.empty()) a.integers = {1};  // a scalar
     sort_parameters(made);
     prepare_updates(made.blocks[0]);
     return made;

@@ -148,7 +148,7 @@ class native_calls : protected native_fusion {
     const std::string text = literal(op, i);
     made.templates.push_back(equals != std::string::npos && text == item.substr(equals + 1) ? ""
                                                                                             : text);
-    if (!made.templates.back().empty())  // those before it must stand there too
+    if (!made.templates.back().empty())  // the arguments before it must be written too
       for (std::size_t n = 0; n + 1 < made.templates.size(); ++n)
         if (made.templates[n].empty()) made.templates[n] = defaults_.at(n);
     defaults_.resize(made.templates.size());
@@ -228,7 +228,7 @@ class native_calls : protected native_fusion {
       for (const int d : list(op, "dim")) made.templates.push_back(std::to_string(d));
       return !made.templates.empty();
     }
-    if (item == "level") {  // of the innermost sequences, if it is not written
+    if (item == "level") {  // the innermost level is the default
       const double level = number(op, "level");
       if (level + 1 != level_of(input(op, "X"))) made.templates.push_back(number_text(level));
       return true;
@@ -320,7 +320,7 @@ class native_calls : protected native_fusion {
       if (v < 0) return true;
       if (!is_parameter(v) || handles_.count(v) != 0) return false;
       const std::string name = parameter_name(made.base, "." + item.substr(dot + 1) + "_", v);
-      const bool named = own.ends_with("_name");  // and not trainable
+      const bool named = own.ends_with("_name");  // needs a name; not trainable
       if (named && !has_own_options(v)) note_options(v);
       const std::string option =
           named ? (name.empty() ? "" : "." + own + " = " + name) : parameter_option(own, name, v);

@@ -39,7 +39,7 @@ class native_minimize : protected native_choice {
     }
     for (auto& [seed, call] : calls_) {
       choose(call);
-      reads_[at(call.cost)] += 2;  // never inside of a layer
+      reads_[at(call.cost)] += 2;  // counted twice, so that no layer hides the cost
       if (call.rate >= 0) reads_[at(call.rate)] += 2;
     }
     minimize_replay(
@@ -100,7 +100,7 @@ class native_minimize : protected native_choice {
     }
   }
 
-  std::vector<int> parameters_;  // in the order in which the text makes them
+  std::vector<int> parameters_;  // parameters in the order in which the text makes them
 
  private:
   /// The properties of the update of one parameter.
@@ -326,7 +326,7 @@ class native_minimize : protected native_choice {
   std::map<int, parameter_options> own_;
   std::map<int, float> factors_;  // of learning rates, by parameter
   std::set<int> written_options_;
-  std::vector<bool> is_made_;  // by variable
+  std::vector<bool> is_made_;  // whether only calls of minimize write each variable
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

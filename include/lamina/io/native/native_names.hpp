@@ -131,7 +131,7 @@ class native_names : protected native_rows {
   std::vector<int> made_handles_;          // variables that the current statement named
   std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and their old values
   std::vector<native_statement> all_statements_;
-  std::vector<native_statement>* statements_ = &all_statements_;  // of the block that is written
+  std::vector<native_statement>* statements_ = &all_statements_;  // of the current block
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -180,7 +180,7 @@ class native_records {
     reads_.resize(at(p_.count.variables));
     writes_.resize(at(p_.count.variables));
     for (const operator_desc* op : all_) {
-      if (sub_block_of(p_, *op) >= 0) {  // its own operands; the body counts its own uses
+      if (sub_block_of(p_, *op) >= 0) {  // counts its own operands; the body counts its own uses
         const int condition = condition_of(*op);
         if (condition >= 0) ++reads_[at(condition)];
         continue;
@@ -188,7 +188,7 @@ class native_records {
       each(*op, true, [&](int v) { ++reads_[at(v)]; });
       each(*op, false, [&](int v) { ++writes_[at(v)]; });
     }
-    for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // never inside
+    for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // results stay visible
   }
   std::string name_of(int v) const { return v < 0 ? "" : variable_name(p_, v); }
   /// Whether a variable exists in a file only because its slot must not be empty there.
@@ -286,8 +286,8 @@ class native_records {
   std::set<int> run_blocks_;
   std::set<std::string> torn_;                   // names of layers in several places
   int block_ = 0;                                // the one that is written
-  std::vector<const operator_desc*> operators_;  // of this block
-  std::vector<int> reads_, writes_;              // by variable
+  std::vector<const operator_desc*> operators_;  // the operators of the block that is written
+  std::vector<int> reads_, writes_;              // counts of reads and writes by variable
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

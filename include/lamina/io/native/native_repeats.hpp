@@ -118,7 +118,7 @@ class native_repeats {
     runs found;
     std::ptrdiff_t most = (std::numeric_limits<std::ptrdiff_t>::min)();
     for (std::size_t length = 2; length <= longest && 2 * length <= all.size(); ++length) {
-      std::map<std::size_t, std::vector<runs>> groups;  // by hash
+      std::map<std::size_t, std::vector<runs>> groups;  // runs by hash of their text
       for (std::size_t i = 0; i + length <= all.size(); ++i) {
         std::size_t hash = 0, calls = 0, unlike = never;
         for (std::size_t k = i; k < i + length; ++k) {
@@ -177,9 +177,9 @@ class native_repeats {
     std::set<std::string> local;             // names in the function
     std::map<std::string, std::string> own;  // by name in the first run: in the function
     std::vector<std::size_t> returned;       // places of results
-    std::vector<std::pair<std::string, std::size_t>> parameters;  // their names, their places
+    std::vector<std::pair<std::string, std::size_t>> parameters;  // their names, their positions
     std::map<std::vector<std::string>, std::string> known;        // by arguments of all runs
-    std::vector<std::string> in_function;                         // by place
+    std::vector<std::string> in_function;                         // names in the function
     local.insert({"layer", "lamina", "std"});
     const native_run_names run_names(names, local);
     for (std::size_t w = 0; w < words[0].size(); ++w) {

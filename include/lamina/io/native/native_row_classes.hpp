@@ -31,7 +31,7 @@ class native_row_classes : protected native_minimize {
     int parent;             // the class of the rows that contain the sequences; -1: the samples
     int first;              // the first variable with these rows
     int feed = -1;          // the first input with these rows
-    bool nested = false;    // of nested_sequence
+    bool nested = false;    // whether it is an inner level of nested_sequence
     std::string text = "";  // the type, when it is known
     row_kind kind = row_kind::sequence;
     int of = -1;            // a class of sequences, or a variable that is a mask

@@ -42,7 +42,7 @@ class native_rows : protected native_steps {
       const operator_facts& facts = op->schema->facts;
       std::vector<int> inputs;
       each(*op, true, [&](int v) { inputs.push_back(v); });
-      std::map<int, int> first;  // by level
+      std::map<int, int> first;  // the first class with each number of levels
       for (const int v : inputs) {
         if (facts.accepts_any_rows || facts.made_levels > 0 || level_of(v) == 0) continue;
         const int like = first.emplace(level_of(v), v).first->second;
@@ -54,7 +54,7 @@ class native_rows : protected native_steps {
       if (const int x = input(*op, "X"), out = output(*op, "Out");
           copies && x >= 0 && out >= 0 && level_of(x) == level_of(out))
         join(class_of(x), class_of(out));
-      std::map<int, int> made;  // by level
+      std::map<int, int> made;  // the new class with each number of levels
       each(*op, false, [&](int v) {
         const int level = level_of(v);
         if (!has_rows(v) || class_[at(v)] >= 0) return;

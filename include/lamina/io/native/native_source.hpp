@@ -342,7 +342,7 @@ class native_writer : native_calls {
   }
 
   const native_options& options_;
-  std::set<int> opened_;  // classes of rows
+  std::set<int> opened_;  // the classes of rows that are already open
 };
 
 }  // namespace detail

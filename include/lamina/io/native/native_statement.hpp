@@ -24,7 +24,7 @@ struct native_statement {
   std::vector<native_statement> body = {};
   std::string end = "";  // the line after the body
   bool is_call = false;  // calls a function that native_repeats made
-  bool is_last = false;  // a return
+  bool is_last = false;  // whether it is a return statement
 
   static std::string identifier(std::string_view name) {
     return identifier_mark + std::string(name) + end_mark;

@@ -67,7 +67,7 @@ class own_training {
     for (const std::string& name : from.names())
       if (dropped_.count(name) == 0) to.var(name) = from.get(name);
     if (!updates_.counts_steps()) return;
-    const lod_tensor* const counter = from.find(counter_);  // of a schedule
+    const lod_tensor* const counter = from.find(counter_);  // the step counter of a schedule
     if (counter != nullptr)
       to.var(counter_) = *counter;
     else

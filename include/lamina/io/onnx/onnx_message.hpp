@@ -89,7 +89,7 @@ struct onnx_value {
 /// GraphProto: of a model, or of a branch or loop.
 struct onnx_graph {
   std::string name{};
-  std::vector<std::string> nodes{};  // their bytes; each node follows those that it reads
+  std::vector<std::string> nodes{};  // their bytes; each follows the nodes whose results it reads
   std::vector<std::pair<std::string, const tensor*>> initializers{};  // not owned
   std::vector<onnx_value> inputs{}, outputs{};
 

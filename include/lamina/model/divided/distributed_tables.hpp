@@ -49,8 +49,8 @@ struct distributed_tables {
   };
   struct list {
     int tables, lookups;
-    int parameter[bound(counts_of<P>.parameters)];       // by table
-    undividable reason[bound(counts_of<P>.parameters)];  // by table
+    int parameter[bound(counts_of<P>.parameters)];       // the parameter of each table
+    undividable reason[bound(counts_of<P>.parameters)];  // the reason for each table
     int table_of[bound(counts_of<P>.parameters)];        // by parameter: its table, or -1
     lookup of[bound(counts_of<P>.operators)];
   };

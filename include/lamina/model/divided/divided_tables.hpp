@@ -40,7 +40,7 @@ struct looked_up_ids {
 /// An array in the layout of a divided table: the table itself, or an accumulator of it.
 struct divided_array {
   int table;
-  std::string name;  // in files
+  std::string name;  // the name of the array in files
   float* memory;
 };
 

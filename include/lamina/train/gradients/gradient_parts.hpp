@@ -52,7 +52,7 @@ class gradient_parts {
   static constexpr bool has_statistics = has_batch_norm(P::desc.operators, counts_of<P>.operators);
 
   LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
-    const owned_array<bool> updated(capacity);  // has a dense gradient
+    const owned_array<bool> updated(capacity);  // whether each parameter has a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < (std::max)(1, threads); ++t)

@@ -173,7 +173,7 @@ class joined_minibatches {
 
   int pending_ = 0;
   bool kept_ = false;   // the accumulated gradients are in sums_ and row_sums_
-  double divisor_ = 0;  // of all mini-batches since forget()
+  double divisor_ = 0;  // the divisor over all mini-batches since forget()
   quotient_sums quotient_;
   std::int64_t first_[batch_view<P>::domains] = {};  // number of their rows, by domain
   std::vector<char> has_;                            // by part of all processes: has gradients

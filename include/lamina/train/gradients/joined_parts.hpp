@@ -22,7 +22,7 @@ namespace lamina::inline LAMINA_ABI {
 /// are plain bytes, because distributed training sends them.
 template <program_type P>
 struct part_facts {
-  real_of<P> weight = 0;  // in the gradient of the mini-batch
+  real_of<P> weight = 0;  // the weight of the part in the gradient of the mini-batch
   real_of<P> cost = 0;
   int samples = 0;
   // For a cost that is a quotient of sums: the sums of this part, its rows and its denominator.

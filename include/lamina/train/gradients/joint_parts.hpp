@@ -98,14 +98,14 @@ class joint_parts {
   std::size_t threads_, ranks_, most_ = 0;
   world* all_;
   std::vector<std::size_t> counts_, met_;       // met_: by thread, the number of sums so far
-  std::vector<engine::cpu::joint_sums> parts_;  // by thread
+  std::vector<engine::cpu::joint_sums> parts_;  // the interface of each thread
   std::vector<double> slots_, total_;           // elements by thread; their sum over all parts
   std::vector<double> sent_, received_;
   add_function add_ = nullptr;
   threading::mutex mutex_;
   threading::condition changed_;
   int patience_;
-  std::size_t arrived_ = 0;  // threads besides thread 0; also read without the mutex, as the others
+  std::size_t arrived_ = 0;  // threads (except thread 0) at this sum; also read without the mutex
   unsigned round_ = 0;
   int has_failed_ = 0;
   std::exception_ptr failure_;
