@@ -72,7 +72,7 @@ class tar_reader {
       } else if (kind == '5' || kind == 'g') {
         long_name.clear();
       } else if (others_ == tar_others::skipped) {
-        if (kind != 'K') long_name.clear();  // K: a long target, of a link that follows
+        if (kind != 'K') long_name.clear();  // K: the long target of a link
       } else {
         from_.fail_at(header + 156, text("expected files in a tar archive, found a member of type ")
                                         << static_cast<int>(kind));

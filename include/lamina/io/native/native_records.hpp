@@ -188,7 +188,7 @@ class native_records {
       each(*op, true, [&](int v) { ++reads_[at(v)]; });
       each(*op, false, [&](int v) { ++writes_[at(v)]; });
     }
-    for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // results stay visible
+    for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // never inside
   }
   std::string name_of(int v) const { return v < 0 ? "" : variable_name(p_, v); }
   /// Whether a variable exists in a file only because its slot must not be empty there.
