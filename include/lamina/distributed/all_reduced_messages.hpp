@@ -48,8 +48,7 @@ inline training_messages all_reduced_messages(training_messages of, int ranks, i
   };
   std::vector<std::size_t> last;
   for (const std::string& g : gradients) last.push_back(last_writer(g));
-  // Fluid numbers the rings in the order in which backward computes the gradients, last layer
-  // first.
+  // Fluid assigns the rings in turn, beginning with the gradient that is computed last.
   std::vector<std::size_t> order(gradients.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),

@@ -30,7 +30,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 class bucket_exchange {
  public:
   /// One training step: the weight of each part of the mini-batch, over all processes, and the
-  /// function that updates parameters (null as long as it is unknown).
+  /// function that updates parameters (null: the step only sums gradients, until update_by()).
   struct step {
     std::vector<double> weight;
     shared_arrays::update_function update = nullptr;

@@ -32,7 +32,7 @@ struct trained_arrays {
   bool is_double;                         // the elements are doubles
   const gradient_times* times = nullptr;  // when gradients are complete in a step; null: at its end
   int threads = 1;
-  // For a sparse gradient: the stride between rows in floats, or -1 if rows are not contiguous; 0
+  // For a sparse gradient: the stride between rows in floats, or -1 if a row is not contiguous; 0
   // for other gradients.
   const int* row_floats = nullptr;
   // Tables that are divided over the processes; by parameter, the number of its table or -1.

@@ -24,7 +24,7 @@ class server_shards {
     std::size_t first, end;
     std::size_t size() const { return end - first; }
   };
-  /// Rows [first, end) of a table, each of `row_floats` floats. A table whose rows are not
+  /// Rows [first, end) of a table, each of `row_floats` floats. A table whose rows are not each
   /// contiguous in memory is not divided, and counts as one row.
   struct table_piece {
     int parameter;

@@ -105,7 +105,7 @@ class tar_reader {
                                    << sum << " of a member's header, found "
                                    << number(block + 148, 8));
   }
-  /// Reads a number: octal digits, with spaces before and a space or zero after them, or big-endian
+  /// Reads a number: octal digits, with spaces before and spaces or zeros after them, or big-endian
   /// bytes, which GNU tar uses for sizes above 8 GiB.
   std::uint64_t number(const char* field, std::size_t size) const {
     const auto fail = [&] {
