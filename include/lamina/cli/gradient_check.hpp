@@ -59,8 +59,9 @@ inline double root_mean_square(const double* x, std::size_t n) {
 /// elements that are wrongly zero would not be detected.
 ///
 /// The step changes the cost by about the fraction `eps`, but no element by more than 1e-6 of the
-/// size of the elements, so the quotient is the derivative even if the cost has kinks. A derivative
-/// below `least_slope` counts as zero, because the gradients are floats.
+/// size of the elements, so the quotient is the derivative even if the cost has kinks.
+/// `least_slope` is a lower bound of the derivative to which the difference is related, because the
+/// gradients are floats.
 LAMINA_COLD inline gradient_difference difference_along(exact_cost& exact, int i,
                                                         const std::vector<double>& gradient,
                                                         double cost, double eps, int direction,

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>  // with the concepts of ranges: <ranges> adds all views
+#include <span>  // for the range concepts; <ranges> would add all views
 #include <string>
 #include <string_view>
 #include <vector>

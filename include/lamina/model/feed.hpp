@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
-#include <span>  // with the concepts of ranges: <ranges> adds all views
+#include <span>  // for the range concepts; <ranges> would add all views
 #include <type_traits>
 
 #include <lamina/core/check.hpp>

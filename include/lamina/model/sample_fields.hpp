@@ -7,7 +7,7 @@
 #include <array>
 #include <concepts>
 #include <iterator>
-#include <span>  // with the concepts of ranges: <ranges> adds all views
+#include <span>  // for the range concepts; <ranges> would add all views
 #include <tuple>
 #include <type_traits>
 #include <utility>

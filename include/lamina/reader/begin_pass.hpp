@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <span>  // with the concepts of ranges: <ranges> adds all views, a tenth of a second
+#include <span>  // for the range concepts; <ranges> would add all views, a tenth of a second
 #include <type_traits>
 #include <utility>
 
