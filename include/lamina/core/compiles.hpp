@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/compiles.hpp - enables the function bodies in all following headers, which are
-// compiled into lamina::compiled.  Each source of the library includes it after the headers of
-// other sources (cmake/compiled).
+// compiled into lamina::compiled.
+//
+// Each source of the library includes it after the headers of other sources (cmake/compiled).
 #pragma once
 
 #include <lamina/core/config.hpp>

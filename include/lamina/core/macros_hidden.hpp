@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/macros_hidden.hpp - hides macros of other code from the libraries that are included
-// next.  C's <complex.h> defines `I`, which is a template parameter of xsimd; frameworks define
-// more words that libraries use. A program may include them first. macros_shown.hpp restores them.
-// The list must not contain a macro that a header of the C library defines, because it would be
-// lost. There is no #pragma once: each include of another library is enclosed by both headers.
+// next.
+//
+// C's <complex.h> defines `I`, which is a template parameter of xsimd; frameworks define more words
+// that libraries use. A program may include them first. macros_shown.hpp restores them. The list
+// must not contain a macro that a header of the C library defines, because it would be lost. There
+// is no #pragma once: each include of another library is enclosed by both headers.
 
 #include <lamina/core/config.hpp>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/expression/expression.hpp - templates that express a schedule as C++ types: one type per
-// distinct group of fused operators.  A group is one fused kernel: a head, which is the operation
-// that computes the first values (for example a matrix product), and a flat list of numbered
-// statements that use them. The statements form a graph, not a tree: a value that is used twice is
-// computed once. The types define the computation; the engine supplies its vector type and its
-// tiles. Equal groups have the same type.
+// distinct group of fused operators.
+//
+// A group is one fused kernel: a head, which is the operation that computes the first values (for
+// example a matrix product), and a flat list of numbered statements that use them. The statements
+// form a graph, not a tree: a value that is used twice is computed once. The types define the
+// computation; the engine supplies its vector type and its tiles. Equal groups share one type.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,20 +19,19 @@ namespace lamina::inline LAMINA_ABI::expression {
 
 /// The value of the group's head, for example a matrix product or a sum over rows.
 struct head_value {};
-/// The element of argument Index at the current position.
+/// The element of argument Index at the same position.
 template <int Index>
 struct load {};
-/// The element of argument Index, which has a single row, in the current column.
+/// Argument Index has a single row: reads its element in the current column.
 template <int Index>
 struct row {};
-/// The element of argument Index, which has a single column, in the current row.
+/// Argument Index has a single column: reads its element in the current row.
 template <int Index>
 struct column {};
-/// The element of argument Index, which has one number per channel of an image, for the current
-/// channel.
+/// Argument Index has one number per channel of an image: reads the number of the current channel.
 template <int Index>
 struct channel {};
-/// Argument Index, which is a single number.
+/// Argument Index is a single number.
 template <int Index>
 struct scalar {};
 /// The scalar arguments of an optimizer's update, one per attribute; the first is argument Index.
@@ -55,7 +55,7 @@ struct statements {};
 /// A group: a head and its statements.
 template <group_head Head, class Statements>
 struct group_expression {};
-/// A group that is not fused: it calls the kernel of one operator.
+/// A group that is not fused: it calls the own kernel of one operator.
 template <class Op>
 struct call_expression {};
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/program_desc.hpp - the records that form a program.  The records are compact
-// because constant evaluation builds them: every member initialiser and every copied character
-// costs steps (docs/compile_time.md). Lists are stored in pools, names are composed on request, and
-// no record has a default member initialiser.
+// lamina/program/program_desc.hpp - the records that form a program.
+//
+// The records are compact because constant evaluation builds them: every member initialiser and
+// every copied character costs steps (docs/compile_time.md). Lists are stored in pools, names are
+// composed on request, and no record has a default member initialiser.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/native/foreign_training.hpp - converts a training program of PaddlePaddle to the form
-// of lamina's exporter.  In programs of PaddlePaddle, gradient operators name only the variables
-// that they read, all operators have attributes that tell where they were recorded, and parameters
-// are updated in the order of their names.
+// of lamina's exporter.
+//
+// In programs of PaddlePaddle, gradient operators name only the variables that they read, all
+// operators have attributes that tell where they were recorded, and parameters are updated in the
+// order of their names.
 #pragma once
 
 #include <lamina/core/config.hpp>
