@@ -57,7 +57,7 @@ constexpr int onnx_type_of(dtype type) {
 struct onnx_value {
   struct dimension {
     std::int64_t extent = 0;
-    std::string name{};  // not empty: replaces the extent
+    std::string name{};  // if not empty, replaces the extent
   };
 
   std::string name{};
