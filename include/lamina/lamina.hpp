@@ -8,10 +8,10 @@
 
 #include <lamina/core/config.hpp>
 
-// When g++ instantiates a constructor or a generic lambda, it looks the names of its arguments and
-// variables up in the global namespace, and so warns that they hide names of the user's program,
-// such as `const int end` in its file. A name that hides one of lamina's is found without this:
-// test/compile_fail/compiler_flags.py includes what follows one by one.
+// When g++ instantiates a constructor or a generic lambda, it looks up the names of its arguments
+// and variables in the global namespace, and therefore warns that they hide names of the user's
+// program, such as `const int end` in its file. Names that hide lamina's own are detected by
+// test/compile_fail/compiler_flags.py, which includes the following headers one by one.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"

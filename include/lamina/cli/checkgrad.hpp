@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/cli/checkgrad.hpp - adds --job=checkgrad to a program: the interpreter that computes its
-// cost in double. Include it in one file of the program, which takes the compiler some time.
+// cost in double. Include it in only one file of the program, because it takes long to compile.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The rows of a data layer as sequences, from the offsets of a mini-batch.
+/// Returns the rows of a data layer as sequences, from the offsets of a mini-batch.
 LAMINA_COLD inline lod sequences_of(const program_view& p, int domain,
                                     const minibatch_arrays& batch) {
   std::vector<lod::level> levels;
@@ -34,7 +34,7 @@ LAMINA_COLD inline lod sequences_of(const program_view& p, int domain,
   return levels.empty() ? lod() : lod(std::move(levels));
 }
 
-/// A mini-batch as the interpreter takes it.
+/// Converts a mini-batch to the feeds of the interpreter.
 LAMINA_COLD inline feed_map feeds_of(const program_view& p, const minibatch_arrays& batch) {
   feed_map feeds;
   for (int i = 0; i < p.count.data; ++i) {
@@ -54,7 +54,7 @@ LAMINA_COLD inline feed_map feeds_of(const program_view& p, const minibatch_arra
   return feeds;
 }
 
-/// The cost by the interpreter.
+/// Computes the cost with the interpreter.
 class interpreted_cost final : public exact_cost {
  public:
   LAMINA_COLD interpreted_cost(trained_program& program, std::uint64_t seed)
@@ -100,7 +100,7 @@ class interpreted_cost final : public exact_cost {
   std::vector<lod_tensor*> parameters_;
 };
 
-/// Set before main begins, from whichever file of the program includes this header.
+/// Initialised before main begins, in any file of the program that includes this header.
 inline const bool has_checkgrad =
     (make_exact_cost = [](trained_program& program, std::uint64_t seed) {
       return std::unique_ptr<exact_cost>(std::make_unique<interpreted_cost>(program, seed));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/config_args.hpp - the arguments that a command line gives to a configuration.
+// lamina/cli/config_args.hpp - arguments of the command line for a configuration.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -42,7 +42,7 @@ class config_args {
     }
   }
 
-  /// The value of an argument, or `otherwise` where the command line does not have it. Throws
+  /// Returns the value of an argument, or `otherwise` if the command line does not have it. Throws
   /// lamina::error for a value of another type.
   std::string get(std::string_view name, std::string_view otherwise) const {
     const argument* const a = note(name);
@@ -74,7 +74,8 @@ class config_args {
     return value;
   }
 
-  /// Throws lamina::error for an argument that no function has read, because its name is misspelt.
+  /// Throws lamina::error for an argument that no function has read, because its name is probably
+  /// misspelt.
   LAMINA_COLD void require_all_read() const {
     for (const argument& a : all_)
       if (!a.is_read) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/gradient_check.hpp - the job checkgrad: gradients against difference quotients. The
-// interpreter that computes the cost is compiled where a file includes <lamina/cli/checkgrad.hpp>.
+// lamina/cli/gradient_check.hpp - the job checkgrad: compares gradients with difference quotients.
+// The interpreter that computes the cost is compiled in the file that includes
+// <lamina/cli/checkgrad.hpp>.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,9 +29,9 @@ namespace lamina::inline LAMINA_ABI {
 class exact_cost {
  public:
   virtual ~exact_cost() = default;
-  /// The numbers of parameter i, row by row; the caller may change them.
+  /// Returns the elements of parameter i, row by row; the caller may change them.
   virtual double* values(int i) = 0;
-  /// The cost with the values of now.
+  /// Returns the cost with the current values.
   virtual double cost() = 0;
 };
 
@@ -42,7 +43,7 @@ using exact_cost_maker = std::unique_ptr<exact_cost> (*)(trained_program& progra
                                                          std::uint64_t seed);
 inline exact_cost_maker make_exact_cost = nullptr;
 
-/// A difference of more than this is a wrong gradient, as in PaddlePaddle v2.
+/// A larger difference means that a gradient is wrong, as in PaddlePaddle v2.
 inline constexpr double wrong_gradient = 0.01;
 
 inline double root_mean_square(const double* x, std::size_t n) {
@@ -51,15 +52,16 @@ inline double root_mean_square(const double* x, std::size_t n) {
   return n > 0 ? std::sqrt(sum / static_cast<double>(n)) : 0;
 }
 
-/// Compares the slope of the cost along one direction of parameter i with the gradient's. The
-/// direction is +1 or -1 for each element, by chance, over the root of their number. So a gradient
-/// with an error of a share of its length differs by about that share, whichever elements are
-/// wrong; along the gradient itself, as PaddlePaddle v2 looks, elements that are zero by mistake
-/// would go unseen.
+/// Compares the directional derivative of the cost along one direction of parameter i with that of
+/// the gradient. Each element of the direction is +1 or -1, at random, divided by the square root
+/// of the number of elements. So the relative difference is about the relative error of the
+/// gradient, whichever elements are wrong; along the gradient itself, which PaddlePaddle v2 uses,
+/// elements that are wrongly zero would not be detected.
 ///
-/// The step changes the cost by `eps` of itself, but no element by more than 1e-6 of the size of
-/// the elements: so the quotient is the slope, of a cost with kinks too. `least_slope` is a slope
-/// that counts as zero: the gradients are of float.
+/// The step changes the cost by about the fraction `eps`, but no element by more than 1e-6 of the
+/// size of the elements, so the quotient is the derivative even if the cost has kinks.
+/// `least_slope` is a lower bound of the derivative to which the difference is related, because the
+/// gradients are floats.
 LAMINA_COLD inline gradient_difference difference_along(exact_cost& exact, int i,
                                                         const std::vector<double>& gradient,
                                                         double cost, double eps, int direction,
@@ -95,7 +97,7 @@ LAMINA_COLD inline gradient_difference difference_along(exact_cost& exact, int i
   return d;
 }
 
-/// The larger of the differences along two directions; NaN is the largest.
+/// Returns the larger of the differences along two directions; NaN counts as the largest.
 LAMINA_COLD inline gradient_difference difference_of(exact_cost& exact, int i,
                                                      const std::vector<double>& gradient,
                                                      double cost, double eps, double least_slope) {
@@ -104,9 +106,9 @@ LAMINA_COLD inline gradient_difference difference_of(exact_cost& exact, int i,
   return !(std::fabs(a.diff) >= std::fabs(b.diff)) && a.diff == a.diff ? b : a;
 }
 
-/// Compares the gradients of all parameters that are trained, as the engine computes them for the
-/// first mini-batch, with quotients of differences of the cost in double. Logs a line per
-/// parameter. Throws lamina::error that names the parameters with a wrong gradient.
+/// Compares the gradients of all trained parameters, as the engine computes them for the first
+/// mini-batch, with difference quotients of the cost in double. Logs a line per parameter. Throws
+/// lamina::error that names the parameters with a wrong gradient.
 LAMINA_COLD inline void check_gradients(trained_program& program, std::uint64_t seed,
                                         const trainer_flags& flags, trainer_log& log) {
   if (make_exact_cost == nullptr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/import_main.hpp - the command that makes C++ of a saved model. CMake's lamina_import
-// runs it.
+// lamina/cli/import_main.hpp - the command that converts a saved model to C++. CMake's
+// lamina_import runs it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,9 +18,9 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// `import MODEL --out HEADER [--name NAME] [--weights FILE] [--parameters FILE]`. MODEL is the
-/// folder of save_inference_model, or its file of the program; `--parameters` names the file with
-/// all parameters in that folder. Returns what main returns: 0; 1 with a line on stderr for a model
-/// that cannot be imported; 2 for other arguments.
+/// folder of save_inference_model, or the program file in it; `--parameters` names the file with
+/// all parameters in that folder. Returns the exit code of main: 0; 1 with a line on stderr if the
+/// model cannot be imported; 2 for invalid arguments.
 inline int import_main(int argc, const char* const* argv) {
   const auto usage = [] {
     std::fputs(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/parameter_magnitudes.hpp - how large the numbers of a parameter or a gradient are.
+// lamina/cli/parameter_magnitudes.hpp - magnitudes of a parameter or gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,10 +29,10 @@ class magnitude_sum {
     for (std::ptrdiff_t i = 0; i < count; ++i) {
       const double x = std::fabs(static_cast<double>(from[i]));
       sum_ += x;
-      if (!(x <= largest_)) largest_ = x;  // NaN too, which stays
+      if (!(x <= largest_)) largest_ = x;  // written like this so that NaN is stored and kept
     }
   }
-  /// The magnitudes of `count` numbers; those that were not added are zeros.
+  /// Returns the magnitudes of `count` numbers; numbers that were not added count as zeros.
   magnitudes of(std::size_t count) const {
     return {count == 0 ? 0 : sum_ / static_cast<double>(count), std::isnan(sum_) ? sum_ : largest_};
   }
@@ -57,12 +57,12 @@ LAMINA_COLD magnitudes magnitudes_in(const parameter_info& info, const float* me
 
 }  // namespace detail
 
-/// The magnitudes of an array in the layout of a parameter: of its values or its gradient.
+/// Returns the magnitudes of an array in the layout of a parameter: of its values or its gradient.
 LAMINA_COLD inline magnitudes magnitudes_of(const parameter_info& info, const float* memory) {
   return info.type == dtype::float64 ? detail::magnitudes_in<double>(info, memory)
                                      : detail::magnitudes_in<float>(info, memory);
 }
-/// The magnitudes of a sparse gradient: rows that it does not store are zeros.
+/// Returns the magnitudes of a sparse gradient: rows that it does not store are zeros.
 template <class Real>
 LAMINA_COLD magnitudes magnitudes_of(const parameter_info& info,
                                      const engine::cpu::basic_selected_rows<Real>& rows) {

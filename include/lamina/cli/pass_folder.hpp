@@ -25,7 +25,7 @@ namespace lamina::inline LAMINA_ABI {
 ///   model      the parameters, as model::save writes them
 ///   trainer    parameters, accumulators, step and pass, as trainer::save writes them
 ///   path.txt   the name of the configuration
-///   done       the version of lamina; it is written last, so a folder without it is not whole
+///   done       the version of lamina; it is written last, so a folder without it is incomplete
 class pass_folder {
  public:
   pass_folder(std::string_view save_dir, int pass) {
@@ -38,19 +38,19 @@ class pass_folder {
   std::string model() const { return path_ + "/model"; }
   std::string trainer() const { return path_ + "/trainer"; }
 
-  /// Makes the folder, or opens an earlier one; from then on it is not whole.
+  /// Makes the folder, or opens an existing one; until finish() it is incomplete.
   LAMINA_COLD void begin() const {
     make_directories(path_);
     if (::unlink(done().c_str()) != 0 && errno != ENOENT)
       throw error(text() << "lamina: " << done() << ": cannot be removed: " << reason_of(errno));
   }
-  /// The model and the trainer are written: the folder is whole.
+  /// Marks the folder as complete, after the model and the trainer were written.
   LAMINA_COLD void finish(const std::string& config) const {
     write(path_ + "/path.txt", config);
     write(done(), text() << "lamina " << LAMINA_VERSION_MAJOR << "." << LAMINA_VERSION_MINOR << "."
                          << LAMINA_VERSION_PATCH);
   }
-  /// Throws lamina::error that begins with `who` unless the folder is whole.
+  /// Throws lamina::error that begins with `who` unless the folder is complete.
   LAMINA_COLD void require_whole(const std::string& who) const {
     struct stat found {};
     if (::stat(done().c_str(), &found) == 0) return;
@@ -58,8 +58,8 @@ class pass_folder {
     throw error(text() << "lamina: " << who << ": expected the folder of a whole pass, " << path_
                        << ", found " << (is_there ? "one without the file done" : "none"));
   }
-  /// Removes the files and, unless it has others, the folder. False, with errno, when the system
-  /// does not allow it.
+  /// Removes the files and, unless it contains others, the folder. Returns false, with errno set,
+  /// if the system does not allow it.
   LAMINA_COLD bool remove() const {
     for (const char* const name : {"/done", "/path.txt", "/trainer", "/model"})
       if (::unlink((path_ + name).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
@@ -79,15 +79,16 @@ class pass_folder {
   std::string path_;
 };
 
-/// The file of parameters that `--init_model_path` names: a file, or the folder of a pass.
+/// Returns the parameter file for a path of `--init_model_path`, which is a file or the folder of a
+/// pass.
 LAMINA_COLD inline std::string model_file_at(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return path + "/model";
   return path;
 }
-/// The file of parameters that a job begins with: that of --init_model_path, or of the pass before
-/// --start_pass. Empty where the flags name neither. Throws lamina::error where the folder of the
-/// pass is not whole.
+/// Returns the parameter file with which a job begins: that of --init_model_path, or of the pass
+/// before --start_pass. Empty if neither flag is given. Throws lamina::error if the folder of the
+/// pass is incomplete.
 LAMINA_COLD inline std::string first_model(const trainer_flags& flags) {
   if (!flags.init_model_path.empty()) return model_file_at(flags.init_model_path);
   if (flags.start_pass == 0) return {};
@@ -100,7 +101,7 @@ LAMINA_COLD inline std::string first_model(const trainer_flags& flags) {
   before.require_whole(who);
   return before.model();
 }
-/// The name of the configuration that wrote a folder; empty where the folder does not say.
+/// Returns the name of the configuration that wrote a folder; empty if the folder does not have it.
 LAMINA_COLD inline std::string configuration_of(const std::string& folder) {
   const open_file from(folder + "/path.txt");
   std::string name;

@@ -26,7 +26,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Flags of PaddlePaddle v2 for what lamina does not have, or does in another way.
+/// Flags of PaddlePaddle v2 for features that lamina does not have, or implements differently.
 inline constexpr std::string_view absent_flags[] = {"average_test_period",
                                                     "beam_size",
                                                     "comment",
@@ -61,7 +61,8 @@ inline constexpr std::string_view absent_flags[] = {"average_test_period",
                                                     "use_old_updater",
                                                     "with_cost"};
 
-/// A whole number of a flag in a range; throws usage_error for anything else.
+/// Returns the value of a flag that must be a whole number of at least `low`; throws usage_error
+/// for anything else.
 LAMINA_COLD inline int number_of_flag(std::string_view flag, std::string_view letters, int low) {
   int value = 0;
   const char* const end = letters.data() + letters.size();
@@ -82,8 +83,9 @@ LAMINA_COLD inline double step_of_flag(std::string_view flag, std::string_view l
   return value;
 }
 
-/// The arguments as CLI11 reads them: gflags, which PaddlePaddle uses, takes one hyphen for two,
-/// and yes, no, t, f, y and n for booleans. A first word `train` is left out, as in `paddle train`.
+/// Converts the arguments to the form that CLI11 reads: gflags, which PaddlePaddle uses, accepts
+/// one hyphen instead of two, and yes, no, t, f, y and n for booleans. A first word `train` is
+/// removed, as in `paddle train`.
 LAMINA_COLD inline std::vector<std::string> normalized_arguments(
     int argc, const char* const* argv, const std::vector<std::string_view>& booleans,
     std::string& answer_to) {
@@ -114,7 +116,7 @@ LAMINA_COLD inline std::vector<std::string> normalized_arguments(
                                  << argument.substr(name.size() + 1) << "'");
       argument = text() << name << (is_yes ? "=true" : "=false");
     }
-    // CLI11 finds no value in --save_dir=, which a script writes with a variable that is empty.
+    // CLI11 finds no value in --save_dir=, which a script may produce from an empty variable.
     const bool is_empty = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
     all.push_back(is_empty ? argument.substr(0, argument.size() - 1) : argument);
     if (is_empty) all.emplace_back();
@@ -252,9 +254,9 @@ class flag_reader {
 }  // namespace detail
 
 /// Reads the flags of `paddle train`: `--flag=value` or `--flag value`, with one or two hyphens;
-/// booleans also as `--flag` and `--noflag`. The last one of a name counts. The first argument may
-/// be the word `train`. Throws usage_error for an unknown flag, with the nearest name, and for a
-/// value that a flag does not take. The help lists `configs`.
+/// booleans also as `--flag` and `--noflag`. If a flag is repeated, the last one counts. The first
+/// argument may be the word `train`. Throws usage_error for an unknown flag, with the nearest name,
+/// and for a value that a flag does not accept. The help lists `configs`.
 LAMINA_COLD inline trainer_flags read_trainer_flags(
     int argc, const char* const* argv, const std::vector<std::string_view>& configs = {}) {
   trainer_flags flags;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/cli/trained_at_device.hpp - the trainer and the evaluator of a command line's program on a
-// device, --use_gpu.
+// device, for --use_gpu.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Device `number` of a backend, in place of trained_at_host.
+/// Device `number` of a backend; replaces trained_at_host.
 template <class Backend>
 struct trained_at_device {
   int number;
@@ -30,7 +30,7 @@ struct trained_at_device {
                     const train_options& options) const {
     to.emplace(m, opt, options, cuda::place{number});
   }
-  /// Makes the evaluator, or copies the parameters of now to it.
+  /// Makes the evaluator, or copies the current parameters to it.
   template <class Evaluator, class P>
   void make_evaluator(std::optional<Evaluator>& to, const model<P>& m,
                       const evaluator_options& options) const {

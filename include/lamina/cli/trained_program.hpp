@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trained_program.hpp - what the jobs of a command line need of a program, its optimizer
-// and its readers, so that the jobs are compiled once for all programs.
+// lamina/cli/trained_program.hpp - an interface to a program, its optimizer and its readers, so
+// that the jobs of a command line are compiled once for all programs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How a command line wants a program to run.
+/// The options of the command line for running a program.
 struct trained_program_options {
   std::uint64_t seed = 1;
   int threads = 1;
@@ -28,18 +28,19 @@ struct trained_program_options {
 
 /// A mini-batch as one array per data layer, for code that does not know the program.
 struct minibatch_arrays {
-  const std::byte* const* data;  // by data layer
+  const std::byte* const* data;  // one array per data layer
   const int* rows;               // by domain of rows
   const int* const* offsets;     // by domain; null for one without sequences
 };
 
-/// What trained_program reports of a pass.
+/// Receives reports about a pass from trained_program.
 class pass_listener {
  public:
   virtual ~pass_listener() = default;
-  /// Mini-batch `batch` of the pass is read; the parameters are those before its update.
+  /// Called when mini-batch `batch` of the pass is read; the parameters are those before its
+  /// update.
   virtual void before_step(std::int64_t batch) = 0;
-  /// The parameters are updated; `cost` is the mean over the samples.
+  /// Called when the parameters are updated; `cost` is the mean over the samples.
   virtual void after_step(std::int64_t batch, std::int64_t samples, double cost) = 0;
 };
 
@@ -50,15 +51,15 @@ class trained_program {
 
   virtual ~trained_program() = default;
 
-  /// The program as it was recorded.
+  /// Returns the program as it was recorded.
   virtual program_view program() const = 0;
-  /// The parameters on the host. While a device trains, they change in bring_back() only.
+  /// Returns the parameters on the host. While a device trains, only bring_back() changes them.
   virtual parameter_memory parameters() = 0;
   virtual void bring_back() = 0;
   virtual void load_model(const std::string& file) = 0;
   virtual void save_model(const std::string& file) = 0;
 
-  /// Makes the trainer, which starts from the parameters of now; the functions below need it.
+  /// Makes the trainer, which starts from the current parameters; the functions below need it.
   virtual void start_training() = 0;
   virtual void load_trainer(const std::string& file) = 0;
   virtual void save_trainer(const std::string& file) = 0;
@@ -69,25 +70,25 @@ class trained_program {
   /// Trains on that mini-batch; returns the cost before the update.
   virtual double step() = 0;
 
-  /// The metrics of the pass so far, and of the mini-batches since forget_current(). Valid until
-  /// the next call. A pass begins with nothing.
+  /// Return the metrics of the pass so far, and of the mini-batches since forget_current(), valid
+  /// until the next call. They restart with each pass.
   virtual metric_list metrics() = 0;
   virtual metric_list current_metrics() = 0;
   virtual void forget_current() = 0;
   virtual void forget_pass() = 0;
 
-  /// Computes the gradients of the mini-batch that a pass runs, or of read_minibatch(), without an
+  /// Computes the gradients of the current mini-batch of a pass, or of read_minibatch(), without an
   /// update; returns its cost.
   virtual double compute_gradients() = 0;
-  /// The gradient of parameter i: how large its numbers are, and the numbers themselves, row by
-  /// row. Zeros where no gradient reaches the parameter.
+  /// Return the magnitudes of the gradient of parameter i, and its elements row by row; zeros if
+  /// the cost does not depend on the parameter.
   virtual magnitudes gradient_magnitudes(int i) = 0;
   virtual void copy_gradient(int i, double* to) = 0;
-  /// The mini-batch of read_minibatch(); valid until the next one.
+  /// Returns the mini-batch of read_minibatch(); valid until the next one.
   virtual minibatch_arrays minibatch() = 0;
 
   virtual bool has_test_data() const = 0;
-  /// Tests the parameters of now on all test data.
+  /// Tests the current parameters on all test data.
   virtual test_result test() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trained_program_maker.hpp - chooses what a command line's program runs on.
+// lamina/cli/trained_program_maker.hpp - selects the device of a command line's program.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trained_program_of.hpp - a program, its optimizer and its readers as a
-// trained_program. This alone of a command line is compiled for each program.
+// lamina/cli/trained_program_of.hpp - implements trained_program for a program, its optimizer and
+// its readers. It is the only part of a command line that is compiled for each program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The absence of test data.
+/// Represents missing test data.
 struct no_test_data {};
 
 /// The trainer and the evaluator on the CPU.
@@ -42,7 +42,7 @@ struct trained_at_host {
                     const train_options& options) const {
     to.emplace(m, opt, options);
   }
-  /// Makes the evaluator, which reads the parameters of the model itself.
+  /// Makes the evaluator, which reads the parameters of the model directly.
   template <class Evaluator, class P>
   void make_evaluator(std::optional<Evaluator>& to, const model<P>& m,
                       const evaluator_options& options) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trainer_config.hpp - a program with its optimizer and its data, by the name that
-// --config gives.
+// lamina/cli/trainer_config.hpp - a program with its optimizer and its data, which --config selects
+// by name.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,7 +28,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// A configuration whose program only the derived class knows.
+/// The base of configurations; only the derived class knows the type of the program.
 class trainer_config_base {
  public:
   virtual ~trainer_config_base() = default;
@@ -37,11 +37,11 @@ class trainer_config_base {
                                                 const trained_program_options& options) const = 0;
 };
 
-/// A function of the arguments of the command line, which makes the thing itself.
+/// A function that makes an object from the arguments of the command line.
 template <class T>
 concept made_from_args = std::invocable<const T&, const config_args&>;
 
-/// The thing that a configuration was given, or what its function makes.
+/// Returns the object given to a configuration, or calls its function to make it.
 template <class T>
 auto made(const T& given, [[maybe_unused]] const config_args& args) {
   if constexpr (made_from_args<T>)
@@ -50,8 +50,8 @@ auto made(const T& given, [[maybe_unused]] const config_args& args) {
     return given;
 }
 
-/// The reader that a configuration was given, or what its function makes; null where a job does not
-/// read it, because a function may read whole files.
+/// Returns the reader given to a configuration, or calls its function to make it; null if a job
+/// does not read it, because a function may read whole files.
 template <class T>
 auto made_reader(const std::shared_ptr<T>& given, [[maybe_unused]] const config_args& args,
                  [[maybe_unused]] bool is_read) {
@@ -77,8 +77,8 @@ constexpr bool reads_batches = [] {
     return false;
 }();
 
-/// Whether an optimizer can train a program; an error says why not. No error for a program whose
-/// mistake was reported where it was recorded.
+/// Whether an optimizer can train a program; if not, causes an error with the reason, except for a
+/// program whose mistake was already reported.
 template <class P, class Opt>
 constexpr bool trains() {
   if constexpr (is_faulty<P>)
@@ -96,15 +96,15 @@ constexpr bool trains() {
 ///   return lamina::trainer_main(argc, argv,
 ///                               lamina::trainer_config{"vgg", vgg, adam, train, test});
 ///
-/// Each of optimizer and readers may instead be a function of the arguments of the command line,
-/// which is called when the configuration is chosen:
+/// The optimizer and each reader may instead be given as a function of the arguments of the command
+/// line, which is called when the configuration is selected:
 ///
 ///   [](const lamina::config_args& args) {
 ///     return open(args.get("data", "./reviews")) | reader::batch(args.get("batch_size", 128));
 ///   }
 ///
-/// `--config=demo/vgg.py` chooses "vgg": folders and the endings .py and .conf do not count. What
-/// PaddlePaddle v2 has in a file of Python, trainer_config.py.
+/// `--config=demo/vgg.py` selects "vgg": folders and the endings .py and .conf are ignored. It
+/// replaces the Python file trainer_config.py of PaddlePaddle v2.
 template <class P, class Opt, class Train, class Test = detail::no_test_data, class Places = places>
 class trainer_config final : public detail::trainer_config_base {
   static constexpr bool is_program = program_type<P>;
@@ -155,7 +155,7 @@ class trainer_config final : public detail::trainer_config_base {
           detail::made_reader(train_, args, options.reads_train),
           detail::made_reader(test_, args, options.reads_test), options);
     else
-      return nullptr;  // an error of the compiler says why
+      return nullptr;  // a compile-time error gives the reason
   }
 
  private:

@@ -22,7 +22,7 @@ struct trainer_flags {
   double checkgrad_eps = 1e-5;
   bool use_gpu = false, save_only_one = false, test_all_data_in_one_period = false;
 
-  std::string answer;  // to `--help` and `--version`; printed instead of running a job
+  std::string answer;  // the text for `--help` and `--version`; printed instead of running a job
 };
 
 /// A mistake in the command line itself.

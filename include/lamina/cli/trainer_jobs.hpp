@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trainer_jobs.hpp - what `paddle train` does: the jobs train, test and time.
+// lamina/cli/trainer_jobs.hpp - the jobs of `paddle train`: train, test and time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,21 +23,21 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The metrics of a test in the form for log lines; they refer to the result.
+/// Converts the metrics of a test to the form for log lines; they refer to the result.
 LAMINA_COLD inline std::vector<optimizer::metric_value> metrics_of(const test_result& result) {
   std::vector<optimizer::metric_value> all;
   for (const auto& m : result.metrics) all.push_back({m.name, m.value});
   return all;
 }
 
-/// Trains, and reports as TrainerInternal of PaddlePaddle v2 does.
+/// Trains, and reports like TrainerInternal of PaddlePaddle v2.
 class train_job final : pass_listener {
  public:
   train_job(trained_program& program, const std::string& config, const trainer_flags& flags,
             trainer_log& log)
       : program_(program), config_(config), flags_(flags), log_(log) {}
 
-  /// Trains --num_passes passes. The first has the number --start_pass.
+  /// Trains for --num_passes passes. The first has the number --start_pass.
   LAMINA_COLD void train() {
     begin();
     for (int i = 0; i < flags_.num_passes; ++i) {
@@ -46,12 +46,12 @@ class train_job final : pass_listener {
       const std::int64_t batches = program_.train_pass(*this);
       log_.line(trainer_message::pass(pass, batches, pass_, program_.metrics()));
       if (program_.has_test_data()) test();
-      // PaddlePaddle does not save the last pass of 15 by a period of 10, and loses it.
+      // Also saves the last pass, which PaddlePaddle loses if it is not a multiple of the period.
       if (pass % flags_.saving_period == 0 || i + 1 == flags_.num_passes) save(pass);
     }
   }
 
-  /// Trains on one mini-batch again and again, and reports how long a step takes.
+  /// Trains on one mini-batch repeatedly, and reports how long a step takes.
   LAMINA_COLD void time() {
     if (const std::string model = first_model(flags_); !model.empty()) program_.load_model(model);
     program_.start_training();
@@ -74,7 +74,7 @@ class train_job final : pass_listener {
   }
 
  private:
-  /// Finds out before the first step what would stop a run after hours.
+  /// Detects before the first step problems that would stop a run after hours.
   void begin() {
     const std::string model = first_model(flags_);
     if (!flags_.save_dir.empty()) make_directories(flags_.save_dir);
@@ -104,7 +104,7 @@ class train_job final : pass_listener {
     if (is_due(flags_.test_period, batch) && flags_.job == "train" && program_.has_test_data())
       test();
   }
-  /// Whether something with this period happens after a mini-batch; 0: never.
+  /// Whether an action with this period is due after a mini-batch; 0: never.
   static bool is_due(int period, std::int64_t batch) {
     return period > 0 && (batch + 1) % period == 0;
   }
@@ -132,7 +132,7 @@ class train_job final : pass_listener {
     if (flags_.save_dir.empty()) return;
     const pass_folder folder(flags_.save_dir, pass);
     folder.begin();
-    program_.save_trainer(folder.trainer());  // brings the parameters back from a device
+    program_.save_trainer(folder.trainer());  // copies the parameters from a device first
     program_.save_model(folder.model());
     folder.finish(config_);
     if (flags_.save_only_one && saved_ >= 0) {
@@ -162,7 +162,7 @@ class train_job final : pass_listener {
   int saved_ = -1;  // the last pass that this run has saved
 };
 
-/// Tests one model, or those of the passes from --test_pass to before --num_passes.
+/// Tests one model, or the models of the passes from --test_pass to before --num_passes.
 LAMINA_COLD inline void test_job(trained_program& program, const trainer_flags& flags,
                                  trainer_log& log) {
   if (!program.has_test_data())

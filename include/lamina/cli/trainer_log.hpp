@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trainer_log.hpp - the log of `paddle train`: its lines, letter by letter, and dots.
+// lamina/cli/trainer_log.hpp - the log of `paddle train`, with the same lines and dots.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Writes lines as glog does, "I0612 15:12:50.297226 18323 file.hpp:57] message", and dots between
-/// them. Each line is one write to the system, so that a pipe or a file has it at once and whole.
+/// Writes lines in the form of glog, "I0612 15:12:50.297226 18323 file.hpp:57] message", and dots
+/// between them. Each line is one write to the system, so that it reaches a pipe or a file at once
+/// and as a whole.
 class trainer_log {
  public:
   explicit trainer_log(std::FILE* to = stderr) : to_(to) {}
@@ -66,8 +67,8 @@ class trainer_log {
   bool dots_ = false;
 };
 
-/// Samples and the sum of their costs: of a pass so far, or of the mini-batches since the last log
-/// line.
+/// The number of samples and the sum of their costs, for a pass so far or for the mini-batches
+/// since the last log line.
 struct cost_sum {
   std::int64_t samples = 0;
   double sum = 0;
@@ -77,26 +78,26 @@ struct cost_sum {
     samples += count;
     sum += mean_cost * static_cast<double>(count);
   }
-  /// The mean cost per sample; 0 without samples.
+  /// Returns the mean cost per sample; 0 without samples.
   double mean() const { return samples > 0 ? sum / static_cast<double>(samples) : 0; }
 };
 
-/// What --job=checkgrad finds for a parameter.
+/// The result of --job=checkgrad for a parameter.
 struct gradient_difference {
   double step = 0;                        // along a direction of length 1
-  double cost_above = 0, cost_below = 0;  // after a step forward, and back
+  double cost_above = 0, cost_below = 0;  // after a step forward, and after a step backward
   double true_delta = 0;                  // half of their difference
-  double analytic_delta = 0;              // the same by the gradient
-  double diff = 0;                        // of the two, relative
+  double analytic_delta = 0;              // the same, computed from the gradient
+  double diff = 0;                        // relative difference of the two
 };
 
-// The messages are those of PaddlePaddle v2, so that scripts which read its logs read these.
-// Numbers have six digits, as an std::ostream prints them, in every locale.
+// The messages equal those of PaddlePaddle v2, so that scripts which read its logs can read these.
+// Numbers have six digits, as printed by an std::ostream, in every locale.
 namespace trainer_message {
 
 namespace detail {
 
-/// Letters, padded on the right.
+/// Pads text on the right.
 LAMINA_COLD inline std::string left(std::string made, std::size_t width, char fill = ' ') {
   if (made.size() < width) made.resize(width, fill);
   return made;
@@ -113,8 +114,9 @@ LAMINA_COLD inline void add_samples(text& to, const cost_sum& costs) {
 
 }  // namespace detail
 
-/// " Batch=100 samples=12800 AvgCost=0.68 CurrentCost=0.65 Eval: a=0.5  CurrentEval: a=0.6 ": after
-/// mini-batch number `batch` - 1. `current` are the mini-batches since the last such line.
+/// Returns " Batch=100 samples=12800 AvgCost=0.68 CurrentCost=0.65 Eval: a=0.5  CurrentEval: a=0.6
+/// ", the line after mini-batch number `batch` - 1. `current` are the mini-batches since the last
+/// such line.
 LAMINA_COLD inline std::string batch(std::int64_t batch, const cost_sum& pass,
                                      const cost_sum& current,
                                      std::span<const optimizer::metric_value> metrics,
@@ -128,8 +130,8 @@ LAMINA_COLD inline std::string batch(std::int64_t batch, const cost_sum& pass,
   detail::add_metrics(s, current_metrics);
   return s;
 }
-/// " Pass=3 Batch=196 samples=25000 AvgCost=0.4 Eval: a=0.8 ": after a pass of `batches`
-/// mini-batches.
+/// Returns " Pass=3 Batch=196 samples=25000 AvgCost=0.4 Eval: a=0.8 ", the line after a pass of
+/// `batches` mini-batches.
 LAMINA_COLD inline std::string pass(int pass, std::int64_t batches, const cost_sum& costs,
                                     std::span<const optimizer::metric_value> metrics) {
   text s;
@@ -139,7 +141,7 @@ LAMINA_COLD inline std::string pass(int pass, std::int64_t batches, const cost_s
   detail::add_metrics(s, metrics);
   return s;
 }
-/// " Test samples=25000 cost=0.4 Eval: a=0.8 ": a test during training.
+/// Returns " Test samples=25000 cost=0.4 Eval: a=0.8 ", the line after a test during training.
 LAMINA_COLD inline std::string test(std::int64_t samples, double cost,
                                     std::span<const optimizer::metric_value> metrics) {
   text s;
@@ -147,7 +149,8 @@ LAMINA_COLD inline std::string test(std::int64_t samples, double cost,
   detail::add_metrics(s, metrics);
   return s;
 }
-/// " Pass=3 samples=25000 AvgCost=0.4 Eval: a=0.8 ": a test of the model of a pass, `--job=test`.
+/// Returns " Pass=3 samples=25000 AvgCost=0.4 Eval: a=0.8 ", the line after a test of the model of
+/// a pass, `--job=test`.
 LAMINA_COLD inline std::string tested_pass(int pass, const cost_sum& costs,
                                            std::span<const optimizer::metric_value> metrics) {
   text s;
@@ -157,8 +160,9 @@ LAMINA_COLD inline std::string tested_pass(int pass, const cost_sum& costs,
   detail::add_metrics(s, metrics);
   return s;
 }
-/// "fc_0.w_0             avg_abs_val=0.0371914   max_val=..., avg_abs_grad=... max_grad=...": the
-/// values of a parameter after an update, and the gradient of that update.
+/// Returns "fc_0.w_0             avg_abs_val=0.0371914   max_val=..., avg_abs_grad=...
+/// max_grad=...", the line about the values of a parameter after an update, and the gradient of
+/// that update.
 LAMINA_COLD inline std::string parameter(const std::string& name, const magnitudes& values,
                                          const magnitudes& gradient) {
   using detail::left;
@@ -167,9 +171,9 @@ LAMINA_COLD inline std::string parameter(const std::string& name, const magnitud
                 << " avg_abs_grad=" << left(gradient.mean, 11)
                 << " max_grad=" << left(gradient.largest, 11);
 }
-/// "fc_0.w_0            step=1e-05          cost1=0.693   cost2=0.692   true_delta=...": the change
-/// of the cost by a small step along one direction of a parameter, and what its gradient says.
-/// Lines alternate between blanks and dots, and a wrong one ends in " ***".
+/// Returns "fc_0.w_0            step=1e-05          cost1=0.693   cost2=0.692   true_delta=...",
+/// the line that compares the change of the cost by a small step along one direction of a parameter
+/// with its gradient. Lines alternate between blanks and dots, and a wrong one ends in " ***".
 LAMINA_COLD inline std::string gradient(const std::string& name, const gradient_difference& d,
                                         bool is_wrong, bool has_dots) {
   using detail::left;
@@ -181,7 +185,7 @@ LAMINA_COLD inline std::string gradient(const std::string& name, const gradient_
     << "analytic_delta=" << left(d.analytic_delta, 15, fill);
   return s.print("diff=%g", d.diff) << (is_wrong ? " ***" : "");
 }
-/// The times of something that was done `count` times, in milliseconds.
+/// Returns a line with the times of an action that was repeated `count` times, in milliseconds.
 LAMINA_COLD inline std::string times(const std::string& name, double total, double largest,
                                      double least, std::int64_t count) {
   using detail::left;

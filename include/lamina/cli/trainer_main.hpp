@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/cli/trainer_main.hpp - the command line of PaddlePaddle v2, `paddle train`, for a program
-// of your own. Needs CLI11.
+// lamina/cli/trainer_main.hpp - the command line of PaddlePaddle v2, `paddle train`, for your own
+// program. Needs CLI11.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,7 +35,7 @@ namespace detail {
 
 using config_list = std::span<const trainer_config_base* const>;
 
-/// "configs/digits.linear.py" -> "digits.linear".
+/// Converts "configs/digits.linear.py" to "digits.linear".
 constexpr std::string_view name_of_config(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);
   for (const std::string_view ending : {".py", ".conf"})
@@ -50,8 +50,9 @@ LAMINA_COLD inline std::vector<std::string_view> config_names(config_list config
   return names;
 }
 
-/// The configuration that the flags name, or else the one that wrote the folder with which training
-/// begins, or else the only one. Throws lamina::error that names all of them.
+/// Returns the configuration that the flags name, or else the one that wrote the folder with which
+/// training begins, or else the only one. Throws lamina::error that lists all of them if none is
+/// found.
 LAMINA_COLD inline const trainer_config_base& find_config(config_list configs,
                                                           const trainer_flags& flags) {
   const std::vector<std::string_view> names = config_names(configs);
@@ -97,11 +98,11 @@ LAMINA_COLD inline void run_job(const trainer_config_base& config, const trainer
   if (flags.job == "test") return test_job(*program, flags, log);
   if (flags.job == "checkgrad") return check_gradients(*program, options.seed, flags, log);
   if (flags.job == "time") return train_job(*program, config.name(), flags, log).time();
-  args.require_all_read();  // the other jobs do not make all readers
+  args.require_all_read();  // only this job makes all readers
   train_job(*program, config.name(), flags, log).train();
 }
 
-/// An error as one line of the log's stream.
+/// Prints an error as one line on the log's stream.
 LAMINA_COLD inline void report_error(std::string_view what, trainer_log& log) {
   std::string line(what);
   for (char& c : line)
@@ -112,7 +113,7 @@ LAMINA_COLD inline void report_error(std::string_view what, trainer_log& log) {
   std::fflush(stderr);
 }
 
-/// The command line of these configurations; compiled once for all programs.
+/// Runs the command line of these configurations; compiled once for all programs.
 LAMINA_COLD inline int run_trainer_main(int argc, const char* const* argv, config_list configs) {
   trainer_log log;
   try {
@@ -148,11 +149,11 @@ LAMINA_COLD inline int run_trainer_main(int argc, const char* const* argv, confi
 ///
 ///   ./program train --config=lr.py --save_dir=./output --num_passes=15 --log_period=100
 ///
-/// `--config` chooses one of the configurations, `--job` what to do with it: train, test, time, or
+/// `--config` selects one of the configurations, and `--job` the job: train, test, time, or
 /// checkgrad, which needs <lamina/cli/checkgrad.hpp> in one file of the program.
-/// docs/command_line.md has all flags. The log goes to standard error, line by line. Returns 0 when
-/// all went well, 1 after an error or a wrong gradient, 2 for a mistake in the command line; an
-/// error is one line. Catches exceptions that derive from std::exception.
+/// docs/command_line.md lists all flags. The log is written to standard error, line by line.
+/// Returns 0 on success, 1 after an error or a wrong gradient, 2 for a mistake in the command line;
+/// an error is printed as one line. Catches exceptions that derive from std::exception.
 template <std::derived_from<detail::trainer_config_base>... Configs>
 requires(sizeof...(Configs) > 0) int trainer_main(int argc, const char* const* argv,
                                                   const Configs&... configs) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/abi.hpp - LAMINA_ABI: version and instruction set as a part of every name.
+// lamina/core/abi.hpp - LAMINA_ABI: adds version and instruction set to every name.
 //
 // The layouts of weights and the code of every function depend on the instruction set, and a linker
 // keeps only one of two functions of the same name. So all of lamina is in an inline namespace that
 // is named after the version and the instruction set. Code for different instruction sets then
-// stays separate in one program, and passing a value from one to the other is an error of the
-// linker. The relevant flags are those that let a compiler choose other instructions by itself.
-// docs/building.md explains the names.
+// stays separate in one program, and passing a value from one to the other is a linker error. The
+// name depends on the flags that allow a compiler to use additional instructions. docs/building.md
+// explains the names.
 #pragma once
 
 // Expands to 1 if its argument expands to 1, otherwise to 0.
@@ -14,9 +14,9 @@
 #define LAMINA_ABI_IS_1 0,
 #define LAMINA_ABI_SECOND(...) LAMINA_ABI_SECOND_OF(__VA_ARGS__)
 #define LAMINA_ABI_SECOND_OF(first, second, ...) second
-// The name for a set of instructions of which this machine has only a part: the digit of the set,
-// then one digit per macro. Such a name is computed wherever it is used, which takes a few percent
-// of the compile time of lamina.hpp.
+// The name for a level of instructions that this machine supports only partly: the digit of the
+// set, then one digit per macro. Such a name is computed wherever it is used, which takes a few
+// percent of the compile time of lamina.hpp.
 #define LAMINA_ABI_BITS(set, a, b, c, d, e, f, g, h)                                               \
   LAMINA_ABI_JOIN(set, LAMINA_ABI_BIT(a), LAMINA_ABI_BIT(b), LAMINA_ABI_BIT(c), LAMINA_ABI_BIT(d), \
                   LAMINA_ABI_BIT(e), LAMINA_ABI_BIT(f), LAMINA_ABI_BIT(g), LAMINA_ABI_BIT(h))
@@ -36,7 +36,7 @@
 #endif
 
 #if defined(LAMINA_ABI)
-// cmake/cuda_kernels defines the name of the objects whose kernels it compiles.
+// cmake/cuda_kernels defines the name for the objects whose kernels it compiles.
 
 #elif defined(__CUDA__) && defined(__clang__)
 // While clang++ compiles for a device, the instruction set of the host is unknown.

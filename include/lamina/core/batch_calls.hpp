@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/batch_calls.hpp - the basis of core/math.hpp: the distinction of plain numbers from
-// SIMD batches, and the functions of xsimd, found by argument-dependent lookup.
+// lamina/core/batch_calls.hpp - the basis of core/math.hpp: distinguishes plain numbers from SIMD
+// batches, and calls functions of xsimd by argument-dependent lookup.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,13 +12,14 @@ namespace lamina::inline LAMINA_ABI::math {
 /// Whether T is a plain number and not a SIMD batch.
 template <class T>
 inline constexpr bool is_plain = std::is_arithmetic_v<T>;
-/// Whether T is a SIMD batch of doubles, for which functions of float precision are too inexact.
+/// Whether T is a SIMD batch of doubles, for which functions with the precision of float are not
+/// exact enough.
 template <class T>
 inline constexpr bool is_batch_of_doubles = false;
 template <class T>
 requires std::is_same_v<typename T::value_type, double>
 inline constexpr bool is_batch_of_doubles<T> = true;
-/// `x` as a plain number, or as a SIMD batch of it, rounded to the precision of T.
+/// Returns `x`, as a plain number or a SIMD batch, rounded to the precision of T.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T constant(double x) {
   if constexpr (is_plain<T>)
@@ -93,8 +94,8 @@ template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool call_any(C c) {
   return any(c);
 }
-// Without SSE4.1, xsimd has no rounding instruction and turns -0, and results that round to -0,
-// into 0.
+// Without SSE4.1, xsimd has no rounding instruction and returns 0 for -0 and for results that round
+// to -0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T call_floor(T x) {
 #if defined(__SSE2__) && !defined(__SSE4_1__)

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::math::detail {
 
-// (e^r - 1) / r for |r| up to half of log 2. With this quotient q, e^r = 1 + r q has a relative
-// error below 1.1e-7.
+// Returns (e^r - 1) / r for |r| up to half of log 2. With this quotient q, e^r = 1 + r q has a
+// relative error below 1.1e-7.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp_quotient(T r) {
   T q = call_fma(T(8.31250399e-3f), r, T(4.18903297e-2f));
@@ -17,13 +17,13 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp_quotient(T r) {
   q = call_fma(q, r, T(0.499992303f));
   return call_fma(q, r, T(1.f));
 }
-// x - k log 2. log 2 is subtracted in two parts. The first part has so few digits that its product
-// with k is exact.
+// Returns x - k log 2. log 2 is subtracted in two parts. The first part has so few digits that its
+// product with k is exact.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T without_powers(T x, T k) {
   return call_fma(k, T(2.12194440e-4f), call_fma(k, T(-0.693359375f), x));
 }
-// x 2^k, computed with two factors, because 2^k may be outside the range of a float.
+// Returns x 2^k, computed with two factors, because 2^k may be outside the range of a float.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
   const auto whole = to_int(k);
@@ -32,9 +32,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
 }
 
 // e^x as 2^k e^r, where k is the integer nearest to x / log 2. With the roundings of float the
-// relative error is below 3e-7. Where the result is far below the range of a float, a factor is 0,
-// or the power of another number is computed and replaced by 0, because processors take a hundred
-// times longer for results that they round to 0.
+// relative error is below 3e-7. If the result is far below the range of a float, either a factor is
+// 0, or the power of another number is computed and then replaced by 0, because processors take a
+// hundred times longer for results that they round to 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   constexpr bool in_one = requires { times_power_of_two(x, x); };
@@ -172,8 +172,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   return x * (t * p / q);
 }
 
-// The error function of doubles. Beyond 6 the nearest double is 1. For far larger arguments and for
-// NaN, xsimd 8 would convert to integers outside of their range, so both are replaced first.
+// Returns the error function of doubles. Beyond 6 the nearest double is 1. For far larger arguments
+// and for NaN, xsimd 8 would convert to integers outside of their range, so both are replaced
+// first.
 template <class T>
 LAMINA_INLINE T double_erf(T x) {
   const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
@@ -199,9 +200,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   return call_max(T(-1.f), call_min(T(1.f), y * p / q));
 }
 
-// The error function as a quotient of polynomials in y, which is x limited to [-4.2, 4.2]. The
-// largest relative error of the polynomials is 6e-8. Near the ends the quotient is slightly above
-// 1, so the result is limited to exactly 1.
+// Returns the error function as a quotient of polynomials in y, which is x limited to [-4.2, 4.2].
+// The largest relative error of the polynomials is 6e-8. Near the ends the quotient is slightly
+// above 1, so the result is limited to exactly 1.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   const T y = call_max(T(-4.2f), call_min(T(4.2f), x));

@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The bits of the bfloat16 nearest to x, ties to even. The relative error is at most 2^-8. Values
-/// beyond the range become infinite; NaN stays NaN.
+/// Returns the bits of the bfloat16 nearest to x, ties to even. The relative error is at most 2^-8.
+/// Values beyond the range become infinite; NaN stays NaN.
 constexpr std::uint16_t bfloat16_bits(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   // For some NaNs, rounding would carry into the sign bit.
@@ -18,12 +18,12 @@ constexpr std::uint16_t bfloat16_bits(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/// The float with the value of these bfloat16 bits.
+/// Converts bfloat16 bits to a float with the same value.
 constexpr float float_of_bfloat16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// x with the precision of a bfloat16.
+/// Rounds x to the precision of a bfloat16.
 constexpr float rounded_to_bfloat16(float x) { return float_of_bfloat16(bfloat16_bits(x)); }
 
 }  // namespace lamina::inline LAMINA_ABI

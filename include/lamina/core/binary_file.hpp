@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/binary_file.hpp - binary files, little-endian: read piece by piece with the offset of
-// every error, and written through a temporary file.
+// lamina/core/binary_file.hpp - reads binary files (little-endian) piece by piece with the offset
+// of every error, and writes them through a temporary file.
 //
 // read_file() is not enough: parameters are read directly into their memory, without a copy of the
 // file.
@@ -27,16 +27,16 @@ namespace lamina::inline LAMINA_ABI {
 static_assert(std::endian::native == std::endian::little,
               "lamina: files of parameters are little-endian, and so must the machine be");
 
-/// Reads a file, or bytes in memory, from the front. Missing bytes are a format_error that names
-/// the file, the offset and the expected content.
+/// Reads a file, or bytes in memory, from the front. If bytes are missing, throws a format_error
+/// that names the file, the offset and the expected contents.
 class binary_reader {
  public:
-  /// A function that unpacks the bytes of a gzip file; `path` is the name in its errors.
+  /// A function that decompresses the bytes of a gzip file; `path` is the name in its errors.
   using unpack = std::string (*)(std::string_view packed, const std::string& path);
 
   /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end,
-  /// because callers read back and forth. A file that begins like a gzip file is unpacked, or
-  /// refused without `unpacked`.
+  /// because callers read back and forth. A file that begins like a gzip file is decompressed;
+  /// without `unpacked` it is an error.
   LAMINA_API LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr);
   /// Reads from `bytes` in memory; `name` is the name in errors.
   binary_reader(std::string_view bytes, std::string name)
@@ -54,7 +54,7 @@ class binary_reader {
 
   /// Copies the next n bytes.
   LAMINA_API LAMINA_COLD void read(void* to, std::uint64_t n, std::string_view what);
-  /// The next number.
+  /// Reads the next number.
   template <class T>
   T number(std::string_view what) {
     static_assert(std::is_arithmetic_v<T>);
@@ -62,7 +62,7 @@ class binary_reader {
     read(&value, sizeof value, what);
     return value;
   }
-  /// The next n bytes as text.
+  /// Reads the next n bytes as text.
   LAMINA_API LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what);
   /// Throws format_error at the current offset, or at a given one.
   [[noreturn]] LAMINA_API LAMINA_COLD void fail(const std::string& reason) const;
@@ -82,7 +82,7 @@ class binary_reader {
 };
 
 /// Writes a temporary file next to the target; finish() renames it to the target. Without finish()
-/// the old file stays. Throws lamina::error with the file's name if it cannot be written.
+/// the old file is unchanged. Throws lamina::error with the file's name if it cannot be written.
 class binary_writer {
  public:
   LAMINA_API LAMINA_COLD explicit binary_writer(std::string path);
@@ -94,7 +94,7 @@ class binary_writer {
   template <class T>
   requires std::is_arithmetic_v<T>
   void number(T value) { write(&value, sizeof value); }
-  /// The number of bytes written so far.
+  /// Returns the number of bytes written so far.
   std::uint64_t offset() const { return written_; }
 
   /// Renames the file to its target.
@@ -185,7 +185,7 @@ void binary_reader::refuse_or_unpack(unpack unpacked) {
   if (size_ < least) return;
   const std::string first = bytes(least, "the first bytes");
   window(0, size_, "the file");
-  // A safetensors file can begin with these three bytes too. Its header then has '{' at byte 8.
+  // A safetensors file may also begin with these three bytes. Its header then has '{' at byte 8.
   if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
   if (unpacked == nullptr)
     fail("expected a file as it was written, found one that is compressed with gzip; unpack it");

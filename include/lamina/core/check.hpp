@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/check.hpp - the words of a compile-time error message. The facts are types, because a
-// compiler prints the template arguments of a failed static_assert's condition. So the first line
-// of the error shows what was expected, what was found, and where.
+// lamina/core/check.hpp - the vocabulary of compile-time error messages. The facts are types,
+// because a compiler prints the template arguments of a failed static_assert's condition. So the
+// first line of the error shows what was expected, what was found, and where.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,8 +30,8 @@ struct expects_type {};
 template <class...>
 struct gets_type {};
 
-/// A name, letter by letter. clang 14 prints strings in template arguments as numbers, but the
-/// letters of a pack as letters.
+/// A name as a pack of characters. clang 14 prints strings in template arguments as numbers, but a
+/// pack of characters as letters.
 template <char... Letters>
 struct named {};
 
@@ -43,18 +43,18 @@ struct dependent {
 }  // namespace detail
 /// The type T of options in braces, made dependent on the type of another argument. With it, g++
 /// reports an unknown option in a few lines with the name of T. Without it, g++ checks the argument
-/// during deduction and lists all functions of the name.
+/// during deduction and lists all functions with the name.
 template <class T, class Other>
 using dependent = typename detail::dependent<T, Other>::type;
 
-/// Stands for an argument that is missing.
+/// Represents a missing argument.
 struct left_out {};
 
 #if !defined(__clang__)
 /// The type of the last overload of a function, for calls that fit no other overload:
 /// `no_match<fc_attr> fc(...) = delete`. g++ then prints the options' type instead of all
 /// overloads, together with the line of the declaration, so that a comment there can show a correct
-/// call. clang prints three lines per overload, and accepts no braces for an ellipsis.
+/// call. clang prints three lines per overload, and does not accept braces for an ellipsis.
 #define LAMINA_NAMES_OPTIONS 1
 template <class Options>
 struct no_match {};
@@ -62,8 +62,8 @@ struct anything {
   template <class... X>
   constexpr anything(const X&...);  // NOLINT: it converts
 };
-/// Accepts any value as a template argument, also one that is known only at run time: the value is
-/// not read. With `template <auto...>` g++ would list all overloads for `fc<n>(x)`.
+/// Accepts any value as a template argument, even one that is known only at run time, because it
+/// does not read the value. With `template <auto...>` g++ would list all overloads for `fc<n>(x)`.
 struct any_value {
   template <class X>
   constexpr any_value(const X&) {}  // NOLINT: it converts

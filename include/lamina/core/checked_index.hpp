@@ -12,23 +12,24 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// Whether arrays check their indices. Programs compiled with NDEBUG, as in CMake's Release, do not
-/// check; an index then costs only the computation of an address.
+/// check, so an index costs only the computation of an address.
 #ifdef NDEBUG
 inline constexpr bool checks_indices = false;
 #else
 inline constexpr bool checks_indices = true;
 #endif
 
-/// Throws lamina::error because `index`, number `number` of an array's indices, is outside of a
-/// dimension of `size`.
+/// Throws lamina::error because `index`, which is index number `number` of an array, is outside of
+/// a dimension of `size`.
 [[noreturn]] LAMINA_API_COLD void fail_index(const char* array, std::size_t number,
                                              std::size_t index, std::size_t size);
-/// Throws lamina::error because the number of indices is not the number of the array's dimensions.
+/// Throws lamina::error because the number of indices differs from the number of the array's
+/// dimensions.
 [[noreturn]] LAMINA_API_COLD void fail_index_count(const char* array, std::size_t dimensions,
                                                    std::size_t found);
 
-/// Checks an index and returns it as a position. Negative indices become large numbers and so fail
-/// the check.
+/// Checks an index and returns it as a position. Negative indices become large numbers and
+/// therefore fail the check.
 template <class Index>
 constexpr std::size_t checked_index(const char* array, std::size_t number, Index at,
                                     std::size_t size) {

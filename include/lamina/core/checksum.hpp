@@ -14,10 +14,10 @@ namespace lamina::inline LAMINA_ABI {
 /// little-endian words w, the last stripe padded with zeros. The four lanes start as h[0..3] =
 /// seed + 1, ..., seed + 4. Lane k takes words k and k + 4 of each stripe in turn:
 ///   h = rotate_left(h ^ w, 29) * 0x9e3779b97f4a7c15
-/// In the end the same step joins the lanes, starting from the number of stripes. Every step is one
-/// to one in h and in w. So damage within one word is always noticed, and other damage is missed
-/// once in 2^64 cases. With four lanes and at most one multiplication per word, the speed of memory
-/// is the limit, not this function.
+/// In the end the same step combines the lanes, starting from the number of stripes. Every step is
+/// a bijection in h and in w. So damage within one word is always detected, and other damage is
+/// missed once in 2^64 cases. With four lanes and at most one multiplication per word, memory
+/// bandwidth is the limit.
 class checksum {
  public:
   static constexpr std::size_t stripe = 64;

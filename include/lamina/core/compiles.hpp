@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/compiles.hpp - from here on headers have the bodies that lamina::compiled is made of.
+// lamina/core/compiles.hpp - enables the function bodies in all following headers, which are
+// compiled into lamina::compiled.
 //
 // Each source of the library includes it after the headers of other sources (cmake/compiled).
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-// In a program without LAMINA_COMPILED every header has its bodies, and nothing changes.
+// In a program without LAMINA_COMPILED every header already has its bodies, so this has no effect.
 #if defined(LAMINA_COMPILED)
 #undef LAMINA_DEFINES
 #undef LAMINA_KERNEL

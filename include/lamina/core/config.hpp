@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/config.hpp - the few macros of the library; every other header is free of them. And
-// what every header may need: the bounds of arrays.
+// lamina/core/config.hpp - the few macros of the library; no other header defines any. It also
+// defines the bounds of arrays.
 #pragma once
 
 #define LAMINA_VERSION_MAJOR 0
@@ -17,9 +17,9 @@
 #endif
 
 // lamina's results for infinity and NaN follow IEEE 754, and the order of its sums is fixed. With
-// -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither holds;
-// sigmoid(-1000) would be NaN. The option would gain nothing, because kernels use vector
-// instructions.
+// -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither is true;
+// sigmoid(-1000) would be NaN. The option would not make lamina faster, because kernels already use
+// vector instructions.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
 #error "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
@@ -37,19 +37,19 @@
 
 #include <lamina/core/abi.hpp>
 
-/// A program that is compiled with LAMINA_COMPILED links lamina::compiled, a library which has the
-/// functions and kernels that depend on no program; headers only declare them (docs/building.md).
-/// LAMINA_DEFINES is 1 where a header has the bodies. LAMINA_API marks the declaration of such a
-/// function, and LAMINA_KERNEL that of a function template for float and double; each of its
-/// instances is named below its body, as LAMINA_INSTANCE(void gemm_block<float>(...)).
-/// LAMINA_EXTERN is for those of templates that users instantiate with types of their own too:
-/// their bodies stay outside of LAMINA_DEFINES. A source of the library (cmake/compiled) has
-/// core/compiles.hpp before its own headers.
+/// A program that is compiled with LAMINA_COMPILED links lamina::compiled, a library of the
+/// functions and kernels that do not depend on a program; headers only declare them
+/// (docs/building.md). LAMINA_DEFINES is 1 if a header has the bodies. LAMINA_API marks the
+/// declaration of such a function, and LAMINA_KERNEL that of a function template for float and
+/// double; each of its instances is named below its body, as LAMINA_INSTANCE(void
+/// gemm_block<float>(...)). LAMINA_EXTERN is for function templates that users also instantiate
+/// with their own types: their bodies stay outside of LAMINA_DEFINES. A source of the library
+/// (cmake/compiled) includes core/compiles.hpp before its own headers.
 ///
-/// A compiler instantiates the templates that a function names even if nobody calls the function.
-/// So in headers alone a function with costly kernels, which only some programs need, is a template
-/// that is instantiated where it is called: LAMINA_LAZY stands before its declaration and
-/// LAMINA_LAZY_BODY before its body.
+/// A compiler instantiates the templates that a function uses even if nobody calls the function. So
+/// in header-only use, a function with costly kernels that only some programs need is a template,
+/// which is instantiated only if it is called: LAMINA_LAZY precedes its declaration and
+/// LAMINA_LAZY_BODY its body.
 #if !defined(LAMINA_COMPILED)
 #define LAMINA_DEFINES 1
 #define LAMINA_API inline
@@ -74,11 +74,11 @@
 #define LAMINA_FN
 #endif
 
-/// Marks a function template that the CPU engine also calls with SIMD batches. nvcc refuses a batch
-/// in a __device__ function but not in a constexpr one, and with --expt-relaxed-constexpr the
-/// device can call constexpr functions as well. Compilers of the CPU always inline it: g++
-/// otherwise decides by the size of the whole file, and a call per vector in a loop costs up to a
-/// sixth.
+/// Marks a function template that the CPU engine also calls with SIMD batches. nvcc does not accept
+/// a batch in a __device__ function but accepts it in a constexpr one, and with
+/// --expt-relaxed-constexpr the device can call constexpr functions too. Compilers of the CPU always
+/// inline it: g++ otherwise decides by the size of the whole file, and a call per vector in a loop
+/// costs up to a sixth.
 #if !defined(__CUDACC__) && (defined(__GNUC__) || defined(__clang__))
 #define LAMINA_NUMBER_FN __attribute__((always_inline))
 #elif defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)
@@ -90,8 +90,9 @@
 /// LAMINA_INLINE marks a function that must always be inlined, because its call in a hot loop is
 /// too slow. LAMINA_NOINLINE marks a function that is compiled once. LAMINA_COLD marks a function
 /// that runs so rarely that the compiler should not optimise it for speed. LAMINA_OPTIONAL marks a
-/// function whose address may be taken where its definition is not included. LAMINA_API_COLD is
-/// LAMINA_API and LAMINA_COLD for functions outside of classes, where g++ warns of both together.
+/// function whose address may be taken even if its definition is not included. LAMINA_API_COLD
+/// combines LAMINA_API and LAMINA_COLD for functions outside of classes, for which g++ warns about
+/// the two macros together.
 #if defined(__GNUC__) || defined(__clang__)
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))
@@ -116,9 +117,9 @@
 #define LAMINA_OPTIONAL
 #endif
 
-/// Stands between the name of a function and its arguments, so that the name is not expanded as a
-/// macro, such as `max` after <windows.h>. Parentheses around the name would do that too, but would
-/// stop argument-dependent lookup.
+/// Is written between the name of a function and its arguments, so that the name is not expanded as
+/// a macro, such as `max` after <windows.h>. Parentheses around the name would also prevent this,
+/// but would disable argument-dependent lookup.
 #define LAMINA_NO_MACRO
 
 /// Unrolls the loop that follows, so that an array indexed by its counter stays in registers.
@@ -132,8 +133,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The bound of an array of n elements: at least 1, because C++ has no arrays of length 0. It is no
-/// int, because g++'s -Wsign-conversion doubts an int that depends on a template argument.
+/// Returns the bound of an array of n elements: at least 1, because C++ has no arrays of length 0.
+/// It is not an int, because g++'s -Wsign-conversion warns about an int that depends on a template
+/// argument.
 constexpr decltype(sizeof 0) bound(int n) { return n < 1 ? 1 : static_cast<decltype(sizeof 0)>(n); }
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/constexpr_vector.hpp - a growing array for constant evaluation. It replaces
 // std::vector, whose push_back costs 38 constexpr steps with clang and 408 operations with g++;
-// here it costs 5 and 40. clang stops an evaluation after a million steps.
+// here it costs 5 and 40. clang ends an evaluation after a million steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,7 +43,7 @@ struct constexpr_vector {
 };
 
 /// Copies `count` elements. The loop body is a single expression, because clang counts every
-/// statement.
+/// statement as a step.
 template <class T>
 constexpr void copy_items(T* to, const T* from, int count) {
   for (int i = 0; i < count; ++i) to[i] = from[i];

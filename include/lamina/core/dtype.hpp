@@ -28,8 +28,8 @@ inline constexpr bool is_element = __is_same(T, bool) || __is_same(T, std::int16
                                    __is_same(T, float) || __is_same(T, double) ||
                                    __is_same(T, std::uint8_t) || __is_same(T, std::int8_t);
 }  // namespace detail
-/// Whether T is an element type that a variable can have. One condition, because clang explains
-/// each of several.
+/// Whether T is an element type that a variable can have. It is a single condition, because clang
+/// explains each part of a compound one.
 template <class T>
 concept element = detail::is_element<T>;
 
@@ -44,7 +44,7 @@ inline constexpr dtype dtype_of = __is_same(T, bool)           ? dtype::boolean
                                   : __is_same(T, std::uint8_t) ? dtype::uint8
                                                                : dtype::int8;
 
-/// Bytes of one element.
+/// Returns the size of one element in bytes.
 constexpr int size_of(dtype type) {
   switch (type) {
     case dtype::int16:
@@ -61,7 +61,7 @@ constexpr int size_of(dtype type) {
   }
 }
 
-/// Fluid's name of the type, as in `layers.data(dtype='float32')`.
+/// Returns Fluid's name of the type, as in `layers.data(dtype='float32')`.
 constexpr const char* name_of(dtype type) {
   switch (type) {
     case dtype::boolean:

@@ -27,7 +27,8 @@ class error : public std::runtime_error {
   LAMINA_API LAMINA_COLD explicit error(const std::string& what);
 
  private:
-  /// Replaces zero bytes, which paths and names in files may contain: what() would end there.
+  /// Replaces zero bytes, which paths and names in files may contain, because what() would end at
+  /// the first one.
   LAMINA_API LAMINA_COLD static std::string visible(std::string what);
 };
 
@@ -53,9 +54,9 @@ class format_error : public error {
   LAMINA_API LAMINA_COLD format_error(const std::string& file, std::uint64_t offset,
                                       const std::string& reason);
 
-  /// The path as the caller gave it.
+  /// Returns the path as given by the caller.
   const std::string& file() const noexcept { return file_; }
-  /// The byte offset at which reading failed.
+  /// Returns the byte offset at which reading failed.
   std::uint64_t offset() const noexcept { return offset_; }
 
  private:

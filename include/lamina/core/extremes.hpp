@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/extremes.hpp - the larger and the smaller of two numbers, with one rule for all: NaN
-// is preferred to every number, and of equal numbers the first one is chosen.
+// lamina/core/extremes.hpp - the larger and the smaller of two numbers, by the same rule
+// everywhere: NaN is preferred to every number, and of equal numbers the first one is chosen.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,12 +9,12 @@
 
 namespace lamina::inline LAMINA_ABI::math {
 
-/// The larger of x and y; NaN if either is NaN.
+/// Returns the larger of x and y; NaN if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T maximum(T x, T y) {
   return select(x == x, max LAMINA_NO_MACRO(x, y), x);
 }
-/// The smaller of x and y; NaN if either is NaN.
+/// Returns the smaller of x and y; NaN if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T minimum(T x, T y) {
   return select(x == x, min LAMINA_NO_MACRO(x, y), x);

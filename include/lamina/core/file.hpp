@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/file.hpp - whole files and directories, on POSIX. With <filesystem> the include of
-// lamina.hpp would take 1.2 times as long (docs/compile_time.md, "Headers of others"), and
-// <fstream> does not report why an operation failed.
+// lamina/core/file.hpp - reads and writes whole files, and handles directories, on POSIX. With
+// <filesystem> the include of lamina.hpp would take 1.2 times as long (docs/compile_time.md,
+// "Headers of others"), and <fstream> does not report why an operation failed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,15 +43,15 @@ class file_path {
   std::string path_;
 };
 
-/// All bytes of a file. Throws lamina::error with the path when the file is missing or cannot be
-/// read.
+/// Returns all bytes of a file. Throws lamina::error with the path if the file is missing or cannot
+/// be read.
 LAMINA_API_COLD std::string read_file(const std::string& path);
 
-/// Writes a file as a whole, into a new file next to the target of the path; links are followed.
-/// When all bytes are on the disk, the new file is renamed to the target. So several writers do not
-/// mix their bytes, and after a power cut the file has either the old bytes or the new ones. The
-/// new file has the mode and, where the system allows it, the owner of the old one. A device or a
-/// pipe receives the bytes directly and is not replaced.
+/// Writes a whole file to a new file in the same folder as the target of the path; links are
+/// followed. When all bytes are on the disk, the new file is renamed to the target. So several
+/// writers do not mix their bytes, and after a power failure the file has either the old bytes or
+/// the new ones. The new file gets the mode and, if the system allows it, the owner of the old one.
+/// A device or a pipe receives the bytes directly and is not replaced.
 class written_file {
  public:
   LAMINA_API LAMINA_COLD explicit written_file(const std::string& path);
@@ -60,25 +60,26 @@ class written_file {
   LAMINA_API LAMINA_COLD ~written_file();
 
   /// Opens the new file. Returns false, with errno set, if nothing can be written here. An existing
-  /// file without write permission is refused too, although its folder would allow a replacement.
+  /// file without write permission is not replaced either, although its folder would allow it.
   LAMINA_API LAMINA_COLD bool open();
   /// Returns false, with errno set, if not all bytes could be written.
   bool write(const void* from, std::size_t n) const { return file_.write(from, n); }
-  /// Called when all bytes are written: renames the file to its target. Returns false, with errno
+  /// Renames the file to its target; call it when all bytes are written. Returns false, with errno
   /// set, if that fails.
   LAMINA_API LAMINA_COLD bool keep();
   /// Removes the temporary file if it was not kept.
   LAMINA_API LAMINA_COLD void drop();
 
  private:
-  /// The folder of a path with its slash: "a/b" -> "a/", "b" -> "".
+  /// Returns the folder of a path with its slash: "a/b" -> "a/", "b" -> "".
   static std::string folder_of(const std::string& path) {
     return path.substr(0, path.rfind('/') + 1);
   }
   LAMINA_API LAMINA_COLD bool follow_link();
-  /// A name that no other writer uses, within the length limit of file systems.
+  /// Returns a name that no other writer uses, within the length limit of file systems.
   LAMINA_API LAMINA_COLD std::string name_beside() const;
-  /// Removes the files that killed writers left in the folder, when a process first writes there.
+  /// Removes the files that killed writers have left in the folder, the first time a process writes
+  /// there.
   LAMINA_API LAMINA_COLD void remove_left() const;
   /// Copies the mode and the owner of the old file to the new one, as far as the system allows.
   LAMINA_API LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const;
@@ -92,10 +93,10 @@ class written_file {
 /// unchanged.
 LAMINA_API_COLD void write_file(const std::string& path, const std::string& bytes);
 
-/// Removes a file; throws lamina::error with its name when that fails.
+/// Removes a file; throws lamina::error with its name if that fails.
 LAMINA_API_COLD void remove_file(const std::string& path);
 
-/// Makes a directory and its missing parents. Throws lamina::error with its name when that fails.
+/// Makes a directory and its missing parents. Throws lamina::error with its name if that fails.
 LAMINA_API_COLD void make_directories(const std::string& path);
 
 #if LAMINA_DEFINES
@@ -105,7 +106,7 @@ std::string read_file(const std::string& path) {
   if (!in.is_open())
     throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
   std::string bytes;
-  if (!in.read_all(bytes))  // a directory, a broken disk
+  if (!in.read_all(bytes))  // the path is a directory, or the disk is faulty
     throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
   return bytes;
 }
@@ -153,7 +154,7 @@ bool written_file::keep() {
   if (beside_.empty()) return file_.close();
   if (!file_.sync() || !file_.close()) return false;
   // The rename must reach the disk too, so the folder is synchronised, unless it has no read
-  // permission. The folder is opened first, because nothing may fail once the old file is gone.
+  // permission. The folder is opened first, because no step may fail once the old file is gone.
   const std::string path = folder_of(target_);
   const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
   if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
@@ -177,8 +178,8 @@ bool written_file::follow_link() {
   struct stat found {};
   std::string next(leads_to, static_cast<std::size_t>(n));
   if (next[0] != '/') next = folder_of(target_) + next;
-  // For a pipe or a deleted file, the link text in /proc is not a path, but the link itself
-  // opens.
+  // For a pipe or a deleted file, the link text in /proc is not a path, but the link itself can be
+  // opened.
   const bool is_there = ::stat(target_.c_str(), &found) == 0;
   if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
   target_ = std::move(next);
@@ -197,7 +198,7 @@ std::string written_file::name_beside() const {
   std::size_t capacity = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
   if (name.size() > capacity) {
     while (capacity > 0 && (static_cast<unsigned char>(name[capacity]) & 0xc0) == 0x80)
-      --capacity;  // UTF-8
+      --capacity;  // do not cut a UTF-8 character
     name.resize(capacity);
   }
   return folder + name + own;
@@ -219,7 +220,7 @@ void written_file::take_over(const struct stat& old, ::mode_t mode) const {
   const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
   if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
       ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
-    mode &= 0777;  // without set-id bits, whose owner the new file does not have
+    mode &= 0777;  // without set-id bits: the new file may have another owner
   if ((own.st_mode & 07777) != mode || other)
     if (::fchmod(file_.number(), mode) != 0) return;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/fixed_buffer.hpp - fills an array that the caller owns, during constant evaluation.
-// The array is a reference and not a pointer: for an access through a pointer, g++ computes an
-// address, which takes three times as long as an access to an element of a known array. The count
-// is a reference too, because writing a member costs time for each object and base that contains
-// it.
+// lamina/core/fixed_buffer.hpp - fills an array of the caller during constant evaluation. The array
+// is a reference and not a pointer: for an access through a pointer, g++ computes an address, which
+// takes three times as long as an access to an element of a known array. The count is a reference
+// too, because writing a member costs time for each object and base that contains it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +21,7 @@ struct fixed_buffer {
   constexpr fixed_buffer(T (&array)[bound(Capacity)], int& used) : items(array), count(used) {}
 
   /// Reserves `n` more elements and returns the index of the first. If they do not fit, sets `full`
-  /// and returns 0, so a caller that then writes several elements must check `full` first.
+  /// and returns 0, so a caller that writes several elements must check `full` first.
   constexpr int take(int n) {
     if (n > Capacity - count) return full = true, 0;
     return (count += n) - n;

@@ -22,7 +22,7 @@ struct fixed_string {
       const char (&literal)[N]) {  // NOLINT: implicit, so that a literal converts
     for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
-  /// Refuses a name that is not a literal, such as one that is known only at run time, with a short
+  /// Reports a name that is not a literal, such as one that is known only at run time, with a short
   /// error.
   template <class Other>
   requires(!std::is_array_v<Other> &&
@@ -34,10 +34,10 @@ struct fixed_string {
                   "array of characters");
     text[N - 1] = 1;
   }
-  /// Whether it stands for a name that was refused, of which nothing more is to be said.
+  /// Whether it replaces a name that was reported, so that no further error must follow.
   constexpr bool is_refused() const { return text[N - 1] != 0; }
 
-  /// The characters without the terminating zero.
+  /// Returns the characters without the terminating zero.
   constexpr std::string_view view() const { return {text, N - 1}; }
   constexpr bool operator==(const fixed_string&) const = default;
 };

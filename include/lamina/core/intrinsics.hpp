@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/intrinsics.hpp - xsimd and the intrinsics of this machine, without those of other
-// machines.
+// lamina/core/intrinsics.hpp - includes xsimd and only the intrinsics that this machine supports.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,12 +14,12 @@
 #endif
 
 // g++ parses all of <immintrin.h> for every machine. Most of it is AVX-512, which takes a tenth of
-// the time that <lamina/lamina.hpp> costs. So this header includes only the parts that this machine
-// has. The parts require the guard of <immintrin.h>, which is defined here first; it also stops the
-// include of <immintrin.h> in xsimd. Then the guard is removed. If a user includes <immintrin.h>
-// later, the missing parts follow, because each part has its own guard. This is known for g++ 12;
-// other compilers include everything. Of AVX-512, batches need the intrinsics for whole registers
-// and not those for shorter ones (VL), which are a third of the text.
+// the compile time of <lamina/lamina.hpp>. So this header includes only the parts that this machine
+// has. The parts require the guard of <immintrin.h>, which is defined here first; it also disables
+// the include of <immintrin.h> in xsimd. Then the guard is removed. If a user includes
+// <immintrin.h> later, the missing parts follow, because each part has its own guard. This is known
+// to work for g++ 12; other compilers include everything. Batches use only the intrinsics of
+// AVX-512 for whole registers, not those for shorter ones (VL), which are a third of the text.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN
@@ -61,7 +60,8 @@ typedef unsigned int __mmask32;  // as in <avx512vlintrin.h>
 
 #if defined(__AVX512F__)
 namespace xsimd {
-/// x * 2^k for an integer k of any size. core/math.hpp finds this function by its arguments.
+/// Returns x * 2^k for an integer k of any size. core/math.hpp finds this function by its
+/// arguments.
 template <class A>
 requires std::is_base_of_v<avx512f, A>
 inline batch<float, A> times_power_of_two(batch<float, A> x, batch<float, A> k) {
@@ -79,8 +79,8 @@ inline batch<float, A> times_power_of_two(batch<float, A> x, batch<float, A> k) 
 #pragma GCC diagnostic pop
 #endif
 
-// Without optimisation g++ defines the blends of bytes and words as macros with casts that batches
-// do not have. xsimd 8 uses them for integers of every size, so its log did not compile.
+// Without optimisation, g++ defines the blends of bytes and words as macros with casts that do not
+// accept batches. xsimd 8 uses them for integers of every size, so its log would not compile.
 #if XSIMD_VERSION_MAJOR < 9 && defined(__AVX512BW__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(__OPTIMIZE__)
 namespace xsimd::kernel {

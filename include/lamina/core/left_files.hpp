@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/left_files.hpp - the temporary files of writers: their names, their locks, and what
-// killed writers have left.
+// lamina/core/left_files.hpp - the temporary files of writers: their names, their locks, and the
+// removal of files that killed writers have left.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,27 +28,27 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The writer of a temporary file, as its name says, "NAME.PROCESS-NUMBER.writing".
+/// The writer of a temporary file, parsed from its name, "NAME.PROCESS-NUMBER.writing".
 struct file_writer {
   long process = 0;  // 0: the name has another form
   unsigned long long number = 0;
 };
 LAMINA_API_COLD file_writer writer_of(std::string_view name);
 
-/// The first number of this process in such names. It is the time in nanoseconds, because the
-/// numbers of processes repeat: in containers each writer may be process 1.
+/// Returns the first number of this process in such names. It is the time in nanoseconds, because
+/// process ids repeat: in containers each writer may be process 1.
 LAMINA_API_COLD unsigned long long first_number_of_writer();
 
-/// Locks an open file until it is closed, as a sign that its writer lives. Returns false if another
-/// process has locked it. `can` becomes whether the file system has locks that do not wait for
-/// other machines: some network file systems hang in them, so none is tried there.
+/// Locks an open file until it is closed, as a sign that its writer is running. Returns false if
+/// another process has locked it. Sets `can` to whether the file system has locks that do not wait
+/// for other machines: on some network file systems locks hang, so none is tried there.
 LAMINA_API_COLD bool lock_file(const open_file& file, bool& can);
 
 /// Removes the temporary files that killed writers left in a folder. A file is removed only if its
-/// writer has not locked it and it is more than an hour older than `now`, a time by the folder's
-/// own clock. The age matters because the writer may run on another machine that shares the folder.
-/// Where there are no locks, a writer is dead if no process has its number, or only this process,
-/// which did not make the file.
+/// writer has not locked it and it is more than an hour older than `now`, the time of the folder's
+/// file system. The age matters because the writer may run on another machine that shares the
+/// folder. If there are no locks, a writer is considered dead if no process has its id, or only
+/// this process, which did not make the file.
 LAMINA_API_COLD void remove_left_files(const std::string& folder, ::time_t now);
 
 #if LAMINA_DEFINES
@@ -111,7 +111,7 @@ void remove_left_files(const std::string& folder, ::time_t now) {
     const open_file left(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     bool can = false;
     if (left.is_open() && !lock_file(left, can)) return;
-    // The first number of this process is later than those of all dead ones.
+    // The first number of this process is larger than those of all dead ones.
     const bool is_own = writer.process == ::getpid() && writer.number >= first_number_of_writer();
     const auto lives = [&] {
       return is_own || (writer.process != ::getpid() &&

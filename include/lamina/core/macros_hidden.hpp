@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/macros_hidden.hpp - hides macros of others from the libraries that come next.
+// lamina/core/macros_hidden.hpp - hides macros of other code from the libraries that are included
+// next.
 //
 // C's <complex.h> defines `I`, which is a template parameter of xsimd; frameworks define more words
-// that libraries use. A program may include those first. macros_shown.hpp brings them back. The
-// list has no macro that a header of the C library defines: it would be lost.
-// No #pragma once: each include of another library stands between both.
+// that libraries use. A program may include them first. macros_shown.hpp restores them. The list
+// must not contain a macro that a header of the C library defines, because it would be lost. There
+// is no #pragma once: each include of another library is enclosed by both headers.
 
 #include <lamina/core/config.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/macros_shown.hpp - brings back the macros that macros_hidden.hpp hid.
+// lamina/core/macros_shown.hpp - restores the macros that macros_hidden.hpp hid.
 //
-// In the opposite order, so that each list can be compared with the other.
-// No #pragma once: each include of another library stands between both.
+// The list is that of macros_hidden.hpp in reverse order, which eases comparing them. There is no
+// #pragma once: each include of another library is enclosed by both headers.
 
 #include <lamina/core/config.hpp>
 

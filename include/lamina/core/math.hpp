@@ -23,8 +23,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   else
     return detail::polynomial_exp(x);
 }
-/// e^x for use in sums, where 1 or more is added to it, or another term is 1. Where it is faster,
-/// the result for a batch of floats may be infinite from 88.37 on and 0 below -87.68.
+/// Returns e^x for use in sums with a term of at least 1. If that is faster, the result for a batch
+/// of floats may be infinite from 88.37 on and 0 below -87.68.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   if constexpr (is_plain<T> || is_batch_of_doubles<T>)
@@ -187,7 +187,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T abs(T x) {
   else
     return detail::call_abs(x);
 }
-/// The smaller of x and y; y if either is NaN.
+/// Returns the smaller of x and y; y if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T min LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)
@@ -195,7 +195,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T min LAMINA_NO_MACRO(T x, T y) {
   else
     return detail::call_min(x, y);
 }
-/// The larger of x and y; y if either is NaN.
+/// Returns the larger of x and y; y if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T max LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)
@@ -203,7 +203,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T max LAMINA_NO_MACRO(T x, T y) {
   else
     return detail::call_max(x, y);
 }
-/// `a` where the condition holds, else `b`. Both values are computed.
+/// Returns `a` where the condition is true, else `b`. Both values are computed.
 template <class C, class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   if constexpr (is_plain<T>)
@@ -211,19 +211,19 @@ LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   else
     return detail::call_select(condition, a, b);
 }
-/// x, but 1 where x is 0. For divisions in which the dividend is also 0 there, such as by a root
+/// Returns x, but 1 where x is 0; for divisions whose dividend is also 0 there, such as by a root
 /// mean square.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T as_divisor(T x) {
   return select(x == T(0), T(1), x);
 }
-/// p * x, but 0 where the probability p is 0, whatever x is. Needed because the slope of log p is
-/// infinite at 0.
+/// Returns p * x, but 0 where the probability p is 0, whatever x is; needed because the derivative
+/// of log p is infinite at 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T share_of(T p, T x) {
   return select(p == T(0), T(0), T(p * x));
 }
-/// Whether x != y, as IEEE 754 defines it: NaN differs from everything, itself included. Compares
+/// Whether x != y, as IEEE 754 defines it: NaN differs from everything, including itself. Compares
 /// with ==, because in xsimd before 9.0 NaN != x is false on AVX and AVX-512 (xtensor-stack/xsimd
 /// 805).
 template <class T>
@@ -238,8 +238,8 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_nan(T x) {
   return differs(x, x);
 }
-/// Whether a condition holds; for a batch, whether it holds in at least one lane. Branches use it
-/// for conditions on which all lanes agree.
+/// Whether a condition is true; for a batch, whether it is true in at least one lane. Use it for
+/// branches on conditions that are equal in all lanes.
 template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {
   if constexpr (std::is_same_v<C, bool>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/md5.hpp - the MD5 sum of a file, by which data sets are known (RFC 1321).
+// lamina/core/md5.hpp - the MD5 sum of a file, which identifies files of data sets (RFC 1321).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,12 +21,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The MD5 sum of bytes that come piece by piece. It tells a damaged download from a whole one; it
-/// is no protection against those who forge files. Source: RFC 1321.
+/// Computes the MD5 sum of bytes that arrive in pieces. It detects damaged downloads; it does not
+/// protect against forged files. Source: RFC 1321.
 class md5 {
  public:
   LAMINA_API LAMINA_COLD void add(std::string_view bytes);
-  /// The sum as 32 hexadecimal digits. Nothing can be added after it.
+  /// Returns the sum as 32 hexadecimal digits. No bytes can be added afterwards.
   LAMINA_API LAMINA_COLD std::string digits();
 
  private:
@@ -38,8 +38,8 @@ class md5 {
   std::uint64_t size_ = 0;  // bytes so far
 };
 
-/// The MD5 sum of a file as 32 hexadecimal digits. Throws lamina::error with the path when the file
-/// is missing or cannot be read. Fluid: dataset.common.md5file.
+/// Returns the MD5 sum of a file as 32 hexadecimal digits. Throws lamina::error with the path if
+/// the file is missing or cannot be read. Fluid: dataset.common.md5file.
 LAMINA_API_COLD std::string md5file(const file_path& path);
 
 #if LAMINA_DEFINES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/nearest_word.hpp - what a misspelt word was meant to be.
+// lamina/core/nearest_word.hpp - suggests the intended spelling of a misspelt word.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The number of letters to change, add or leave out to turn one word into the other (Levenshtein).
+/// Returns the number of letters to change, insert or delete to convert one word to the other
+/// (Levenshtein).
 LAMINA_COLD inline std::size_t letter_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -28,8 +29,8 @@ LAMINA_COLD inline std::size_t letter_distance(std::string_view from, std::strin
   return row.back();
 }
 
-/// The word of `words` that is nearest to `word`: the shortest of those that begin with it, or else
-/// the one of the least letter_distance, the first if there are several. Empty if `words` is.
+/// Returns the word of `words` that is nearest to `word`: the shortest one that begins with it,
+/// otherwise the first one with the smallest letter_distance. Empty if `words` is empty.
 LAMINA_COLD inline std::string_view nearest_word(std::string_view word,
                                                  const std::vector<std::string_view>& words) {
   std::string_view best;
@@ -46,9 +47,9 @@ LAMINA_COLD inline std::string_view nearest_word(std::string_view word,
   return best;
 }
 
-/// For a message that ends with `found nothing of that name`: ", nearest are 'a' and 'b'", the
-/// words of `words` that differ from `word` in at most a third of its letters, at most three, the
-/// nearest first. "" if there are none.
+/// Completes a message that ends with `found nothing of that name` by ", nearest are 'a' and 'b'":
+/// at most three of `words`, the nearest first, that differ from `word` in at most a third of its
+/// letters. Returns "" if there are none.
 LAMINA_API_COLD std::string nearest_words(std::string_view word,
                                           const std::vector<std::string>& words);
 

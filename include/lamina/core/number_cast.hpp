@@ -10,8 +10,8 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Converts x to To. Real numbers are rounded towards 0 for integer types. A number outside the
-/// range of To becomes the nearest number of To, whether it is real or an integer, and NaN becomes
-/// 0. For bool, everything but 0 is true. All other conversions are those of static_cast.
+/// range of To, real or integer, becomes the nearest number of To, and NaN becomes 0. For bool,
+/// every value except 0 is true. All other conversions are those of static_cast.
 template <class To, class From>
 LAMINA_FN constexpr To number_cast(From x) {
   using limits = std::numeric_limits<To>;
@@ -19,7 +19,7 @@ LAMINA_FN constexpr To number_cast(From x) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     // As a real number, the smallest integer is 0 or minus a power of 2, and the largest integer
-    // plus 1 is a power of 2. So both are exact.
+    // plus 1 is a power of 2, so both are exact.
     constexpr From beyond = From(2) * static_cast<From>((limits::max)() / 2 + 1);
     if (x >= beyond) return (limits::max)();
     if (x < static_cast<From>((limits::min)())) return (limits::min)();

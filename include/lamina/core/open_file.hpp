@@ -21,7 +21,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The text of an errno value.
+/// Returns the text of an errno value.
 LAMINA_API_COLD std::string reason_of(int failure);
 
 namespace detail {
@@ -54,8 +54,8 @@ class open_file {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
 
-  /// Reads up to n bytes and returns their number: fewer than n only at the end of the file; -1,
-  /// with errno set, if the system cannot read.
+  /// Reads up to n bytes and returns their number, which is below n only at the end of the file;
+  /// -1, with errno set, if the system cannot read.
   LAMINA_API LAMINA_COLD long long read(void* to, std::size_t n) const;
   /// Reads the rest of the file. Returns false, with errno set, if the system cannot read.
   LAMINA_API LAMINA_COLD bool read_all(std::string& to) const;
@@ -63,12 +63,12 @@ class open_file {
   LAMINA_API LAMINA_COLD bool write(const void* from, std::size_t n) const;
   /// Waits until the bytes are on the disk. Succeeds on file systems that do not support this.
   LAMINA_API LAMINA_COLD bool sync() const;
-  /// Closes the file. Returns false, with errno set, if the system reports a failure of an earlier
-  /// write only now.
+  /// Closes the file. Returns false, with errno set, if the system reports the failure of an
+  /// earlier write only now.
   LAMINA_API LAMINA_COLD bool close();
 
  private:
-  static constexpr std::size_t most = std::size_t{1} << 30;  // per call
+  static constexpr std::size_t most = std::size_t{1} << 30;  // maximum bytes per call
   int number_ = -1;
 };
 
@@ -84,7 +84,7 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   struct closing {
     DIR* open;
     ~closing() { ::closedir(open); }
-  } const closes{open};  // visit may throw
+  } const closes{open};  // closes the directory even if visit throws
   for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
     visit(std::string_view(entry->d_name));
   if (errno != 0)

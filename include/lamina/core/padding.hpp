@@ -6,11 +6,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The number of floats (64 bytes) of which every inner dimension occupies a multiple in memory. It
-/// is the same on every architecture, so that files, plans and offsets are portable.
+/// The size of every inner dimension in memory is a multiple of this number of floats (64 bytes).
+/// It is the same on every architecture, so that files, plans and offsets are portable.
 inline constexpr int alignment_floats = 16;
 
-/// The smallest multiple of `alignment_floats` that is not below `n`; 0 for 0.
+/// Returns the smallest multiple of `alignment_floats` that is not below `n`; 0 for 0.
 constexpr int padded(int n) {
   return (n + alignment_floats - 1) / alignment_floats * alignment_floats;
 }

@@ -16,7 +16,7 @@ struct random_words {
   std::uint32_t word[4];
 };
 
-/// Philox 4x32-10: the random words of counter (index, stream) under `seed`.
+/// Computes the random words of counter (index, stream) under `seed` by Philox 4x32-10.
 LAMINA_FN constexpr random_words philox(std::uint64_t seed, std::uint64_t stream,
                                         std::uint64_t index) {
   random_words c{{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
@@ -41,7 +41,7 @@ LAMINA_FN constexpr float uniform_from(std::uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }
 
-/// The random number in [0, 1) with this index in a stream.
+/// Returns the random number in [0, 1) with this index in a stream.
 LAMINA_FN constexpr float uniform_at(std::uint64_t seed, std::uint64_t stream,
                                      std::uint64_t index) {
   const random_words w = philox(seed, stream, index >> 2);

@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The kind of processor on which a program runs.
 enum class place_kind : std::uint8_t { cpu, cuda };
 
-/// The CPU, or a device by its number: `{.place = lamina::cuda::place{0}}`.
+/// The CPU, or a device with its number: `{.place = lamina::cuda::place{0}}`.
 struct place {
   place_kind kind = place_kind::cpu;
   int number = 0;

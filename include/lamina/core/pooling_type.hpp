@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/pooling_type.hpp - how pooling reduces several values to one.
+// lamina/core/pooling_type.hpp - the ways in which pooling reduces several values to one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The value that a pooling layer computes from its inputs. Windows of images know average and max.
+/// The value that a pooling layer computes from its inputs. Windows of images support only average
+/// and max.
 enum class pooling_type : std::uint8_t {
   average,
   sum,

@@ -30,14 +30,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A random number of U(low, high) for one element.
+/// Returns a random number of U(low, high) for one element.
 LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t stream,
                                             std::uint64_t index, float low, float high) {
   return low + (high - low) * uniform_at(seed, stream, index);
 }
 
-/// Two independent numbers distributed as N(0, 1), from two random words. Source: Box and Muller,
-/// "A note on the generation of random normal deviates" (1958).
+/// Two independent numbers with the distribution N(0, 1), from two random words. Source: Box and
+/// Muller, "A note on the generation of random normal deviates" (1958).
 struct normal_pair {
   double first, second;
 };
@@ -45,7 +45,7 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
   const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
   const double turn = 2 * static_cast<double>(uniform_from(b));
 #if defined(__CUDA_ARCH__)
-  // cos and sin of an arbitrary angle would keep a table on the device's stack; cospi and sinpi do
+  // cos and sin of an arbitrary angle would need a table on the device's stack; cospi and sinpi do
   // not.
   return {radius * cospi(turn), radius * sinpi(turn)};
 #else
@@ -54,15 +54,17 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
-/// A random number of N(0, 1) for one element, from words 0 and 1 of philox(seed, stream, index).
+/// Returns a random number of N(0, 1) for one element, from words 0 and 1 of philox(seed, stream,
+/// index).
 LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream,
                                         std::uint64_t index) {
   const random_words w = philox(seed, stream, index);
   return static_cast<float>(box_muller(w.word[0], w.word[1]).first);
 }
 
-/// A random number of N(0, 1) truncated to two deviations, for one element. It is the first number
-/// within the limits among the four of philox(seed, stream + k * 2^40, index), for k = 0, 1, ...
+/// Returns a random number of N(0, 1) truncated to two deviations, for one element. It is the first
+/// number within the limits among the four of philox(seed, stream + k * 2^40, index), for k = 0, 1,
+/// ...
 LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint64_t stream,
                                                   std::uint64_t index) {
   for (std::uint64_t k = 0;; ++k) {
@@ -75,12 +77,12 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
   }
 }
 
-/// The stream of an operator's run number `iteration`; `first` is the stream of run 0. The first
-/// 2^24 runs have separate streams.
+/// Returns the stream of run number `iteration` of an operator; `first` is the stream of run 0. The
+/// first 2^24 runs have separate streams.
 LAMINA_FN constexpr std::uint64_t later_stream(std::uint64_t first, std::uint64_t iteration) {
   return first + (iteration << 40);
 }
-/// The stream of the n-th dropout operator of a program.
+/// Returns the stream of the n-th dropout operator of a program.
 LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n, std::uint64_t iteration = 0) {
   return later_stream(n + (std::uint64_t{1} << 32), iteration);
 }
@@ -93,7 +95,7 @@ enum class random_type : std::uint8_t {
   uniform_like,
   normal_like
 };
-/// The stream of the n-th operator of a type, like dropout_stream.
+/// Returns the stream of the n-th operator of a type, like dropout_stream.
 LAMINA_FN constexpr std::uint64_t random_stream(random_type type, std::uint64_t n,
                                                 std::uint64_t iteration = 0) {
   return later_stream(n + (static_cast<std::uint64_t>(type) << 33), iteration);

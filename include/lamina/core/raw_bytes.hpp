@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/raw_bytes.hpp - memory for bytes that are about to be written; it is not cleared
-// first.
+// lamina/core/raw_bytes.hpp - uninitialised memory for bytes that will be overwritten.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +15,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers request
-/// large pages, because a page fault per 4 KB costs more than reading a file.
+/// huge pages, because page faults per 4 KB would cost more than reading a file.
 class raw_bytes {
  public:
   raw_bytes() = default;
@@ -35,7 +34,7 @@ class raw_bytes {
   raw_bytes& operator=(const raw_bytes&) = delete;
   ~raw_bytes() { release(); }
 
-  /// Allocates `count` bytes; the old ones are lost.
+  /// Allocates `count` bytes and discards the old ones.
   LAMINA_API LAMINA_COLD void resize(std::size_t count);
 
   char* data() noexcept { return data_; }

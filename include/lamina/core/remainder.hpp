@@ -12,8 +12,8 @@
 namespace lamina::inline LAMINA_ABI::math {
 
 /// x - y * floor(x / y) without rounding. The result is 0, or has the sign of y and a smaller
-/// absolute value than y. It is NaN if y is 0 or x is infinite. For integers it is 0 if y is 0,
-/// which callers refuse first.
+/// absolute value than y. It is NaN if y is 0 or x is infinite. For integers it is 0 if y is 0;
+/// callers report this error before.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
@@ -25,8 +25,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
     const T r = std::fmod(x, y);
     return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
   } else {
-    // No vector function is exact if x / y has more digits than T, so the lanes are computed one by
-    // one.
+    // No vector function is exact if x / y has more digits than T can hold, so the lanes are
+    // computed one by one.
     typename T::value_type a[T::size], b[T::size];
     x.store_unaligned(a);
     y.store_unaligned(b);
@@ -36,7 +36,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
 }
 
 /// floor(x / y). For integers, the smallest one divided by -1 wraps around to itself, and any
-/// division by 0 gives 0 (callers refuse it first).
+/// division by 0 gives 0 (callers report this error before).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
   if constexpr (std::is_integral_v<T>) {

@@ -34,11 +34,12 @@ struct batch {
   static constexpr int lod_level = 0;
 };
 
-/// One row per element of the sequences that were fed, or made, under `Name`. Each row of `Parent`
-/// has one sequence: `tokens<"words">` are the words of sentences, one sentence per sample.
-/// `tokens<"words", tokens<"sentences">>` are the words of the sentences of documents, one document
-/// per sample. rows_of<R>(builder) is its number among the domains of a program. `Name` is given
-/// explicitly instead of deduced, because nvcc cannot deduce a template argument of class type.
+/// One row per element of the sequences that a feed or an operator provides under `Name`. Each row
+/// of `Parent` has one sequence: `tokens<"words">` are the words of sentences, one sentence per
+/// sample. `tokens<"words", tokens<"sentences">>` are the words of the sentences of documents, one
+/// document per sample. rows_of<R>(builder) returns its number among the domains of a program.
+/// `Name` is given explicitly instead of deduced, because nvcc cannot deduce a template argument of
+/// class type.
 template <fixed_string Name, class Parent = batch>
 struct tokens {
   using parent = Parent;
@@ -47,7 +48,7 @@ struct tokens {
   static constexpr int lod_level = Parent::lod_level + 1;
 };
 
-/// The rows of R that the condition of an if_else chose for one of its branches. `Key` identifies
+/// The rows of R that the condition of an if_else selects for one of its branches. `Key` identifies
 /// the branch, so the rows of two branches never mix.
 template <class R, class Key>
 struct chosen {

@@ -2,8 +2,8 @@
 // lamina/core/same_address.hpp - comparisons of addresses in constant expressions.
 //
 // With -fsanitize=undefined or -fno-delete-null-pointer-checks, g++ assumes that the address of a
-// static member of a template may be null. Then it is not a constant expression whether this
-// address is null or equals the address of another member. Only the comparison with itself is
+// static member of a template may be null. Then a comparison of this address with null or with the
+// address of another member is not a constant expression. Only the comparison with itself is
 // constant.
 #pragma once
 

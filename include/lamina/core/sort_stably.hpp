@@ -10,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Sorts positions, which must be increasing before, by `before(a, b)`, a strict weak order. Of two
-/// equal positions the smaller one comes first.
+/// Sorts positions, which must be in ascending order, by `before(a, b)`, a strict weak order. Of
+/// two equivalent positions the smaller one comes first.
 template <class Position, class Before>
 void sort_stably(std::vector<Position>& positions, const Before& before) {
   std::sort(positions.begin(), positions.end(),

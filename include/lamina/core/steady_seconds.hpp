@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/steady_seconds.hpp - a clock that never goes back. It avoids <chrono>, which would
-// make the include of lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of
-// others").
+// lamina/core/steady_seconds.hpp - a monotonic clock. It avoids <chrono>, which would make the
+// include of lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of others").
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Seconds since some moment in the past, from POSIX's monotonic clock.
+/// Returns the seconds since some time in the past, from POSIX's monotonic clock.
 inline double steady_seconds() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 /// Builds text: `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members
 /// are compiled once and not inlined. The operators of std::string would be inlined into every
-/// message and take most of the compile time of functions that seldom run.
+/// message and take most of the compile time of functions that rarely run.
 class text {
  public:
   LAMINA_API LAMINA_COLD text();
@@ -34,9 +34,10 @@ class text {
     else
       return unsigned_number(number);
   }
-  /// Appends a number as printf writes it, with a point in every locale, and NaN without a sign.
+  /// Appends a number as printf writes it, but with a decimal point in every locale, and NaN
+  /// without a sign.
   LAMINA_API LAMINA_COLD text& print(const char* format, double number);
-  /// The elements of a shape, "[64, 10]".
+  /// Appends the elements of a shape, "[64, 10]".
   template <class Range>
   LAMINA_COLD text& list(const Range& numbers) {
     *this << "[";

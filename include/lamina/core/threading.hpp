@@ -18,8 +18,8 @@
 
 namespace lamina::inline LAMINA_ABI::threading {
 
-/// Step i of a loop that waits: usually a hint to the processor. Every 64th step yields the
-/// processor, because the thread that the caller waits for may need it.
+/// Performs step i of a waiting loop: usually a hint to the processor. Every 64th step yields the
+/// processor, because the other thread may need it.
 inline void wait_step(int i) {
   if (i % 64 == 63) {
     sched_yield();
@@ -32,7 +32,7 @@ inline void wait_step(int i) {
 #endif
 }
 
-/// A lock that one thread at a time can hold; see guard.
+/// A lock that only one thread at a time can hold; see guard.
 class mutex {
  public:
   mutex() = default;
@@ -84,7 +84,7 @@ class condition {
 #endif
   }
 
-  /// Releases the guard's mutex until `met()` holds; calls `met()` only with the mutex held.
+  /// Releases the guard's mutex until `met()` is true; calls `met()` only with the mutex held.
   template <class Met>
   void wait(guard& g, Met met) {
     while (!met()) pthread_cond_wait(&handle_, &g.mutex_.handle_);
@@ -100,9 +100,9 @@ class condition {
 /// owner must call join() before destroying it.
 class thread {
  public:
-  /// An object that has no thread.
+  /// Makes an object without a thread.
   thread() = default;
-  /// Starts a thread. Throws lamina::error if the system starts no more threads.
+  /// Starts a thread. Throws lamina::error if the system cannot start more threads.
   template <class F>
   explicit thread(F f) {
     F* const task = new F{std::move(f)};
@@ -122,7 +122,8 @@ class thread {
     return *this;
   }
 
-  /// Waits for the end of the thread. A forked child has no such thread, so it does not wait.
+  /// Waits for the end of the thread. In a forked child the thread does not exist, so this does not
+  /// wait.
   void join() {
     if (std::exchange(runs_, false) && process_ == ::getpid()) pthread_join(handle_, nullptr);
   }

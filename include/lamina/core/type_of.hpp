@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/type_of.hpp - finds a type by the address of a value that stands for it.
+// lamina/core/type_of.hpp - finds a type by the address of a value that represents it.
 //
 // A recorded program is a value: an array of operators, each of which refers to its definition by a
 // pointer. Kernels are templates on the definition's type, so the type must be found from the
-// pointer. The pointer for a type is `&registered<Op>::value`. For the way back, C++20 offers only
-// a friend function: `registered<Op>` defines, for its own pointer, the function that
+// pointer. The pointer for a type is `&registered<Op>::value`. For the reverse direction, C++20
+// offers only a friend function: `registered<Op>` defines, for its own pointer, the function that
 // `found_by<pointer>` declares. The set of operators stays open: a user's own operator needs no
 // entry in any list.
 #pragma once

@@ -21,17 +21,17 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Runs `task(0)` ... `task(n - 1)` in parallel, task 0 on the calling thread. With one task no
-/// thread is started. Only one caller at a time may use a pool. A forked child has none of the
-/// threads; its first round starts new ones.
+/// thread is started. Only one caller at a time may use a pool. The threads do not exist in a
+/// forked child; its first round starts new ones.
 class worker_pool {
  public:
-  /// Throws lamina::error for fewer than 1 task, and if the system starts no more threads.
+  /// Throws lamina::error for fewer than 1 task, and if the system cannot start more threads.
   LAMINA_API LAMINA_COLD explicit worker_pool(int tasks);
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
   ~worker_pool() { end(); }
 
-  /// The number of tasks per round.
+  /// Returns the number of tasks per round.
   int size() const { return workers_ + 1; }
 
   /// Runs one round and waits for its end; rethrows the first exception of a task.
@@ -41,14 +41,14 @@ class worker_pool {
       task(0);
       return;
     }
-    // A plain pointer instead of std::function, so that a round allocates nothing.
+    // A plain pointer instead of std::function, so that a round allocates no memory.
     run_round(&task, [](void* t, int i) { (*static_cast<std::remove_reference_t<Task>*>(t))(i); });
   }
 
  private:
   LAMINA_API LAMINA_COLD void start();
-  /// Starts new threads in a forked child. The mutex is made anew, because a thread of the parent
-  /// may have held it, and the parent's round never ends in the child.
+  /// Starts new threads in a forked child. The mutex is constructed again, because a thread of the
+  /// parent may have held it, and the parent's round never ends in the child.
   LAMINA_API LAMINA_COLD void start_again();
   LAMINA_API LAMINA_COLD void end();
   LAMINA_NOINLINE void run_round(void* task, void (*call)(void*, int)) {
@@ -90,7 +90,7 @@ class worker_pool {
       if (running_ == 0) end_.notify_one();
     }
   }
-  /// Spins for some microseconds before a thread sleeps, if there is a processor per thread.
+  /// Spins for some microseconds before a thread sleeps, if there is a processor for each thread.
   /// Sleeping and waking would take longer than the pause between rounds of short steps.
   template <class Met>
   void wait_awhile(Met met) const {

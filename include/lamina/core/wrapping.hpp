@@ -23,27 +23,27 @@ template <class T>
 using wrapping = typename wrapping_of<T>::type;
 }  // namespace detail
 
-/// x + y. If T is an integer type that cannot hold the result, it wraps around, as in PyTorch.
+/// Returns x + y. If an integer type T cannot hold the result, it wraps around, as in PyTorch.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_sum(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) + static_cast<number>(y));
 }
-/// x - y. If T is an integer type that cannot hold the result, it wraps around.
+/// Returns x - y. If an integer type T cannot hold the result, it wraps around.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_difference(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) - static_cast<number>(y));
 }
-/// x * y. If T is an integer type that cannot hold the result, it wraps around.
+/// Returns x * y. If an integer type T cannot hold the result, it wraps around.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_product(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) * static_cast<number>(y));
 }
 
-/// x to the power of y for integers, the product of y factors x, which wraps around. A negative
-/// power is 1 / x^-y rounded towards 0: 0 unless x is 1 or -1. It is 0 for x = 0 as well.
+/// Returns x to the power of y for integers: the product of y factors x, which wraps around. A
+/// negative power is 1 / x^-y rounded towards 0: 0 unless x is 1 or -1. For x = 0 it is 0 too.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T whole_power(T x, T y) {
   if (y < T(0)) return x == T(1) ? T(1) : x == T(-1) ? (y % T(2) == T(0) ? T(1) : T(-1)) : T(0);

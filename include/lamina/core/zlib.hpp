@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/zlib.hpp - zlib, if deflate and gzip can be read.
+// lamina/core/zlib.hpp - includes zlib if deflate and gzip are supported.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/archive_members.hpp - the text files of a data set, from the archive that it is
-// distributed in.
+// lamina/dataset/archive_members.hpp - the text files of a data set, from its archive.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,27 +20,27 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// Text files under their names, in their order in the archive.
+/// Text files with their names, in the order of the archive.
 struct archive_members {
   std::string path;
   std::vector<text_member> all{};
 
-  /// Adds a file, for data that are made up.
+  /// Adds a file; used for synthetic data.
   LAMINA_COLD void add(std::string name, std::string bytes) {
     all.push_back({path, std::move(name), std::move(bytes)});
   }
-  /// The first file of a name, null if there is none.
+  /// Returns the first file with this name, null if there is none.
   LAMINA_COLD const text_member* find(std::string_view name) const {
     for (const text_member& m : all)
       if (m.name == name) return &m;
     return nullptr;
   }
-  /// The first file of a name. Throws format_error if there is none or it is empty.
+  /// Returns the first file with this name. Throws format_error if there is none or it is empty.
   LAMINA_API LAMINA_COLD const text_member& at(std::string_view name) const;
 };
 
-/// Reads the files of a tar archive of which `wanted(name)` is true. A name has no "./" at its
-/// beginning. Links, devices and the like are skipped. Throws format_error for a damaged archive.
+/// Reads the files of a tar archive for which `wanted(name)` is true. Names do not begin with "./".
+/// Links, devices and other special entries are skipped. Throws format_error for a damaged archive.
 template <class Wanted>
 archive_members read_tar_members(binary_reader& from, Wanted wanted) {
   archive_members found{from.path()};
@@ -53,22 +52,23 @@ archive_members read_tar_members(binary_reader& from, Wanted wanted) {
   }
   return found;
 }
-/// The same of a file, plain or compressed with gzip; offsets in errors are those of the plain one.
+/// Does the same with a file, plain or compressed with gzip; offsets in errors refer to the
+/// decompressed bytes.
 template <class Wanted>
 archive_members read_tar_members(const std::string& path, Wanted wanted) {
   binary_reader from(path, lamina::detail::unpack_gzip);
   return read_tar_members(from, wanted);
 }
 
-/// The text of a gzip file that is a member of an archive.
+/// Decompresses a gzip file that is a member of an archive.
 LAMINA_COLD inline text_member unpack_member(const text_member& packed) {
   return {packed.path, packed.name,
           lamina::detail::unpack_gzip(packed.bytes, packed.path + ": " + packed.name), packed.begin,
           false};
 }
 
-/// Reads the files of a zip archive of which `wanted(name)` is true. Throws format_error for a
-/// damaged archive; with `checked` false, checksums are not looked at.
+/// Reads the files of a zip archive for which `wanted(name)` is true. Throws format_error for a
+/// damaged archive; if `checked` is false, checksums are not verified.
 template <class Wanted>
 archive_members read_zip_members(binary_reader& from, Wanted wanted, bool checked = true) {
   archive_members found{from.path()};

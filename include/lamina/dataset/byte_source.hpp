@@ -34,11 +34,11 @@ class byte_source {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t offset() const noexcept { return offset_; }
 
-  /// Fills `to` with up to `count` bytes; fewer only at the end of the file.
+  /// Reads up to `count` bytes to `to`; fewer only at the end of the file.
   LAMINA_API std::size_t read(unsigned char* to, std::size_t count);
 
  private:
-  // Bytes of the file that are not used yet are in input_[used_, filled_).
+  // Bytes of the file that were read but not used yet are in input_[used_, filled_).
   LAMINA_API bool refill();
 
   LAMINA_API std::size_t read_plain(unsigned char* to, std::size_t count);
@@ -46,7 +46,7 @@ class byte_source {
 #if LAMINA_HAS_ZLIB
   LAMINA_API std::size_t read_compressed(unsigned char* to, std::size_t count);
 
-  // Reads on after a gzip member. Returns true if another member follows, false at the end of the
+  // Continues after a gzip member. Returns true if another member follows, false at the end of the
   // file; anything else is an error.
   LAMINA_API bool next_member();
 
@@ -64,7 +64,7 @@ class byte_source {
   bool compressed_ = false;
 };
 
-/// All bytes of a file. A file compressed with gzip is decompressed.
+/// Returns all bytes of a file. A file compressed with gzip is decompressed.
 LAMINA_API std::string read_bytes(const std::string& path);
 
 #if LAMINA_DEFINES

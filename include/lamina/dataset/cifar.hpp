@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/cifar.hpp - CIFAR-10 and CIFAR-100 from the files of their binary version, or from
-// the archives of the version for Python.
+// lamina/dataset/cifar.hpp - CIFAR-10 and CIFAR-100, from the files of their binary version or the
+// archives of the Python version.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,7 +43,7 @@ class source {
       : records_(std::make_shared<const std::vector<std::uint8_t>>(std::move(records))),
         labels_(labels) {}
 
-  /// The sample of a record, with Fluid's scale: pixel / 255.
+  /// Makes the sample of a record, with Fluid's scale: pixel / 255.
   LAMINA_API sample at(std::size_t row) const;
 
  private:
@@ -58,15 +58,15 @@ namespace detail {
 LAMINA_API void read_records(const std::string& path, std::initializer_list<int> limits,
                              std::vector<std::uint8_t>& records);
 
-/// Appends the records of a batch of the version for Python: a label, and 3072 pixels. The batch is
-/// a dictionary with 'data', an array of a row per image, and 'labels' or 'fine_labels'.
+/// Appends the records of a batch of the Python version: a label, and 3072 pixels. The batch is a
+/// dictionary with 'data', an array with one row per image, and 'labels' or 'fine_labels'.
 LAMINA_API_COLD void read_batch(const text_member& m, int limit,
                                 std::vector<std::uint8_t>& records);
 
-/// The records of all members of an archive whose name contains `part`, in their order.
+/// Reads the records of all members of an archive whose name contains `part`, in their order.
 LAMINA_API_COLD table<source> read_archive(binary_reader& from, std::string_view part, int limit);
 
-/// From a folder with the binary version, or from an archive of the version for Python.
+/// Reads a folder with the binary version, or an archive of the Python version.
 LAMINA_API table<source> read(const std::string& path, std::initializer_list<const char*> names,
                               std::initializer_list<int> limits, std::string_view part);
 
@@ -167,26 +167,29 @@ table<source> read(const std::string& path, std::initializer_list<const char*> n
 
 }  // namespace detail
 
-/// The 50,000 training images of CIFAR-10, labels 0 to 9. `path` is a folder of the binary version,
-/// with data_batch_1.bin to data_batch_5.bin, whose records consist of a label and 3,072 pixels; or
-/// the version for Python, cifar-10-python.tar.gz, whose batches are read in the order of the
-/// archive, as PaddlePaddle does. Errors: lamina::error for a file that does not exist;
-/// format_error for a file that ends within a record, is empty, or has a label above 9, and for a
-/// damaged archive or pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
+/// Returns the 50,000 training images of CIFAR-10, labels 0 to 9. `path` is a folder of the binary
+/// version, with data_batch_1.bin to data_batch_5.bin, whose records consist of a label and 3,072
+/// pixels; or the archive of the Python version, cifar-10-python.tar.gz, whose batches are read in
+/// the order of the archive, as PaddlePaddle does. Errors: lamina::error for a file that does not
+/// exist; format_error for a file that ends within a record, is empty, or has a label above 9, and
+/// for a damaged archive or pickle. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
 LAMINA_API table<source> train10(const std::string& path);
 
-/// The 10,000 test images of CIFAR-10: test_batch.bin, or the archive. Fluid: dataset.cifar.test10.
+/// Returns the 10,000 test images of CIFAR-10: test_batch.bin, or the archive. Fluid:
+/// dataset.cifar.test10.
 inline table<source> test10(const std::string& path) {
   return detail::read(path, {"test_batch.bin"}, {10}, "test_batch");
 }
 
-/// The 50,000 training images of CIFAR-100, labels 0 to 99: train.bin, whose records have a coarse
-/// label of 0 to 19 before the label; or cifar-100-python.tar.gz. Fluid: dataset.cifar.train100.
+/// Returns the 50,000 training images of CIFAR-100, labels 0 to 99: train.bin, whose records have a
+/// coarse label of 0 to 19 before the label; or cifar-100-python.tar.gz. Fluid:
+/// dataset.cifar.train100.
 inline table<source> train100(const std::string& path) {
   return detail::read(path, {"train.bin"}, {20, 100}, "train");
 }
 
-/// The 10,000 test images of CIFAR-100: test.bin, or the archive. Fluid: dataset.cifar.test100.
+/// Returns the 10,000 test images of CIFAR-100: test.bin, or the archive. Fluid:
+/// dataset.cifar.test100.
 inline table<source> test100(const std::string& path) {
   return detail::read(path, {"test.bin"}, {20, 100}, "test");
 }

@@ -31,11 +31,11 @@ namespace lamina::inline LAMINA_ABI::dataset {
 
 /// Options of a column of numbers.
 struct number_column {
-  bool missing_is_mean = false;  ///< an empty field counts as the mean; otherwise it is an error
+  bool missing_is_mean = false;  ///< replace an empty field by the mean; otherwise it is an error
 };
 /// Options of a column of words.
 struct category_column {
-  /// The common id of all words that fit() did not see. Without this option, such words are errors.
+  /// The common id of all words that fit() did not see. If it is not set, such words are errors.
   std::optional<std::int64_t> unseen{};
 };
 
@@ -51,19 +51,19 @@ struct category_column {
 ///   std::int64_t city = encoding.id("city", "Rome");
 class column_encoding {
  public:
-  /// Adds a column of numbers. Error: a column of this name.
+  /// Adds a column of numbers. Error: a column with this name exists.
   column_encoding& add_number(std::string name, number_column options = {}) {
     return add({.name = std::move(name), .missing_is_mean = options.missing_is_mean});
   }
-  /// Adds a column of words. Errors: a column of this name, a negative id.
+  /// Adds a column of words. Errors: a column with this name exists, a negative id.
   LAMINA_API column_encoding& add_category(std::string name, category_column options = {});
 
   /// Learns all columns from training rows, a range of csv_row: a table, a slice, a pass of a
-  /// reader. A column of equal numbers has deviation 1. Words get the ids 0, 1, ... in the order of
-  /// their bytes, skipping the id of unseen words; an empty field is a word, the first one. Errors:
-  /// no row, a column that does not exist, a field that is not a finite number, a column without
-  /// any number, numbers whose variance no double can hold. After an error the encoding is
-  /// unchanged.
+  /// reader. A column of equal numbers gets deviation 1. Words get the ids 0, 1, ... in the order
+  /// of their bytes, skipping the id of unseen words; an empty field counts as a word, which comes
+  /// first. Errors: no row, a column that does not exist, a field that is not a finite number, a
+  /// column without any number, numbers whose variance exceeds the range of double. After an error
+  /// the encoding is unchanged.
   template <class Rows>
   void fit(Rows&& rows) {
     column_encoding fresh = *this;
@@ -73,30 +73,31 @@ class column_encoding {
     *this = std::move(fresh);
   }
 
-  /// The encoded value of a number: (value - mean) / deviation.
+  /// Returns the encoded value of a number: (value - mean) / deviation.
   float number(std::string_view column, double value) const {
     return scaled(of(column, false), value);
   }
-  /// The id of a word. Error: a word that fit() did not see, if the column has no id for those.
+  /// Returns the id of a word. Error: a word that fit() did not see, unless the column has an id
+  /// for unseen words.
   std::int64_t id(std::string_view column, std::string_view word) const {
     const auto id = find(of(column, true), word);
     if (!id) fail(column, lamina::text() << unseen_text << word.substr(0, 40) << "\"");
     return *id;
   }
-  /// The number of ids of a column of words, including that of unseen words. It is the number of
-  /// rows of an embedding.
+  /// Returns the number of ids of a column of words, including that of unseen words; an embedding
+  /// needs this number of rows.
   std::int64_t size(std::string_view column) const {
     const one& c = of(column, true);
     const auto words = static_cast<std::int64_t>(c.words.size());
     return !c.unseen ? words : *c.unseen < words ? words + 1 : *c.unseen + 1;
   }
-  /// The word of an id. Error: an id without a word.
+  /// Returns the word of an id. Error: an id without a word.
   LAMINA_API const std::string& word(std::string_view column, std::int64_t id) const;
   double mean(std::string_view column) const { return of(column, false).mean; }
   double deviation(std::string_view column) const { return of(column, false).deviation; }
 
-  /// The encoded values of a row's N columns of numbers, in the order in which the columns were
-  /// added. Errors: another number of columns, a field that is not a number.
+  /// Returns the encoded values of a row's N columns of numbers, in the order in which the columns
+  /// were added. Errors: another number of columns, a field that is not a number.
   template <std::size_t N>
   std::array<float, N> numbers(const csv_row& row) const {
     std::array<float, N> values{};
@@ -106,8 +107,8 @@ class column_encoding {
     });
     return values;
   }
-  /// The ids of a row's N columns of words, in the order in which the columns were added. Errors:
-  /// another number of columns, an unseen word.
+  /// Returns the ids of a row's N columns of words, in the order in which the columns were added.
+  /// Errors: another number of columns, an unseen word.
   template <std::size_t N>
   std::array<std::int64_t, N> ids(const csv_row& row) const {
     std::array<std::int64_t, N> values{};
@@ -128,15 +129,15 @@ class column_encoding {
   /// Reads a file that save() wrote. Error: format_error for a damaged or foreign file.
   LAMINA_API LAMINA_COLD static column_encoding load(const file_path& path);
 
-  /// What a model's file calls the encoding in it: `model.save(path, encoding)`,
-  /// `model.load(path, encoding)`.
+  /// The name of the encoding in a model's file: `model.save(path, encoding)`, `model.load(path,
+  /// encoding)`.
   static constexpr const char* part_name = "column_encoding";
-  /// The content of save()'s file. Error: before fit().
+  /// Returns the contents of save()'s file. Error: before fit().
   LAMINA_API LAMINA_COLD std::string to_text() const;
-  /// Replaces the encoding by the content of a file; `source` is the file's name. If this encoding
-  /// has columns already, fitted or not, those of the file must be the same ones with the same
-  /// options in the same order. Errors: format_error for damaged or foreign content, lamina::error
-  /// for other columns; the encoding is unchanged then.
+  /// Replaces the encoding by the contents of a file; `source` is the file's name. If this encoding
+  /// already has columns, fitted or not, the file must have the same columns with the same options
+  /// in the same order. Errors: format_error for damaged or foreign contents, lamina::error for
+  /// other columns; then the encoding is unchanged.
   LAMINA_API LAMINA_COLD void read_text(std::string_view bytes, const std::string& source);
 
  private:
@@ -155,7 +156,7 @@ class column_encoding {
                 << column << "\": " << reason);
   }
   LAMINA_API LAMINA_COLD column_encoding& add(one c);
-  // What a program relies on when it encodes rows by a column.
+  // Describes the properties of a column on which a program depends when it encodes rows.
   LAMINA_API LAMINA_COLD static std::string described(const one& c);
   LAMINA_API LAMINA_COLD void require_columns(const column_encoding& found,
                                               const std::string& source) const;
@@ -181,7 +182,8 @@ class column_encoding {
   }
 
   LAMINA_API LAMINA_COLD void begin();
-  // Welford's algorithm for means and sums of squares, which loses no digits if the mean is large.
+  // Updates means and sums of squares by Welford's algorithm, which keeps its precision if the mean
+  // is large.
   LAMINA_API LAMINA_COLD void see(const csv_row& row);
   LAMINA_API LAMINA_COLD void end();
 
@@ -190,7 +192,7 @@ class column_encoding {
     for (const char c : field) all += c == '"' ? std::string("\"\"") : std::string(1, c);
     return all + "\"";
   }
-  // The shortest decimal digits that are read back as the same number.
+  // Returns the shortest decimal digits that are read back as the same number.
   static std::string written(double value) {
     char digits[64];
     return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);

@@ -26,7 +26,7 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::conll05 {
 
-/// A sentence and one of its predicates. All fields have an element per word; the context and the
+/// A sentence and one of its predicates. All fields have one element per word; the context and the
 /// predicate are the same in all elements.
 struct sample {
   std::vector<std::int64_t> word;
@@ -46,13 +46,15 @@ struct dictionaries {
 
 namespace detail {
 
-/// A word per line; its id is the number of the line, from 0. Unknown words have the id 0.
+/// Reads a dictionary with one word per line; its id is the number of the line, from 0. Unknown
+/// words have the id 0.
 LAMINA_API_COLD vocabulary dictionary_of(const text_member& from);
 
-/// The labels of the roles that a text names, as "B-ROLE" or "I-ROLE" on a line, in their order.
+/// Reads the labels of the roles that a text names, as "B-ROLE" or "I-ROLE" on a line, in their
+/// order.
 LAMINA_API_COLD vocabulary labels_of(const text_member& from);
 
-/// A text of one file, decompressed if it is gzip.
+/// Reads a text file, and decompresses it if it is gzip.
 LAMINA_COLD inline text_member file_of(const std::string& path) {
   return {path, {}, dataset::read_bytes(path)};
 }
@@ -110,7 +112,7 @@ class source {
 
   LAMINA_API sample at(std::size_t row) const;
 
-  /// A sample for each predicate of each sentence. Fluid: dataset.conll05.test.
+  /// Returns a sample for each predicate of each sentence. Fluid: dataset.conll05.test.
   table<source> test() const { return {*this, 0, data_->propositions.size()}; }
 
   /// Fluid: dataset.conll05.get_dict.
@@ -120,8 +122,8 @@ class source {
 
  private:
   struct proposition {
-    std::size_t sentence, labels, length;  // where words and labels begin, how many there are
-    std::size_t position;                  // of the predicate
+    std::size_t sentence, labels, length;  // offsets of words and labels, and their number
+    std::size_t position;                  // the position of the predicate
     std::int64_t verb;
   };
 
@@ -133,7 +135,7 @@ class source {
     std::vector<proposition> propositions;
 
    private:
-    /// A word and what stands on its line: a predicate's base form or "-", and a label for each
+    /// A word and the rest of its line: a predicate's base form or "-", and a label for each
     /// predicate of the sentence.
     struct row {
       text_line word, line;
@@ -141,8 +143,9 @@ class source {
     };
 
     LAMINA_API void add_sentence(const std::vector<row>& rows);
-    /// Appends the labels of a column; returns the position of the label B-V. A role is "(ROLE*" on
-    /// its first line, "*" on others, "*)" on the last one; "(ROLE*)" is one of a single word.
+    /// Appends the labels of a column; returns the position of the label B-V. A role is written
+    /// "(ROLE*" on its first line, "*" on the following ones, "*)" on the last one; "(ROLE*)" marks
+    /// a single word.
     LAMINA_API std::size_t add_labels(const std::vector<row>& rows, std::size_t column);
   };
   std::shared_ptr<const data> data_;
@@ -158,24 +161,25 @@ LAMINA_COLD inline source source_of(const archive_members& files, dictionaries k
 }
 }  // namespace detail
 
-/// The dictionaries of three texts.
+/// Reads the dictionaries of three texts.
 LAMINA_COLD inline dictionaries dictionaries_of(const text_member& words, const text_member& verbs,
                                                 const text_member& targets) {
   return {detail::dictionary_of(words), detail::dictionary_of(verbs), detail::labels_of(targets)};
 }
 
-/// Reads conll05st-tests.tar.gz, wordDict.txt, verbDict.txt and targetDict.txt of a directory. In
-/// the archive lie two texts, compressed with gzip again: a word per line, and for each word its
-/// base form if it is a predicate, and a label for each predicate of the sentence; an empty line
-/// ends a sentence. Roles have their order in targetDict.txt (PaddlePaddle: of Python's sets).
-/// Throws lamina::error for a missing file; format_error for a damaged archive, a missing member,
-/// another encoding than UTF-8, an empty line in a dictionary or elsewhere in place of a sentence,
-/// texts of unequal length, another number of fields than on the lines before, predicates and
-/// labels that the dictionaries do not contain, and roles without begin or end.
+/// Reads conll05st-tests.tar.gz, wordDict.txt, verbDict.txt and targetDict.txt of a directory. The
+/// archive contains two texts, each compressed with gzip. One has a word per line; the other has,
+/// for each word, its base form if it is a predicate, and a label for each predicate of the
+/// sentence. An empty line ends a sentence. Roles have the order of targetDict.txt (PaddlePaddle:
+/// the order of Python's sets). Throws lamina::error for a missing file; format_error for a damaged
+/// archive, a missing member, another encoding than UTF-8, an empty line in a dictionary or
+/// elsewhere in place of a sentence, texts of unequal length, another number of fields than on the
+/// lines before, predicates and labels that the dictionaries do not contain, and roles without
+/// begin or end.
 LAMINA_API_COLD source read(const std::string& directory);
 
-/// Reads the file emb, vectors of `width` numbers for the words of wordDict.txt that were trained
-/// on Wikipedia: a header of 16 bytes (0, 4, the number of floats), then the floats. Throws
+/// Reads the file emb, vectors of `width` numbers for the words of wordDict.txt, trained on
+/// Wikipedia: a header of 16 bytes (0, 4, the number of floats), then the floats. Throws
 /// format_error for another header or another number of floats than rows * width.
 LAMINA_API_COLD std::vector<float> read_embedding(const std::string& path, std::int64_t rows,
                                                   std::int64_t width);

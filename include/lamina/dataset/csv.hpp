@@ -28,16 +28,16 @@ struct csv_table {
   }
 };
 
-/// The table of a text in memory; errors name `path`, and are those of read_csv.
+/// Parses the table of a text in memory; errors are those of read_csv, with `path` as the file.
 LAMINA_API csv_table parse_csv(const std::string& path, std::string_view text,
                                csv_options options = {});
 
 /// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
-/// every line with as many fields as the first. A file compressed with gzip is unpacked. A number
-/// nearer to 0 than any double is read as 0. Errors, as format_error with file, byte offset and
-/// line: a line of another length (an empty line between rows too), a field that is not a finite
-/// number, an open quote, text after a quote, a first line of names and numbers (see csv_header), a
-/// file without a row.
+/// every line with as many fields as the first. A file compressed with gzip is decompressed. A
+/// number that is too small for a double is read as 0. Errors, as format_error with file, byte
+/// offset and line: a line of another length (an empty line between rows too), a field that is not
+/// a finite number, an unclosed quote, text after a quote, a first line with both names and numbers
+/// (see csv_header), a file without rows.
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   return parse_csv(path, read_bytes(path), options);
 }

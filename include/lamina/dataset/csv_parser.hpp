@@ -40,14 +40,15 @@ inline std::string_view trimmed(std::string_view text) {
   return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
 }
 
-// Whether a number that no double can hold is too small, not too large: its first nonzero digit
-// then comes after the decimal point, with the exponent applied.
+// Whether a number outside the range of double is too small rather than too large: its first
+// nonzero digit then comes after the decimal point, with the exponent applied.
 LAMINA_API bool is_small(std::string_view text);
 
-// Whether the whole field is a number, finite or not. A number too small for a double is 0.
+// Whether the whole field is a number, finite or not. A number that is too small for a double
+// becomes 0.
 LAMINA_API std::errc to_number(std::string_view text, char decimal, double& value);
 
-/// The description of the number that was expected instead of this field.
+/// Describes the number that was expected instead of this field.
 inline std::string number_fault(std::errc status) {
   return status == std::errc::result_out_of_range ? "number that a double can hold"
                                                   : "finite number";
@@ -55,7 +56,7 @@ inline std::string number_fault(std::errc status) {
 
 class csv_parser {
  public:
-  /// With `lines_in_quotes`, a field in quotes may contain line breaks.
+  /// If `lines_in_quotes`, a field in quotes may contain line breaks.
   LAMINA_API csv_parser(std::string path, std::string_view text, csv_options options,
                         bool lines_in_quotes = false);
 
@@ -67,7 +68,7 @@ class csv_parser {
   std::uint64_t row_offset() const { return row_offset_; }
   std::size_t row_line() const { return row_line_; }
   std::string& text(std::size_t column) { return fields_[column].text; }
-  /// A field as a finite number.
+  /// Returns a field as a finite number.
   LAMINA_API double number(std::size_t column) const;
   [[noreturn]] void fail(std::uint64_t offset, const std::string& reason) const {
     throw format_error(path_, offset, "CSV, line " + std::to_string(row_line_) + ": " + reason);

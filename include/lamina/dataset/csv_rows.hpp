@@ -35,7 +35,7 @@ struct csv_text {
   std::vector<std::uint64_t> offsets;  ///< offset of each row in the file
   std::vector<std::size_t> lines;      ///< line number of each row in the file
 
-  /// The index of the column with this name.
+  /// Returns the index of the column with this name.
   LAMINA_API LAMINA_COLD std::size_t column(std::string_view name) const;
 };
 
@@ -62,18 +62,19 @@ class csv_row {
   csv_row(std::shared_ptr<const detail::csv_text> text, std::size_t row)
       : text_(std::move(text)), row_(row) {}
 
-  /// The number of columns.
+  /// Returns the number of columns.
   std::size_t size() const { return text_->width; }
-  /// The field in this column, as in the file without its quotes. Error: no such column.
+  /// Returns the field in this column, as in the file without its quotes. Error: the column does
+  /// not exist.
   LAMINA_API std::string_view operator[](std::size_t column) const;
-  /// The field in the column of this name. Error: no such column.
+  /// Returns the field in the column with this name. Error: the column does not exist.
   template <std::convertible_to<std::string_view> Name>
   std::string_view operator[](const Name& name) const {
     return (*this)[text_->column(name)];
   }
 
-  /// The field in the column of this name as a finite number. Error, with file, offset, line and
-  /// column: a field that is not a finite number.
+  /// Returns the field in the column with this name as a finite number. Error, with file, offset,
+  /// line and column: a field that is not a finite number.
   LAMINA_API double number(std::string_view name) const;
   /// Throws a format_error with the file, the offset and the line of this row.
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
@@ -99,8 +100,9 @@ class csv_rows_source {
 /// Reads a file whose columns are numbers or words: a table of csv_row, with row["city"] and
 /// row.number("age"). It works like read_csv, except that a field may be any text, and a field in
 /// quotes may contain line breaks. A first line without a number is the header. Errors, as
-/// format_error: a line of another length, an open quote, text after a quote, a first line of names
-/// and numbers (see csv_header), two columns with the same name, a file without a row, UTF-16.
+/// format_error: a line of another length, an unclosed quote, text after a quote, a first line with
+/// both names and numbers (see csv_header), two columns with the same name, a file without rows,
+/// UTF-16.
 LAMINA_API table<csv_rows_source> read_csv_rows(const std::string& path, csv_options options = {});
 
 #if LAMINA_DEFINES

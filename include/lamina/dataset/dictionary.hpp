@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/dictionary.hpp - words as numbers.
+// lamina/dataset/dictionary.hpp - converts words to ids.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,25 +24,25 @@ using word_counts = std::map<std::string, std::int64_t, std::less<>>;
 /// Counts one more occurrence of a word.
 LAMINA_API void count_word(word_counts& counts, std::string_view word);
 
-/// Words and their ids. Id 0 stands for every unknown word. The others have the ids 1, 2, ... by
-/// their number of occurrences, the most frequent first; equally frequent words are in alphabetical
-/// order of their bytes.
+/// Converts words to ids and back. Id 0 is that of every unknown word. The others have the ids 1,
+/// 2, ... by their number of occurrences, the most frequent first; equally frequent words are
+/// sorted by their bytes.
 class dictionary {
  public:
-  /// A dictionary with the `size - 1` most frequent words, or all if there are fewer, and the
+  /// Makes a dictionary with the `size - 1` most frequent words, or all if there are fewer, and the
   /// unknown word. So every id fits an embedding of `size` rows. Error: size below 2.
   LAMINA_API LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size);
 
-  /// The number of ids, including that of the unknown word.
+  /// Returns the number of ids, including that of the unknown word.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
 
-  /// The id of a word, 0 if the dictionary does not contain it.
+  /// Returns the id of a word, 0 if the dictionary does not contain it.
   std::int64_t id(std::string_view word) const {
     const auto found = ids_.find(word);
     return found == ids_.end() ? 0 : found->second;
   }
 
-  /// The word of an id, "<unk>" for 0. Error: there is no such id.
+  /// Returns the word of an id, "<unk>" for 0. Error: the id does not exist.
   LAMINA_API const std::string& word(std::int64_t id) const;
 
  private:

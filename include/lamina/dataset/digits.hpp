@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/digits.hpp - 1,797 handwritten digits that need no file.
+// lamina/dataset/digits.hpp - 1,797 images of handwritten digits, without a file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,9 +27,9 @@ struct source {
 /// The numbers of samples of train() and test().
 inline constexpr std::size_t train_rows = 1437, test_rows = 360;
 
-/// The UCI "Optical Recognition of Handwritten Digits" images that scikit-learn bundles, in a fixed
-/// split: shuffled with a fixed seed and stratified, 1,437 rows of all classes for training and 360
-/// for test, disjoint. Both are readers of `sample`.
+/// Return the UCI "Optical Recognition of Handwritten Digits" images that scikit-learn bundles, in
+/// a fixed split: shuffled with a fixed seed and stratified, 1,437 rows of all classes for training
+/// and 360 others for test. Both are readers of `sample`.
 inline table<source> train() { return {source{}, 0, train_rows}; }
 inline table<source> test() { return {source{}, train_rows, train_rows + test_rows}; }
 

@@ -24,14 +24,14 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::flowers {
 
-/// A photograph as its file, which image::simple_transform decodes, and the kind of the flower.
+/// The file of a photograph, which image::simple_transform decodes, and the kind of the flower.
 struct sample {
-  std::string name;    ///< of the file and of the archive, for errors
-  std::string bytes;   ///< of the JPEG file
+  std::string name;    ///< names of the file and of the archive, for errors
+  std::string bytes;   ///< the contents of the JPEG file
   std::int64_t label;  ///< 0 to 101, one less than in imagelabels.mat
 };
 
-/// The photographs of one part, read when they are asked for; copies share the archive.
+/// The photographs of one part, read on request; copies share the archive.
 class source {
  public:
   struct entry {
@@ -56,7 +56,7 @@ class source {
 class data {
  public:
   /// Opens 102flowers.tgz, imagelabels.mat and setid.mat. Throws format_error for a file that is
-  /// damaged or has other matrices than 'labels', 'trnid', 'valid' and 'tstid'.
+  /// damaged or lacks one of the matrices 'labels', 'trnid', 'valid' and 'tstid'.
   LAMINA_COLD data(const std::string& archive, const std::string& labels, const std::string& sets)
       : files_(archive, [](std::string_view name) { return name.starts_with("jpg/"); }),
         labels_path_(labels),
@@ -64,22 +64,23 @@ class data {
         labels_(first_row(mat_file(labels), "labels")),
         sets_(sets) {}
 
-  /// The photographs for training, the largest part: 'tstid', 6,149. Fluid: dataset.flowers.train.
+  /// Returns the photographs for training, the largest part: 'tstid', 6,149. Fluid:
+  /// dataset.flowers.train.
   table<source> train() const { return part("tstid"); }
-  /// 'trnid', 1,020. Fluid: dataset.flowers.test.
+  /// Returns 'trnid', 1,020 photographs. Fluid: dataset.flowers.test.
   table<source> test() const { return part("trnid"); }
-  /// 'valid', 1,020. Fluid: dataset.flowers.valid.
+  /// Returns 'valid', 1,020 photographs. Fluid: dataset.flowers.valid.
   table<source> valid() const { return part("valid"); }
 
  private:
-  /// The first row of a matrix.
+  /// Returns the first row of a matrix.
   LAMINA_API LAMINA_COLD static std::vector<double> first_row(const mat_file& of,
                                                               std::string_view name);
-  /// A whole number of a matrix.
+  /// Returns a value of a matrix that must be a whole number.
   LAMINA_API LAMINA_COLD static std::int64_t whole(const std::string& path, const char* what,
                                                    double value, std::int64_t least,
                                                    std::int64_t most);
-  /// The photographs that a matrix of setid.mat names, in the order of the archive.
+  /// Returns the photographs that a matrix of setid.mat names, in the order of the archive.
   LAMINA_API LAMINA_COLD table<source> part(const char* name) const;
 
   stored_members files_;
@@ -88,8 +89,8 @@ class data {
   mat_file sets_;
 };
 
-/// Opens the three files in a folder. Errors: lamina::error for a file that does not exist, else
-/// those of data.
+/// Opens the three files in a folder. Errors: lamina::error for a file that does not exist, and the
+/// errors of data.
 LAMINA_COLD inline data read(const std::string& folder) {
   const std::filesystem::path in(folder);
   return {(in / "102flowers.tgz").string(), (in / "imagelabels.mat").string(),

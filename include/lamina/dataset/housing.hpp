@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/housing.hpp - Boston housing from a CSV file, and a synthetic twin without one.
+// lamina/dataset/housing.hpp - Boston housing from a CSV file, and synthetic data without one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -44,8 +44,8 @@ class source {
 
 namespace detail {
 
-/// A text without commas, whose numbers have blanks between them, with a comma in place of the
-/// first blank behind each number but the last of a line. So offsets stay those of the file.
+/// Converts a text whose numbers are separated by blanks: replaces the first blank after each
+/// number, except the last one of a line, by a comma. So offsets in errors stay those of the file.
 LAMINA_API_COLD std::string with_commas(std::string text);
 
 #if LAMINA_DEFINES
@@ -69,9 +69,8 @@ std::string with_commas(std::string text) {
 
 /// Reads the file with Fluid's preparation: x becomes (x - average) / (max - min) in each of the 13
 /// columns, with the statistics of all rows. A column of equal values becomes 0. The 14th column is
-/// the price. Between numbers are
-/// commas or, as in UCI's housing.data, blanks. Errors: format_error like read_csv, and for a file
-/// that does not have 14 columns.
+/// the price. Numbers are separated by commas or, as in UCI's housing.data, by blanks. Errors:
+/// format_error like read_csv, and for a file that does not have 14 columns.
 LAMINA_API source read(const std::string& path);
 
 /// The first 80 % of the file's rows are for training, the rest for test. Fluid:
@@ -85,8 +84,8 @@ inline constexpr std::array<float, 13> twin_weights{-8.f,  4.f, 0.5f, 2.5f, -6.f
 inline constexpr float twin_bias = 22.5f;
 inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_noise, twin_noise)
 
-/// Synthetic data for programs without the file: 506 rows, 13 features uniform in [-1/2, 1/2), a
-/// price that is linear in them except for a little noise. It has the same bits on every machine. A
+/// Synthetic data for programs without the file: 506 rows, 13 features uniform in [-1/2, 1/2), and
+/// a price that is linear in them with a little noise. It has the same bits on every machine. A
 /// correct linear fit has a mean squared error of about twin_noise^2 / 3 = 0.021.
 LAMINA_API source twin();
 

@@ -19,7 +19,7 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// The content of an IDX file: an array of `shape`, row-major, of one of the six element types.
+/// The contents of an IDX file: an array of `shape`, row-major, of one of the six element types.
 struct idx_array {
   std::vector<std::uint64_t> shape;
   std::variant<std::vector<std::uint8_t>, std::vector<std::int8_t>, std::vector<std::int16_t>,
@@ -56,7 +56,7 @@ using bits_of = std::conditional_t<
 
 LAMINA_API std::uint32_t read_idx_word(byte_source& file, const char* what);
 
-// Memory grows with the number of bytes read, never with the size that a header claims.
+// Memory grows with the number of bytes read, not with the size that a header claims.
 template <class T>
 std::vector<T> read_idx_values(byte_source& file, std::uint64_t count) {
   constexpr std::uint64_t chunk = 1 << 18;
@@ -101,8 +101,8 @@ std::uint32_t read_idx_word(byte_source& file, const char* what) {
 /// Reads an IDX file, plain or gzip: two zero bytes, the element type (0x08 unsigned byte, 0x09
 /// byte, 0x0B short, 0x0C int, 0x0D float, 0x0E double), the number of dimensions, the dimensions
 /// as 32-bit numbers, the elements; all big-endian. Errors: format_error with file and offset
-/// (within the decompressed bytes) for a foreign magic, a file that is too short or too long, and a
-/// product of dimensions beyond 64 bits. Errors of compressed files: see byte_source.
+/// (within the decompressed bytes) for other magic bytes, a file that is too short or too long, and
+/// a product of dimensions beyond 64 bits. Errors of compressed files: see byte_source.
 LAMINA_API idx_array read_idx(const std::string& path);
 
 #if LAMINA_DEFINES

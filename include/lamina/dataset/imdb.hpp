@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/imdb.hpp - reviews of films that praise or blame, the Large Movie Review Dataset:
-// aclImdb_v1.tar.gz.
-// Source: Maas et al., "Learning word vectors for sentiment analysis" (ACL 2011).
+// lamina/dataset/imdb.hpp - positive and negative film reviews, the Large Movie Review Dataset:
+// aclImdb_v1.tar.gz. Source: Maas et al., "Learning word vectors for sentiment analysis" (ACL
+// 2011).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,13 +23,13 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::imdb {
 
-/// A review, and what it thinks of the film.
+/// A review and its judgement of the film.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary
-  std::int64_t label;               ///< 0: praise, 1: blame, as in PaddlePaddle
+  std::int64_t label;               ///< 0: positive, 1: negative, as in PaddlePaddle
 };
 
-/// How the archive is read.
+/// The options of reading the archive.
 struct options {
   std::int64_t cutoff = 150;  ///< words that do not occur more often are "<unk>"
 };
@@ -46,11 +46,11 @@ class source {
     return {{ids + data_->begins[row], ids + data_->begins[row + 1]}, data_->labels[row]};
   }
 
-  /// The frequent words of all reviews, the most frequent first and words of one frequency in the
-  /// order of their bytes; "<unk>" is the last one. Fluid: dataset.imdb.word_dict.
+  /// Returns the frequent words of all reviews, the most frequent first, equally frequent words
+  /// sorted by their bytes; "<unk>" is the last one. Fluid: dataset.imdb.word_dict.
   const vocabulary& word_dict() const { return data_->words; }
-  /// The reviews that praise in the order of the archive, then those that blame: shuffle them.
-  /// Fluid: dataset.imdb.train, test.
+  /// Returns the positive reviews in the order of the archive, then the negative ones: shuffle
+  /// them. Fluid: dataset.imdb.train, test.
   table<source> train() const { return {*this, 0, data_->train_count}; }
   table<source> test() const { return {*this, data_->train_count, data_->labels.size()}; }
 
@@ -61,14 +61,14 @@ class source {
   struct data {
     LAMINA_API data(const archive_members& files, const options& how);
     LAMINA_API static vocabulary dictionary_of(const archive_members& files, const options& how);
-    /// Without the punctuation of ASCII, and with small letters of ASCII.
+    /// Removes ASCII punctuation and converts ASCII letters to lower case.
     LAMINA_API static std::string plain(std::string_view text);
-    /// Whether a character is one of 26 letters from `first` on.
+    /// Whether a character is one of the 26 letters that begin at `first`.
     static bool is_between(char c, char first) { return c >= first && c < first + 26; }
 
     vocabulary words;
     std::size_t train_count = 0;
-    std::vector<std::size_t> begins;  // of the reviews in ids
+    std::vector<std::size_t> begins;  // the beginning of each review in ids
     std::vector<std::int32_t> ids;
     std::vector<std::uint8_t> labels;
   };
@@ -90,10 +90,10 @@ bool is_review(std::string_view name) {
 
 }  // namespace detail
 
-/// Reads aclImdb_v1.tar.gz, a member per review. As in PaddlePaddle, the punctuation of ASCII is
-/// removed, its letters become small, and blanks divide words. Throws format_error for a damaged
-/// archive, a missing folder, an empty review, another encoding than UTF-8, and if no word is
-/// frequent enough.
+/// Reads aclImdb_v1.tar.gz, which has one member per review. As in PaddlePaddle, ASCII punctuation
+/// is removed, ASCII letters become lower case, and blanks separate words. Throws format_error for
+/// a damaged archive, a missing folder, an empty review, another encoding than UTF-8, and if no
+/// word is frequent enough.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_review), how);
 }

@@ -24,26 +24,26 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::imikolov {
 
-/// A sentence, and the word that follows each of its words. Fluid: DataType.SEQ.
+/// The words of a sentence, and for each of them the following word. Fluid: DataType.SEQ.
 struct sample {
   std::vector<std::int64_t> words;  ///< "<s>", then the sentence
   std::vector<std::int64_t> next;   ///< the sentence, then "<e>"
 };
 
-/// How the archive is read.
+/// The options of reading the archive.
 struct options {
   std::int64_t min_word_freq = 50;  ///< words that do not occur more often are "<unk>"
 };
 
 namespace detail {
-/// Sentences with "<s>" and "<e>" around them: sentence i is ids[begins[i], begins[i + 1]).
+/// Sentences with "<s>" before and "<e>" after them: sentence i is ids[begins[i], begins[i + 1]).
 struct sentences {
   std::vector<std::int32_t> ids;
   std::vector<std::size_t> begins{0};
 };
 }  // namespace detail
 
-/// N words that follow each other in a sentence with its marks. Fluid: DataType.NGRAM.
+/// N consecutive words of a sentence with its marks. Fluid: DataType.NGRAM.
 template <int N>
 class ngrams {
  public:
@@ -69,7 +69,7 @@ class ngrams {
 /// Whole sentences.
 class sequences {
  public:
-  /// Those of at most `longest` words, "<s>" counted, or all of them for 0.
+  /// The sentences of at most `longest` words, "<s>" included; all sentences for 0.
   LAMINA_API LAMINA_COLD sequences(std::shared_ptr<const detail::sentences> from,
                                    std::size_t longest);
   sample at(std::size_t row) const {
@@ -96,8 +96,8 @@ class source {
         train_(ids_of(files.at(train_name))),
         test_(ids_of(files.at(test_name))) {}
 
-  /// The frequent words of both texts, "<s>" and "<e>" among them, the most frequent first and
-  /// words of one frequency in the order of their bytes; "<unk>" is the last one. Fluid:
+  /// Returns the frequent words of both texts, including "<s>" and "<e>", the most frequent first,
+  /// equally frequent words sorted by their bytes; "<unk>" is the last one. Fluid:
   /// dataset.imikolov.build_dict.
   const vocabulary& word_dict() const { return *words_; }
 
@@ -109,8 +109,9 @@ class source {
   requires(N >= 1) table<ngrams<N>> test()
   const { return whole(ngrams<N>(test_)); }
 
-  /// All sentences of at most `longest` words, "<s>" counted; of any number for 0. Error:
-  /// min_word_freq is so large that "<s>" is no word. Fluid: train(word_idx, n, DataType.SEQ).
+  /// Returns all sentences of at most `longest` words, "<s>" included; all sentences for 0. Error:
+  /// min_word_freq is so large that "<s>" is not in the dictionary. Fluid: train(word_idx, n,
+  /// DataType.SEQ).
   LAMINA_COLD table<sequences> train_sequences(std::size_t longest = 0) const {
     return marked(train_, longest);
   }
@@ -133,9 +134,9 @@ class source {
   std::shared_ptr<const detail::sentences> train_, test_;
 };
 
-/// Reads simple-examples.tgz: a sentence per line, words with blanks between them. Throws
-/// format_error for a damaged archive, a missing member, an empty line, another encoding than
-/// UTF-8, of which the original ASCII is a part, and if no word is frequent enough.
+/// Reads simple-examples.tgz: a sentence per line, words separated by blanks. Throws format_error
+/// for a damaged archive, a missing member, an empty line, an encoding other than UTF-8 (the
+/// original is ASCII), and if no word is frequent enough.
 LAMINA_API_COLD source read(const std::string& path, const options& how = {});
 
 #if LAMINA_DEFINES

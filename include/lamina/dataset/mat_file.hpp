@@ -23,21 +23,21 @@ namespace lamina::inline LAMINA_ABI::dataset {
 struct mat_matrix {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::vector<double> values;  ///< columns one after the other
+  std::vector<double> values;  ///< column-major
 };
 
 /// The matrices of real numbers of a MAT file (MATLAB 5, compressed or not). Variables of other
 /// kinds, such as texts and cells, are skipped. Source: "MAT-File Format", MathWorks.
 class mat_file {
  public:
-  /// Reads a file. Throws lamina::error with its name if it cannot be opened; format_error if it is
-  /// damaged, of another version, or not little-endian.
+  /// Reads a file. Throws lamina::error with its name if it cannot be opened; throws format_error
+  /// if it is damaged, has another version, or is not little-endian.
   LAMINA_COLD explicit mat_file(const std::string& path) : mat_file(path, read_file(path)) {}
   /// Reads bytes; `path` is for errors.
   LAMINA_API LAMINA_COLD mat_file(std::string path, std::string_view bytes);
 
   const std::vector<mat_matrix>& matrices() const { return matrices_; }
-  /// The matrix of a name. Throws format_error if there is none.
+  /// Returns the matrix with this name. Throws format_error if there is none.
   LAMINA_COLD const mat_matrix& at(std::string_view name) const {
     for (const mat_matrix& m : matrices_)
       if (m.name == name) return m;
@@ -59,11 +59,11 @@ class mat_file {
     of_matrix,
     of_compressed
   };
-  /// A part of the file: its type, its bytes, and where an error says that they are.
+  /// An element of the file: its type, its bytes, and their offset for errors.
   struct element {
     std::uint32_t type;
     std::string_view bytes;
-    std::uint64_t offset;  // in the file; that of the compressed part if it lies in one
+    std::uint64_t offset;  // in the file; within compressed data, that of the compressed element
     bool packed;
   };
 
@@ -76,8 +76,8 @@ class mat_file {
     return word;
   }
 
-  /// Calls `visit(element)` with each element of `bytes` from `at` on. `base` is the offset of
-  /// bytes[0], or of what was compressed to them.
+  /// Calls `visit(element)` with each element of `bytes` from position `at`. `base` is the offset
+  /// in the file of bytes[0], or of the compressed element that contains it.
   template <class Visit>
   void walk(std::string_view bytes, std::size_t at, std::uint64_t base, Visit visit,
             bool packed = false) const {

@@ -32,7 +32,7 @@ class source {
   source(std::vector<std::uint8_t> pixels, std::vector<std::uint8_t> labels)
       : data_(std::make_shared<const data>(data{std::move(pixels), std::move(labels)})) {}
 
-  /// The sample of a row, with Fluid's scale: pixel / 255 * 2 - 1.
+  /// Makes the sample of a row, with Fluid's scale: pixel / 255 * 2 - 1.
   LAMINA_API sample at(std::size_t row) const;
 
  private:
@@ -71,24 +71,24 @@ std::string find(const std::string& directory, const std::string& name) {
 
 }  // namespace detail
 
-/// The 60,000 training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, each plain
-/// or with .gz, in `directory`. Fluid: dataset.mnist.train.
+/// Returns the 60,000 training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, each
+/// plain or with .gz, in `directory`. Fluid: dataset.mnist.train.
 inline table<source> train(const std::string& directory) {
   return detail::read_pair(directory, "train");
 }
 
-/// The 10,000 test images: t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte.
+/// Returns the 10,000 test images: t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte.
 inline table<source> test(const std::string& directory) {
   return detail::read_pair(directory, "t10k");
 }
 
-/// Training and test part of one file.
+/// The training part and the test part of one file.
 struct halves {
   table<source> train, test;
 };
 
-/// Splits the test file alone: its first 8,000 images for training, the last 2,000 for test. It is
-/// for examples where 1.6 MB are enough. Error: train_rows beyond the file.
+/// Splits only the test file: its first 8,000 images for training, the last 2,000 for test. It is
+/// for examples for which 1.6 MB are enough. Error: train_rows exceeds the file.
 inline halves split_test(const std::string& directory, std::size_t train_rows = 8000) {
   const auto all = test(directory);
   return {all.slice(0, train_rows), all.slice(train_rows, all.size())};

@@ -27,7 +27,7 @@ namespace lamina::inline LAMINA_ABI::dataset::movie_reviews {
 /// A sentence, and its judgement of the film.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary; at least one word
-  std::int64_t label;               ///< 1: praise, 0: blame
+  std::int64_t label;               ///< 1: positive, 0: negative
 };
 
 namespace detail {
@@ -104,7 +104,7 @@ void read_lines(const std::string& path, std::int64_t label, sentences& to) {
 /// Sentences as ids, and their dictionary; all tables made from a source share both.
 class source {
  public:
-  /// The dictionary has the words of the training sentences only.
+  /// The dictionary contains only the words of the training sentences.
   LAMINA_COLD source(const detail::sentences& from, std::int64_t dictionary_size)
       : data_(std::make_shared<const data>(from, dictionary_size)) {}
 
@@ -114,9 +114,9 @@ class source {
     return {{first, last}, data_->labels[row]};
   }
 
-  /// The dictionary of the training sentences.
+  /// Returns the dictionary of the training sentences.
   const dictionary& words() const { return data_->words; }
-  /// The first 90 % of the shuffled sentences, and the rest.
+  /// Return the first 90 % of the shuffled sentences, and the rest.
   table<source> train() const { return {*this, 0, data_->train_count}; }
   table<source> test() const { return {*this, data_->train_count, data_->labels.size()}; }
 
@@ -134,8 +134,8 @@ class source {
   std::shared_ptr<const data> data_;
 };
 
-/// The sentences of rt-polarity.pos and rt-polarity.neg in `directory`, one per line. Words are
-/// separated by blanks and taken as the bytes they are (latin-1 in the original files). They are
+/// Reads the sentences of rt-polarity.pos and rt-polarity.neg in `directory`, one per line. Words
+/// are separated by blanks and used as raw bytes (latin-1 in the original files). The sentences are
 /// shuffled with a fixed seed, the same on every machine; 90 % are for training. Errors: a missing
 /// file; format_error for a file without sentences, an empty line, and bytes that are not text.
 LAMINA_API_COLD source read(const std::string& directory, std::int64_t dictionary_size);
@@ -144,7 +144,7 @@ LAMINA_API_COLD source read(const std::string& directory, std::int64_t dictionar
 inline constexpr std::size_t twin_size = 2000;
 
 /// Synthetic data for programs without the files: sentences of 2 to 14 words, about half of them
-/// positive and half negative. One word praises or blames. In half of the sentences "not" or
+/// positive and half negative. One word is positive or negative. In half of the sentences "not" or
 /// "never" precedes it and reverses its meaning. In half of the others the negation precedes
 /// another word, where it has no effect. So the order of words matters: a model that ignores it can
 /// be right in 75 % of the sentences. The sentences have the same bits on every machine.

@@ -30,11 +30,11 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::movielens {
 
-/// A user, a film, and how the user rates it.
+/// A user, a film, and the user's rating of it.
 struct sample {
   std::int64_t user_id, gender_id, age_id, job_id, movie_id;
-  std::vector<std::int64_t> category_ids;  ///< of the film; at least one
-  std::vector<std::int64_t> title_ids;     ///< of the words of its title
+  std::vector<std::int64_t> category_ids;  ///< categories of the film; at least one
+  std::vector<std::int64_t> title_ids;     ///< the words of its title
   float score;                             ///< 2 * stars - 5: -3 to 5
 };
 
@@ -53,9 +53,9 @@ struct movie {
 /// The ages that the data distinguish: the youngest of each group.
 inline constexpr std::array<std::int64_t, 7> age_table{1, 18, 25, 35, 45, 50, 56};
 
-/// How the archive is read.
+/// The options of reading the archive.
 struct options {
-  double test_ratio = 0.1;  ///< the share of the ratings that is for testing
+  double test_ratio = 0.1;  ///< the fraction of the ratings that is for testing
   std::uint64_t rand_seed = 0;
 };
 
@@ -72,22 +72,23 @@ class source {
 
   LAMINA_API sample at(std::size_t row) const;
 
-  /// Each rating is for testing with the probability `test_ratio`; both parts are in the order of
-  /// the archive. The numbers are those of Python's random.Random(rand_seed), as in PaddlePaddle
-  /// 0.11. Fluid: dataset.movielens.train, test.
+  /// Return the ratings for training and testing, each in the order of the archive. A rating is for
+  /// testing with the probability `test_ratio`. The random numbers equal those of Python's
+  /// random.Random(rand_seed), as in PaddlePaddle 0.11. Fluid: dataset.movielens.train, test.
   table<source> train() const { return {*this, 0, data_->train_count}; }
   table<source> test() const { return {*this, data_->train_count, data_->ratings.size()}; }
 
-  /// The largest ids, of all users and films. Fluid: dataset.movielens.max_user_id, max_movie_id,
-  /// max_job_id.
+  /// Return the largest ids over all users and films. Fluid: dataset.movielens.max_user_id,
+  /// max_movie_id, max_job_id.
   std::int64_t max_user_id() const { return data_->users.rbegin()->first; }
   std::int64_t max_movie_id() const { return data_->movies.rbegin()->first; }
   LAMINA_API std::int64_t max_job_id() const;
-  /// The categories and the small words of titles in the order of their bytes (PaddlePaddle: of
-  /// Python's sets). Fluid: dataset.movielens.movie_categories, get_movie_title_dict.
+  /// Return the categories and the lower-case words of titles, sorted by their bytes (PaddlePaddle:
+  /// in the order of Python's sets). Fluid: dataset.movielens.movie_categories,
+  /// get_movie_title_dict.
   const vocabulary& movie_categories() const { return data_->categories; }
   const vocabulary& movie_title_dict() const { return data_->title_words; }
-  /// All users and films by their ids. Fluid: dataset.movielens.user_info, movie_info.
+  /// Return all users and films by their ids. Fluid: dataset.movielens.user_info, movie_info.
   const std::map<std::int64_t, user>& user_info() const { return data_->users; }
   const std::map<std::int64_t, movie>& movie_info() const { return data_->movies; }
 
@@ -103,7 +104,8 @@ class source {
     LAMINA_API data(const archive_members& files, const options& how);
     data(const data&) = delete;
 
-    /// A line of movies.dat: the film's id, its title without the year, its categories.
+    /// Splits a line of movies.dat into the film's id, its title without the year, and its
+    /// categories.
     LAMINA_API static std::array<std::string_view, 3> movie_of(const text_line& line);
     template <class Visit>
     static void for_each_category(const text_line& line, std::string_view all, Visit visit) {
@@ -114,10 +116,10 @@ class source {
         at = end + 1;
       }
     }
-    /// A title's word with small letters, those beyond ASCII too, as UTF-8.
+    /// Converts a title's word to lower case, also letters beyond ASCII, as UTF-8.
     LAMINA_API static std::string in_lower_case(std::string_view word);
-    /// The original is Latin-1. Its printable part has no bytes from 128 to 159, and a text that
-    /// has larger ones is UTF-8 by accident only.
+    /// Checks that a text is Latin-1. Latin-1 has no printable characters from 128 to 159, so a
+    /// text that contains such bytes is probably UTF-8.
     LAMINA_API static void check_latin1(const text_member& from);
 
     LAMINA_API static vocabulary words_of(const archive_members& files, bool of_categories);
@@ -143,8 +145,8 @@ inline bool is_part(std::string_view name) {
 /// Reads ml-1m.zip: movies.dat (id::title (year)::category|category), users.dat
 /// (id::gender::age::job::zip code) and ratings.dat (user::film::stars::time), in Latin-1. Throws
 /// format_error for a damaged archive, a missing or empty member, another encoding, another number
-/// of fields, a field that is no number or out of its range, an id that occurs twice, and ratings
-/// by unknown users or of unknown films; lamina::error for a test_ratio outside 0 to 1.
+/// of fields, a field that is not a number or out of its range, an id that occurs twice, and
+/// ratings by unknown users or of unknown films; lamina::error for a test_ratio outside 0 to 1.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_zip_members(path, detail::is_part), how);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/mq2007.hpp - queries and documents that answer them, in the text of LETOR: MQ2007.
-// Source: Qin and Liu, "Introducing LETOR 4.0 datasets" (2013).
+// lamina/dataset/mq2007.hpp - queries and documents with relevance labels, in the text format of
+// LETOR: MQ2007. Source: Qin and Liu, "Introducing LETOR 4.0 datasets" (2013).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,36 +26,36 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::mq2007 {
 
-/// What is measured of a query and a document.
+/// The features of a query and a document.
 using features = std::array<float, 46>;
 
-/// A document, and how well it answers its query.
+/// A document, and its relevance for its query.
 struct document {
   float label;  ///< 0 (not at all) to 2
   features vector;
 };
-/// Two documents of one query; the left one answers it better.
+/// Two documents of one query; the left one is more relevant.
 struct pair {
   float label;  ///< 1, as in PaddlePaddle
   features left, right;
 };
-/// All documents of a query, the better ones first.
+/// All documents of a query, the more relevant ones first.
 struct query {
   std::int64_t id;
   std::vector<float> labels;
   std::vector<features> vectors;
 };
 
-/// The queries of a file of which at least one document answers; the others are left out, as in
-/// PaddlePaddle. Documents of a query are in the order of their labels, the highest first, those
-/// of one label in the order of the file. All tables share them.
+/// The queries of a file with at least one relevant document; others are left out, as in
+/// PaddlePaddle. Documents of a query are sorted by their labels, the highest first; those with
+/// equal labels keep the order of the file. All tables share them.
 class source {
  public:
   LAMINA_COLD explicit source(const text_member& file)
       : data_(std::make_shared<const data>(file)) {}
 
-  /// One sample per document. Fluid: mq2007.train(format="pointwise"), which yields the first
-  /// document of a query only.
+  /// Returns one sample per document. Fluid: mq2007.train(format="pointwise"), which yields only
+  /// the first document of a query.
   auto pointwise() const { return table<points>({data_}, 0, data_->documents.size()); }
   /// One sample per pair of documents of a query with different labels. Fluid: mq2007.train(), with
   /// format="pairwise".
@@ -64,7 +64,7 @@ class source {
   auto listwise() const { return table<lists>({data_}, 0, data_->queries.size()); }
 
  private:
-  struct rows {  // of a query, in documents
+  struct rows {  // the range of a query in documents
     std::int64_t id;
     std::size_t first, last;
   };
@@ -75,12 +75,12 @@ class source {
     LAMINA_API explicit data(const text_member& file);
 
     LAMINA_API void add(const text_line& line);
-    /// What follows "KEY:" in a word.
+    /// Returns the text after "KEY:" in a word.
     LAMINA_API static std::string_view behind(const text_line& line, std::string_view word,
                                               std::string_view key);
     LAMINA_API static float feature(const text_line& line, std::string_view word,
                                     std::size_t number);
-    /// Puts the documents of a query in order, and keeps them if one answers.
+    /// Sorts the documents of a query, and keeps them if one is relevant.
     LAMINA_API void end_query();
 
     std::vector<document> documents;
@@ -110,17 +110,17 @@ class source {
 
 /// Reads a text of LETOR, plain or gzip: a line per document, "RELEVANCE qid:QUERY 1:X ... 46:X
 /// #COMMENT"; the lines of a query follow each other. Errors: format_error for any other line, and
-/// if no document answers a query.
+/// if no document is relevant.
 LAMINA_COLD inline source read(const std::string& path) {
   return source({path, {}, read_bytes(path)});
 }
 
-/// The training queries: Fold1/train.txt in the folder that MQ2007.rar unpacks to (MQ2007/MQ2007).
-/// Fluid: dataset.mq2007.train.
+/// Returns the training queries: Fold1/train.txt in the folder that MQ2007.rar unpacks to
+/// (MQ2007/MQ2007). Fluid: dataset.mq2007.train.
 LAMINA_COLD inline source train(const std::string& folder) {
   return read((std::filesystem::path(folder) / "Fold1" / "train.txt").string());
 }
-/// The test queries: Fold1/test.txt. Fluid: dataset.mq2007.test.
+/// Returns the test queries: Fold1/test.txt. Fluid: dataset.mq2007.test.
 LAMINA_COLD inline source test(const std::string& folder) {
   return read((std::filesystem::path(folder) / "Fold1" / "test.txt").string());
 }

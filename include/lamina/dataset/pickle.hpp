@@ -22,8 +22,8 @@
 namespace lamina::inline LAMINA_ABI::dataset {
 
 /// The values of a pickle of protocol 1 to 4: numbers, texts, tuples, lists, dictionaries and
-/// numpy's arrays of bytes. Nothing of the file is executed: a name of Python other than those of
-/// numpy's arrays is an error. Source: Python's pickletools.
+/// numpy's arrays of bytes. Nothing in the file is executed: a Python name other than those that
+/// numpy's arrays need is an error. Source: Python's pickletools.
 class pickle {
  public:
   enum class kind : std::uint8_t {
@@ -40,24 +40,25 @@ class pickle {
     type,
     array
   };
-  /// A value; its content is in the pickle that it is of.
+  /// A value; it refers to the bytes of its pickle.
   struct value {
     kind is;
-    std::int64_t number = 0;            ///< of a number or a truth
-    std::string_view bytes{};           ///< of bytes, a text, a name, or an array
-    std::vector<std::size_t> items{};   ///< of a tuple, list, or dictionary (keys and values)
-    std::vector<std::int64_t> shape{};  ///< of an array
+    std::int64_t number = 0;            ///< value of a number or a Boolean
+    std::string_view bytes{};           ///< bytes of a bytes value, text, name, or array
+    std::vector<std::size_t> items{};   ///< items of a tuple, list, or dictionary (keys and values)
+    std::vector<std::int64_t> shape{};  ///< shape of an array
   };
 
-  /// Reads a member, which must outlive this pickle. Throws format_error at what is damaged, or no
-  /// value of these kinds.
+  /// Reads a member, which must outlive this pickle. Throws format_error at damaged data, or at a
+  /// value of another kind.
   LAMINA_COLD explicit pickle(const text_member& of) : of_(of), all_(of.bytes) { run(); }
 
   const value& root() const { return values_[root_]; }
   const value& at(std::size_t index) const { return values_[index]; }
-  /// The value of a key, a text or bytes, in the dictionary that the pickle is; null without one.
+  /// Returns the value of a key (a text or bytes), if the pickle is a dictionary with this key;
+  /// otherwise null.
   LAMINA_API LAMINA_COLD const value* find(std::string_view key) const;
-  /// The bytes of an array, rows one after the other, or of a value of bytes.
+  /// Returns the bytes of an array, row-major, or of a value of type bytes.
   LAMINA_API LAMINA_COLD std::string bytes_of(const value& array) const;
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
     of_.fail(0, "pickle: " + reason);
@@ -87,7 +88,7 @@ class pickle {
   void push_number(std::int64_t n) { push({kind::number, n}); }
   void push_bytes(kind is, std::uint64_t n) { push({is, 0, take(n)}); }
   LAMINA_API std::size_t pop();
-  /// The values after the last mark.
+  /// Pops the values after the last mark.
   LAMINA_API std::vector<std::size_t> pop_marked();
   void push_tuple(std::size_t n) {
     std::vector<std::size_t> items(n);
@@ -102,11 +103,12 @@ class pickle {
   }
   LAMINA_API void recall(std::uint64_t as);
 
-  /// A name of Python, of those that arrays of numpy need.
+  /// Pushes a name of Python; only those that arrays of numpy need are allowed.
   LAMINA_API void push_name(std::string_view module, std::string_view name);
-  /// A call of one of these names.
+  /// Executes a call of one of these names.
   LAMINA_API void call();
-  /// Gives an array its shape and bytes: (version, shape, type, whether columns lie first, bytes).
+  /// Sets the shape and bytes of an array from (version, shape, type, whether it is column-major,
+  /// bytes).
   LAMINA_API void build();
 
   LAMINA_API LAMINA_COLD void run();
@@ -160,7 +162,7 @@ LAMINA_COLD inline void pickle::step(char code) {
     }
     case 'G':
       take(8);
-      return push({kind::none});  // a float, of no use here
+      return push({kind::none});  // a float; its value is not needed
     case 'U':
     case 'C':
       return push_bytes(kind::bytes, number<std::uint8_t>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/python_random.hpp - the random numbers of Python, for data sets that are divided
-// by them.
+// lamina/dataset/python_random.hpp - the random numbers of Python, for data sets that are split
+// with them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@ class python_random {
  public:
   explicit python_random(std::uint64_t seed) : words_(begin(seed)) {}
 
-  /// Uniform in [0, 1), with 53 bits.
+  /// Returns a uniform number in [0, 1) with 53 random bits.
   double operator()() {
     const std::uint64_t high = words_() >> 5, low = words_() >> 6;
     return static_cast<double>(high << 26 | low) / 9007199254740992.;  // 2^53
@@ -27,7 +27,7 @@ class python_random {
  private:
   static constexpr std::size_t size = 624;
 
-  /// Hands std::mt19937 its first state as it is.
+  /// Passes the first state unchanged to std::mt19937.
   struct first_state {
     using result_type = std::uint_least32_t;
     std::array<std::uint32_t, size> state;

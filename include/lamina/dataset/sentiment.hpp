@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/sentiment.hpp - whole reviews of films that praise or blame, by the words of NLTK:
+// lamina/dataset/sentiment.hpp - positive and negative film reviews, tokenized as by NLTK:
 // movie_reviews.zip. Source: Pang and Lee, "A sentimental education" (ACL 2004), polarity v2.0.
 #pragma once
 
@@ -24,13 +24,13 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::sentiment {
 
-/// A review, and what it thinks of the film.
+/// A review and its judgement of the film.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary
-  std::int64_t label;               ///< 1: praise, 0: blame
+  std::int64_t label;               ///< 1: positive, 0: negative
 };
 
-/// How the archive is divided.
+/// The options of splitting the archive.
 struct options {
   std::size_t train_samples = 1600;  ///< the first ones; the others are for test
 };
@@ -43,8 +43,8 @@ inline bool is_review(std::string_view name) {
   return name.ends_with(".txt") && (name.starts_with(folders[0]) || name.starts_with(folders[1]));
 }
 
-/// Calls `visit(word)` with each word of a text as NLTK's WordPunctTokenizer divides it: runs of
-/// letters, digits and "_", and runs of other characters but blanks.
+/// Calls `visit(word)` with each word of a text, as NLTK's WordPunctTokenizer divides it: runs of
+/// letters, digits and "_", and runs of other characters except blanks.
 template <class Visit>
 void for_each_token(std::string_view text, Visit visit) {
   enum class kind : std::uint8_t { blank, word, other };
@@ -63,7 +63,7 @@ void for_each_token(std::string_view text, Visit visit) {
   }
 }
 
-/// A word as the dictionary looks it up.
+/// Converts a word to the form in which the dictionary stores it.
 LAMINA_API std::string in_lower_case(std::string_view word);
 
 #if LAMINA_DEFINES
@@ -92,10 +92,11 @@ class source {
             static_cast<std::int64_t>(row % 2)};
   }
 
-  /// All words, the most frequent first; of two with one frequency, the one that occurs first in
-  /// the reviews that blame and then those that praise. Fluid: dataset.sentiment.get_word_dict.
+  /// Returns all words, the most frequent first; equally frequent words are in the order of their
+  /// first occurrence in the negative reviews, followed by the positive ones. Fluid:
+  /// dataset.sentiment.get_word_dict.
   const vocabulary& word_dict() const { return data_->words; }
-  /// A review that blames, one that praises, and so on, in the order of their names. Fluid:
+  /// Returns a negative review, a positive one, and so on, in the order of their names. Fluid:
   /// dataset.sentiment.train, test.
   table<source> train() const { return {*this, 0, data_->train_samples}; }
   table<source> test() const { return {*this, data_->train_samples, data_->begins.size() - 1}; }
@@ -108,22 +109,22 @@ class source {
         : data(reviews_of(files, 0), reviews_of(files, 1), files.path, how) {}
     LAMINA_API data(const members& blame, const members& praise, const std::string& path,
                     const options& how);
-    /// The reviews of a folder in the order of their names.
+    /// Returns the reviews of a folder, sorted by name.
     LAMINA_API static members reviews_of(const archive_members& files, std::size_t folder);
     LAMINA_API static vocabulary dictionary_of(const members& blame, const members& praise);
 
     vocabulary words;
     std::size_t train_samples;
-    std::vector<std::size_t> begins;  // of the reviews in ids
+    std::vector<std::size_t> begins;  // the beginning of each review in ids
     std::vector<std::int32_t> ids;
   };
   std::shared_ptr<const data> data_;
 };
 
-/// Reads movie_reviews.zip of NLTK: 1,000 reviews that blame and 1,000 that praise, a member per
+/// Reads movie_reviews.zip of NLTK: 1,000 negative and 1,000 positive reviews, one member per
 /// review. Words are divided as by NLTK's WordPunctTokenizer. Throws format_error for a damaged
 /// archive, a missing folder, an empty review, a byte that is not ASCII, fewer reviews than
-/// `train_samples`, and for a word with capitals whose small letters occur nowhere.
+/// `train_samples`, and for a capitalised word whose lower-case form does not occur.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_zip_members(path, detail::is_review), how);
 }

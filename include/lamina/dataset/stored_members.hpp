@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/stored_members.hpp - the files of a large archive, read when they are asked for.
+// lamina/dataset/stored_members.hpp - the files of a large archive, read on request.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,13 +25,13 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// The members of a tar archive: where they lie, in their order. Those of a plain archive stay in
+/// The members of a tar archive, in order, with their offsets. Members of a plain archive stay in
 /// the file, and several threads may read them at once; an archive that is compressed with gzip is
-/// kept in memory without compression. Copies share it.
+/// decompressed to memory. Copies share it.
 class stored_members {
  public:
-  /// Opens an archive and finds the members of which `wanted(name)` is true; a name has no "./" at
-  /// its beginning. Throws lamina::error if it cannot be opened, format_error if it is damaged.
+  /// Opens an archive and finds the members for which `wanted(name)` is true; names do not begin
+  /// with "./". Throws lamina::error if it cannot be opened, format_error if it is damaged.
   template <class Wanted>
   stored_members(const std::string& path, Wanted wanted) : all_(std::make_shared<content>(path)) {
     if (all_->is_packed) {
@@ -46,18 +46,18 @@ class stored_members {
   const std::string& path() const { return all_->path; }
   std::size_t size() const { return all_->members.size(); }
   const std::string& name(std::size_t index) const { return all_->members[index].name; }
-  /// The archive and the member, for errors.
+  /// Returns the names of the archive and the member, for errors.
   std::string full_name(std::size_t index) const { return path() + ": " + name(index); }
 
-  /// The number of the member of a name; of several, the last one, as Python's tarfile. Throws
-  /// format_error without one.
+  /// Returns the number of the member with this name; if there are several, the last one, as
+  /// Python's tarfile does. Throws format_error if there is none.
   LAMINA_API LAMINA_COLD std::size_t index_of(std::string_view wanted) const;
   bool contains(std::string_view wanted) const {
     return all_->numbers.find(std::string(wanted)) != all_->numbers.end();
   }
 
-  /// The bytes of a member. Throws lamina::error if the file cannot be read, format_error if it has
-  /// become shorter.
+  /// Returns the bytes of a member. Throws lamina::error if the file cannot be read, format_error
+  /// if it has become shorter.
   LAMINA_API LAMINA_COLD std::string bytes(std::size_t index) const;
 
  private:

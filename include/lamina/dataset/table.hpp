@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/table.hpp - a data set whose samples are made when they are read, by row number.
+// lamina/dataset/table.hpp - a data set whose samples are made when they are read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI::dataset {
 
 /// Rows [first, last) of a data set. It is a copyable range, and thus a reader. `Source` has
 /// `at(std::size_t) const`, which makes a sample from compactly stored data. A Source must be cheap
-/// to copy (empty, or one shared pointer), so that a table is too.
+/// to copy (empty, or one shared pointer), so that a table is cheap to copy too.
 template <class Source>
 class table {
  public:
@@ -60,7 +60,7 @@ class table {
   std::size_t size() const { return last_ - first_; }
   bool empty() const { return first_ == last_; }
 
-  /// The sample of a row. Error: a row outside the table.
+  /// Returns the sample of a row. Error: a row outside the table.
   value_type operator[](std::size_t row) const {
     if (row >= size())
       throw error("lamina: dataset::table: expected a row below " + std::to_string(size()) +
@@ -68,8 +68,8 @@ class table {
     return source_.at(first_ + row);
   }
 
-  /// Rows [first, last) of this table, sharing the same data. Error: a slice that is not within the
-  /// table.
+  /// Returns rows [first, last) of this table, sharing the same data. Error: a slice that is not
+  /// within the table.
   table slice(std::size_t first, std::size_t last) const {
     if (first > last || last > size())
       throw error("lamina: dataset::table: expected a slice within " + std::to_string(size()) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/text.hpp - the characters or words of a text, for models that write on.
+// lamina/dataset/text.hpp - splits a text into characters or words, for language models.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,28 +22,28 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::text {
 
-/// A piece of the text: each element and the one that follows it.
+/// A piece of the text: its elements, and for each of them the following one.
 struct sample {
-  std::vector<std::int64_t> ids;   ///< of the alphabet
-  std::vector<std::int64_t> next;  ///< as many: next[i] follows ids[i]
+  std::vector<std::int64_t> ids;   ///< ids of the elements in the alphabet
+  std::vector<std::int64_t> next;  ///< the same number: next[i] follows ids[i]
 };
 
-/// What the elements of a text are: its characters; or its words and signs. A word is a run of
-/// letters and digits, with the apostrophes before one ("'tis", "don't"). Ends of lines and all
-/// signs are elements of their own, other blanks only end words. Letters count as they are, so
-/// "The" is not "the".
+/// The kind of elements of a text: characters, or words and punctuation marks. A word is a run of
+/// letters and digits, including apostrophes before a letter or digit ("'tis", "don't"). Line ends
+/// and punctuation marks are separate elements; other blanks only end words. Upper and lower case
+/// are distinct: "The" is not "the".
 enum class unit : std::uint8_t { character, word };
 
-/// How a text is read.
+/// The options of reading a text.
 struct options {
-  std::int64_t alphabet_size = 256;  ///< ids are below it; 0 is every unknown element
+  std::int64_t alphabet_size = 256;  ///< ids are below it; 0 is the id of all unknown elements
   double held_out = 0.1;             ///< the part at the end that is for testing, 0 to 1
   unit elements = unit::character;
 };
 
 namespace detail {
 
-/// What a character of UTF-8 is to a word.
+/// The role of a UTF-8 character within a word.
 enum class sign : std::uint8_t { letter, apostrophe, blank, other };
 constexpr sign sign_of(std::string_view character) {
   unsigned code = static_cast<unsigned char>(character[0]);
@@ -53,13 +53,14 @@ constexpr sign sign_of(std::string_view character) {
   if (code == '\'' || code == 0x2019) return sign::apostrophe;
   if (code == ' ' || lies(9, 13) || code == 0xA0 || lies(0x2000, 0x200A) || code == 0x3000)
     return code == '\n' ? sign::other : sign::blank;
-  // Beyond ASCII all are letters but for the signs of Latin-1 and two blocks of punctuation.
+  // Beyond ASCII all characters count as letters, except the signs of Latin-1 and two blocks of
+  // punctuation.
   const bool letter = lies('0', '9') || lies('A', 'Z') || lies('a', 'z') ||
                       (code > 0xBF && !lies(0x2000, 0x206F) && !lies(0x3000, 0x303F));
   return letter ? sign::letter : sign::other;
 }
 
-/// The words and signs of consecutive characters, which lie one behind the other in memory.
+/// Returns the words and punctuation marks of characters that are contiguous in memory.
 LAMINA_API_COLD std::vector<std::string_view> words_of(
     const std::vector<std::string_view>& characters);
 
@@ -113,14 +114,14 @@ class source {
         train_size_(train_size),
         alphabet_(std::make_shared<const dictionary>(std::move(known))) {}
 
-  /// The elements of the part to train with, each as UTF-8.
+  /// Returns the elements of the training part, each as UTF-8.
   const dictionary& alphabet() const { return *alphabet_; }
-  /// The id of each element of the whole text.
+  /// Returns the id of each element of the whole text.
   const std::vector<std::int32_t>& ids() const { return *ids_; }
-  /// How many elements the part to train with has.
+  /// Returns the number of elements of the training part.
   std::size_t train_size() const { return train_size_; }
 
-  /// The training part, and the held-out end of the text, in consecutive pieces of `length`
+  /// Return the training part, and the held-out end of the text, in consecutive pieces of `length`
   /// elements; the last piece may be shorter. Error: length below 1.
   table<pieces> train(std::size_t length) const { return cut(0, train_size_, length); }
   table<pieces> test(std::size_t length) const { return cut(train_size_, ids_->size(), length); }
@@ -178,13 +179,13 @@ source source_of(std::string_view bytes, const std::string& name, const options&
 
 }  // namespace detail
 
-/// Reads a file of UTF-8 text. The alphabet has the most frequent elements of the part to train
-/// with. Errors: a missing file; an alphabet_size below 2; a part outside 0 to 1; format_error for
+/// Reads a file of UTF-8 text. The alphabet has the most frequent elements of the training part.
+/// Errors: a missing file; an alphabet_size below 2; a held_out outside 0 to 1; format_error for
 /// bytes that are not UTF-8 and for a file of fewer than 2 elements.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return detail::source_of(dataset::read_bytes(path), path, how);
 }
-/// The same of a text in memory: `text::parse("a b a", {.elements = text::unit::word})`.
+/// Does the same with a text in memory: `text::parse("a b a", {.elements = text::unit::word})`.
 LAMINA_COLD inline source parse(std::string_view bytes, const options& how = {}) {
   return detail::source_of(bytes, "text", how);
 }

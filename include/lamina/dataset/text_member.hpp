@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/text_member.hpp - the lines, fields and words of a text file, alone or in an
-// archive, and where errors say that they are.
+// lamina/dataset/text_member.hpp - the lines, fields and words of a text file or archive member,
+// and their positions for errors.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,11 +21,11 @@ namespace lamina::inline LAMINA_ABI::dataset {
 
 /// A text file of a data set.
 struct text_member {
-  std::string path;         ///< of the file, or of the archive that contains it
-  std::string name;         ///< in the archive; empty for a file by itself
-  std::string bytes;        ///< its text
-  std::uint64_t begin = 0;  ///< where it begins in the archive
-  bool stored = true;       ///< whether it lies there uncompressed; if not, errors name its begin
+  std::string path;         ///< the path of the file, or of the archive that contains it
+  std::string name;         ///< the name in the archive; empty for a plain file
+  std::string bytes;        ///< the text of the file
+  std::uint64_t begin = 0;  ///< its offset in the archive
+  bool stored = true;       ///< uncompressed in the archive; if not, errors give its offset
 
   /// Throws format_error at a position of the text.
   [[noreturn]] LAMINA_COLD void fail(std::size_t position, const std::string& reason) const {
@@ -33,18 +33,18 @@ struct text_member {
     if (!name.empty()) all << "'" << name << "': ";
     throw format_error(path, begin + (stored ? position : 0), all << reason);
   }
-  /// Throws format_error unless the text is UTF-8 without zeros, which UTF-16 has, and without a
-  /// byte order mark, which would be a part of the first word.
+  /// Throws format_error unless the text is UTF-8 without zero bytes, which UTF-16 has, and without
+  /// a byte order mark, which would become part of the first word.
   LAMINA_API LAMINA_COLD void check_utf8() const;
 };
 
 /// A line of a text, without its end.
 struct text_line {
   const text_member* of;
-  std::size_t number;  ///< from 1
+  std::size_t number;  ///< the number of the line, from 1
   std::string_view text;
 
-  /// Throws format_error at the begin of the line, or at a part of it.
+  /// Throws format_error at the beginning of the line, or at a part of it.
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const { fail(text, reason); }
   [[noreturn]] LAMINA_COLD void fail(std::string_view part, const std::string& reason) const {
     of->fail(static_cast<std::size_t>(part.data() - of->bytes.data()),
@@ -52,10 +52,10 @@ struct text_line {
   }
 };
 
-/// The blanks between words: those of Python's split() of bytes.
+/// The blanks between words, as in split() of Python's bytes.
 inline constexpr std::string_view blanks = " \t\n\v\f\r";
 
-/// A text without blanks at its ends.
+/// Removes blanks at both ends of a text.
 constexpr std::string_view trimmed(std::string_view all) {
   const std::size_t begin = all.find_first_not_of(blanks);
   if (begin == all.npos) return all.substr(0, 0);
@@ -84,13 +84,13 @@ void for_each_line(const text_member& of, Visit visit) {
   }
 }
 
-/// A text for an error: its first 40 bytes.
+/// Quotes the first 40 bytes of a text for an error.
 LAMINA_COLD inline std::string in_quotes(std::string_view found) {
   return lamina::text("'") << found.substr(0, 40) << (found.size() > 40 ? "...'" : "'");
 }
 
-/// The fields of a line, which `separator` divides; blanks at the ends of the line are no part of
-/// them. Throws format_error unless there are N.
+/// Splits a line into fields at `separator`; blanks at the ends of the line are removed. Throws
+/// format_error unless there are N fields.
 template <std::size_t N>
 std::array<std::string_view, N> fields_of(const text_line& line, std::string_view separator) {
   std::array<std::string_view, N> fields;
@@ -111,7 +111,7 @@ std::array<std::string_view, N> fields_of(const text_line& line, std::string_vie
   return fields;
 }
 
-/// The whole number from `least` to `most` that a field is; `what` says of what it is the number.
+/// Converts a field to a whole number from `least` to `most`; `what` names the number in errors.
 LAMINA_API_COLD std::int64_t whole_number(const text_line& line, std::string_view field,
                                           std::string_view what, std::int64_t least,
                                           std::int64_t most);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/translation.hpp - pairs of sentences of two languages as ids, with the marks of
-// begin and end that an encoder and a decoder need.
+// lamina/dataset/translation.hpp - pairs of sentences in two languages as ids, with the begin and
+// end marks that an encoder and a decoder need.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,13 +28,13 @@ struct sample {
   std::vector<std::int64_t> next;    ///< the words of the translation, "<e>"
 };
 
-/// The marks, and their ids in the dictionaries of both languages.
+/// The marks; their indices are their ids in the dictionaries of both languages.
 inline constexpr std::string_view marks[] = {"<s>", "<e>", "<unk>"};
 inline constexpr std::int64_t start_id = 0, end_id = 1, unknown_id = 2;
 
-/// Which lines of a text are left out.
+/// Selects the lines of a text that are left out.
 struct line_rules {
-  std::size_t longest = 0;      ///< of the source with its marks and of the translation; 0: any
+  std::size_t longest = 0;      ///< maximum words of source (with marks) and translation; 0: any
   bool skip_malformed = false;  ///< lines without exactly one tab, which are errors otherwise
   int source_column = 0;        ///< the column of the source language
 };
@@ -44,14 +44,14 @@ class pairs {
  public:
   LAMINA_API sample at(std::size_t row) const;
   std::size_t size() const { return data_->begins.size() / 2; }
-  /// How many lines were too long, and how many had not two sentences.
+  /// Return the number of lines that were too long, and of those that did not have two sentences.
   std::size_t too_long() const { return data_->too_long; }
   std::size_t malformed() const { return data_->malformed; }
 
  private:
   friend pairs read_pairs(const text_member&, const vocabulary&, const vocabulary&,
                           const line_rules&);
-  // Sentence i lies in ids[begins[i], begins[i + 1]); even ones are sources.
+  // Sentence i is ids[begins[i], begins[i + 1]); even numbers are source sentences.
   struct data {
     std::vector<std::int32_t> ids;
     std::vector<std::size_t> begins{0};
@@ -70,13 +70,13 @@ class pairs {
   std::shared_ptr<const data> data_;
 };
 
-/// The two sentences of a line, which a tab divides, the one in the source language first. False
-/// if the line is to be skipped.
+/// Splits a line at its tab into two sentences, and puts the one in the source language first.
+/// Returns false if the line must be skipped.
 LAMINA_API_COLD bool sentences_of(const text_line& line, const line_rules& rules,
                                   std::array<std::string_view, 2>& sentences);
 
-/// Reads a text of UTF-8 with a sentence, a tab and its translation per line. Throws format_error
-/// for other encodings and, unless they are skipped, for lines without exactly one tab.
+/// Reads a UTF-8 text with a sentence, a tab and its translation per line. Throws format_error for
+/// other encodings and, unless they are skipped, for lines without exactly one tab.
 LAMINA_API_COLD pairs read_pairs(const text_member& from, const vocabulary& source_words,
                                  const vocabulary& target_words, const line_rules& rules);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/utf8.hpp - the characters of UTF-8.
+// lamina/dataset/utf8.hpp - finds the characters of UTF-8 text.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// The number of bytes of the UTF-8 character at bytes[at], 0 if there is none: RFC 3629, so no
-/// long forms, no surrogates, nothing above U+10FFFF.
+/// Returns the number of bytes of the UTF-8 character at bytes[at], 0 if it is invalid. By RFC
+/// 3629, overlong forms, surrogates and characters above U+10FFFF are invalid.
 constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0;
@@ -31,7 +31,7 @@ constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   return 0;
 }
 
-/// The position of the first byte that is not UTF-8, or the number of bytes.
+/// Returns the position of the first byte that is not UTF-8, or the number of bytes.
 constexpr std::size_t utf8_end(std::string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size()) {
@@ -42,7 +42,7 @@ constexpr std::size_t utf8_end(std::string_view bytes) {
   return at;
 }
 
-/// Latin-1 (ISO 8859-1) as UTF-8: each byte is the character of its number.
+/// Converts Latin-1 (ISO 8859-1) to UTF-8: each byte is the character with the same number.
 LAMINA_API_COLD std::string utf8_of_latin1(std::string_view bytes);
 
 #if LAMINA_DEFINES

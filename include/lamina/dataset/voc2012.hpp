@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/voc2012.hpp - photographs whose pixels have classes, as JPEG and PNG files:
+// lamina/dataset/voc2012.hpp - photographs with a class per pixel, as JPEG and PNG files:
 // VOCtrainval_11-May-2012.tar. Source: Everingham et al., "The PASCAL visual object classes
 // challenge: a retrospective" (IJCV 2015).
 #pragma once
@@ -20,15 +20,15 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::voc2012 {
 
-/// A photograph and the classes of its pixels as their files, which image::decode_segmented
+/// The files of a photograph and of the classes of its pixels, which image::decode_segmented
 /// decodes.
 struct sample {
-  std::string name;   ///< of the archive and of the photograph, for errors
-  std::string bytes;  ///< of the JPEG file
+  std::string name;   ///< names of the archive and the photograph, for errors
+  std::string bytes;  ///< the contents of the JPEG file
   std::string mask;  ///< bytes of the PNG file: its palette's indices are 0 to 20, or 255 (unclear)
 };
 
-/// The photographs of one part, read when they are asked for; copies share the archive.
+/// The photographs of one part, read on request; copies share the archive.
 class source {
  public:
   struct entry {
@@ -53,12 +53,12 @@ class data {
  public:
   LAMINA_COLD explicit data(const std::string& path) : files_(path, is_part) {}
 
-  /// The 2,913 photographs of trainval.txt. Fluid: dataset.voc2012.train.
+  /// Returns the 2,913 photographs of trainval.txt. Fluid: dataset.voc2012.train.
   table<source> train() const { return part("trainval"); }
-  /// The 1,464 photographs of train.txt, which are among those of train(), as in PaddlePaddle;
-  /// val() is no better held out. Fluid: dataset.voc2012.test.
+  /// Returns the 1,464 photographs of train.txt. As in PaddlePaddle, train() contains them too, and
+  /// also those of val(). Fluid: dataset.voc2012.test.
   table<source> test() const { return part("train"); }
-  /// The 1,449 photographs of val.txt. Fluid: dataset.voc2012.val.
+  /// Returns the 1,449 photographs of val.txt. Fluid: dataset.voc2012.val.
   table<source> val() const { return part("val"); }
 
  private:
@@ -71,8 +71,8 @@ class data {
 };
 
 /// Opens the archive, plain or gzip. Errors: lamina::error for a file that does not exist,
-/// format_error for a damaged archive; train() and its like throw format_error for a list or a
-/// photograph that the archive does not have.
+/// format_error for a damaged archive. train(), test() and val() throw format_error if the archive
+/// lacks a list or a photograph.
 LAMINA_COLD inline data read(const std::string& path) { return data(path); }
 
 #if LAMINA_DEFINES

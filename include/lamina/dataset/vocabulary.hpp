@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/vocabulary.hpp - words and their ids, in an order that a data set lays down.
+// lamina/dataset/vocabulary.hpp - words with ids in the order that a data set defines.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@
 namespace lamina::inline LAMINA_ABI::dataset {
 
 namespace detail {
-/// Finds words without a copy of them.
+/// A hash that finds words without copying them.
 struct word_hash {
   using is_transparent = void;
   std::size_t operator()(std::string_view word) const noexcept {
@@ -28,33 +28,33 @@ struct word_hash {
 };
 }  // namespace detail
 
-/// Something for each word, found in constant time.
+/// A map from words to values, with constant-time look-up.
 template <class T>
 using word_map = std::unordered_map<std::string, T, detail::word_hash, std::equal_to<>>;
 
 /// Words with the ids 0, 1, 2, ... in a given order; all other words have the id of the unknown
-/// word. `dictionary` is the simpler one, where the library chooses the order.
+/// word. Use the simpler `dictionary` if the library may choose the order.
 class vocabulary {
  public:
-  /// A word that occurs twice has the later id, as in a dictionary that Python reads line by line.
-  /// Error: an `unknown` id that no word has.
+  /// If a word occurs twice, the later id counts, as in a dictionary that Python reads line by
+  /// line. Error: an `unknown` id without a word.
   LAMINA_API LAMINA_COLD vocabulary(std::vector<std::string> words, std::int64_t unknown);
 
-  /// The number of ids.
+  /// Returns the number of ids.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
-  /// The id of words that the vocabulary does not contain.
+  /// Returns the id of words that the vocabulary does not contain.
   std::int64_t unknown() const { return unknown_; }
   bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
 
-  /// The id of a word, unknown() if the vocabulary does not contain it.
+  /// Returns the id of a word, unknown() if the vocabulary does not contain it.
   std::int64_t id(std::string_view word) const {
     const auto found = ids_.find(word);
     return found == ids_.end() ? unknown_ : found->second;
   }
 
-  /// The word of an id. Error: there is no such id.
+  /// Returns the word of an id. Error: the id does not exist.
   LAMINA_API const std::string& word(std::int64_t id) const;
-  /// All words, in the order of their ids.
+  /// Returns all words, in the order of their ids.
   const std::vector<std::string>& words() const { return words_; }
 
  private:

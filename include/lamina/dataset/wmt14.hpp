@@ -26,9 +26,9 @@ namespace lamina::inline LAMINA_ABI::dataset::wmt14 {
 
 using translation::sample;
 
-/// How the archive is read.
+/// The options of reading the archive.
 struct options {
-  std::int64_t dict_size = 30000;  ///< of both languages: the first lines of their dictionaries
+  std::int64_t dict_size = 30000;  ///< words per dictionary: the first lines of each
   bool skip_malformed = false;     ///< lines without exactly one tab, as PaddlePaddle does
 };
 
@@ -36,22 +36,23 @@ struct options {
 class source {
  public:
   /// `files` has the members whose names end in src.dict, trg.dict, train/train, test/test and
-  /// gen/gen; test and gen may be absent.
+  /// gen/gen; test and gen may be missing.
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
-  /// Fluid: dataset.wmt14.train, test, gen. Error: the archive has no such part.
+  /// Return the parts of the data. Error: the archive does not have the part. Fluid:
+  /// dataset.wmt14.train, test, gen.
   table<translation::pairs> train() const { return whole(data_->train, "train/train"); }
   table<translation::pairs> test() const { return whole(data_->test, "test/test"); }
   table<translation::pairs> gen() const { return whole(data_->gen, "gen/gen"); }
 
-  /// The words of the source and of the target language; "<s>", "<e>" and "<unk>" are 0, 1 and 2.
-  /// Fluid: dataset.wmt14.get_dict.
+  /// Return the words of the source and of the target language; "<s>", "<e>" and "<unk>" have the
+  /// ids 0, 1 and 2. Fluid: dataset.wmt14.get_dict.
   const vocabulary& src_dict() const { return data_->source_words; }
   const vocabulary& trg_dict() const { return data_->target_words; }
 
-  /// How many lines of all parts were left out, because a sentence was too long, and because they
-  /// had not exactly one tab.
+  /// Return the number of lines of all parts that were left out because a sentence was too long,
+  /// and because they did not have exactly one tab.
   std::size_t too_long() const { return data_->sum(&translation::pairs::too_long); }
   std::size_t malformed() const { return data_->sum(&translation::pairs::malformed); }
 
@@ -115,11 +116,12 @@ bool is_part(std::string_view name) {
 
 }  // namespace detail
 
-/// Reads wmt14.tgz: lines of a French sentence, a tab and an English one, and the dictionaries, a
-/// word per line, most frequent first. As in PaddlePaddle, sentences of more than 80 words are left
-/// out, the marks of the source counted. Throws format_error for a damaged archive, a missing
-/// member or two of one kind, another encoding than UTF-8, dictionaries that do not begin with
-/// "<s>", "<e>" and "<unk>" or have empty lines, and lines without exactly one tab (see options).
+/// Reads wmt14.tgz: lines with a French sentence, a tab and an English one, and the dictionaries,
+/// one word per line, the most frequent first. As in PaddlePaddle, sentences of more than 80 words,
+/// including the marks of the source, are left out. Throws format_error for a damaged archive, a
+/// member that is missing or occurs twice, another encoding than UTF-8, dictionaries that do not
+/// begin with "<s>", "<e>" and "<unk>" or have empty lines, and lines without exactly one tab (see
+/// options).
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_part), how);
 }

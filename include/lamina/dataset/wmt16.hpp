@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/wmt16.hpp - German sentences for English ones or the reverse, WMT-16 as
-// PaddlePaddle distributes it: wmt16.tar.gz.
+// lamina/dataset/wmt16.hpp - sentences in German and English, WMT-16 as PaddlePaddle distributes
+// it: wmt16.tar.gz.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,14 +28,15 @@ namespace lamina::inline LAMINA_ABI::dataset::wmt16 {
 
 using translation::sample;
 
-/// The words that the original training text has, marks included: no dictionary is larger.
+/// The numbers of words of the original training text, including the marks: the largest
+/// dictionaries.
 inline constexpr std::int64_t total_en_words = 11250, total_de_words = 19220;
 
 enum class language : std::uint8_t { en, de };
 
-/// How the archive is read.
+/// The options of reading the archive.
 struct options {
-  std::int64_t src_dict_size = 30000, trg_dict_size = 30000;  ///< with the three marks
+  std::int64_t src_dict_size = 30000, trg_dict_size = 30000;  ///< including the three marks
   language src_lang = language::en;                           ///< the other one is the target
   bool skip_malformed = false;  ///< lines without exactly one tab, as PaddlePaddle does
 };
@@ -47,17 +48,18 @@ class source {
   LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
       : data_(std::make_shared<const data>(files, how)) {}
 
-  /// Fluid: dataset.wmt16.train, test, validation.
+  /// Return the parts of the data. Fluid: dataset.wmt16.train, test, validation.
   table<translation::pairs> train() const { return whole(data_->train); }
   table<translation::pairs> test() const { return whole(data_->test); }
   table<translation::pairs> validation() const { return whole(data_->validation); }
 
-  /// The words of the source and of the target language; "<s>", "<e>" and "<unk>" are 0, 1 and 2.
-  /// Fluid: dataset.wmt16.get_dict.
+  /// Return the words of the source and of the target language; "<s>", "<e>" and "<unk>" have the
+  /// ids 0, 1 and 2. Fluid: dataset.wmt16.get_dict.
   const vocabulary& src_dict() const { return data_->source_words; }
   const vocabulary& trg_dict() const { return data_->target_words; }
 
-  /// How many lines of all parts were left out, because they had not exactly one tab.
+  /// Returns the number of lines of all parts that were left out because they did not have exactly
+  /// one tab.
   std::size_t malformed() const {
     return data_->train.malformed() + data_->test.malformed() + data_->validation.malformed();
   }
@@ -75,7 +77,7 @@ class source {
       return {.skip_malformed = how.skip_malformed,
               .source_column = how.src_lang == language::de ? 1 : 0};
     }
-    /// The frequent words of the source (0) or the target (1) in the training text.
+    /// Returns the frequent words of the source (0) or the target (1) in the training text.
     LAMINA_API static vocabulary dictionary_of(const archive_members& files, const options& how,
                                                std::size_t side);
     translation::pairs part(const archive_members& files, std::string_view name,
@@ -100,10 +102,11 @@ inline bool is_part(std::string_view name) {
 }
 }  // namespace detail
 
-/// Reads wmt16.tar.gz: lines of an English sentence, a tab and a German one, in units of words
-/// (BPE). A dictionary has the marks, then the most frequent words of the training text, words of
-/// one frequency by their first occurrence. Throws format_error for a damaged archive, a missing
-/// member, another encoding than UTF-8, and lines without exactly one tab (see options).
+/// Reads wmt16.tar.gz: lines with an English sentence, a tab and a German one, in subword units
+/// (BPE). A dictionary has the marks, then the most frequent words of the training text; equally
+/// frequent words are in the order of their first occurrence. Throws format_error for a damaged
+/// archive, a missing member, another encoding than UTF-8, and lines without exactly one tab (see
+/// options).
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   return source(read_tar_members(path, detail::is_part), how);
 }

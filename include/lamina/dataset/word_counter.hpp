@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/word_counter.hpp - how often words occur, and the frequent ones in order.
+// lamina/dataset/word_counter.hpp - counts words, and sorts the frequent ones.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,31 +17,31 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// Counts words. The frequent ones come first; words of one frequency are in the order of their
-/// bytes, or of their first occurrence.
+/// Counts words and returns them by frequency, the most frequent first. Equally frequent words are
+/// sorted by their bytes, or are in the order of their first occurrence.
 class word_counter {
  public:
   LAMINA_API void add(std::string_view word, std::int64_t times = 1);
-  /// The number of occurrences.
+  /// Returns the number of occurrences.
   std::int64_t count(std::string_view word) const {
     const auto found = counts_.find(word);
     return found == counts_.end() ? 0 : found->second.count;
   }
 
-  /// The words that occur more often than `cutoff`, without `left_out`.
+  /// Returns the words that occur more often than `cutoff`, without `left_out`.
   LAMINA_COLD std::vector<std::string> by_bytes(std::int64_t cutoff,
                                                 std::string_view left_out = {}) const {
     return ordered(cutoff, left_out, [](const item& a, const item& b) {
       return a.second.count != b.second.count ? a.second.count > b.second.count : a.first < b.first;
     });
   }
-  /// All words; of two with one frequency, the one that was added first comes first.
+  /// Returns all words; equally frequent words are in the order in which they were added first.
   LAMINA_API LAMINA_COLD std::vector<std::string> by_first_occurrence() const;
 
  private:
   struct entry {
     std::int64_t count;
-    std::int64_t first;  // how many other words were added before
+    std::int64_t first;  // the number of different words that were added before
   };
   using item = word_map<entry>::value_type;
 
@@ -61,9 +61,9 @@ class word_counter {
   word_map<entry> counts_;
 };
 
-/// The words of a file that occur more often than `cutoff`, the most frequent first, words of one
-/// frequency in the order of their bytes, and "<unk>" behind them. Throws format_error, with the
-/// path of the file, if no word is frequent enough.
+/// Returns the words of a file that occur more often than `cutoff`, the most frequent first,
+/// equally frequent words sorted by their bytes, and "<unk>" after them. Throws format_error, with
+/// the path of the file, if no word is frequent enough.
 LAMINA_API_COLD vocabulary frequent_words(const word_counter& counts, std::int64_t cutoff,
                                           const std::string& path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/agreed_roles.hpp - the roles of the processes of a session, on which all
-// agree.
+// lamina/distributed/agreed_roles.hpp - determines the role of each process and checks that all
+// processes agree.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The roles of the processes of a group. All processes must call it. Throws lamina::error in each
-/// of them if the options do not fit (roles_of), or if they differ.
+/// Returns the roles of the processes of a group. All processes must call it. Throws lamina::error
+/// in every process if the options do not fit (roles_of) or differ between processes.
 LAMINA_COLD inline process_roles agreed_roles(process_group& all, const session_options& options) {
   process_roles mine{all.size()};
   std::string why;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/all_reduced_messages.hpp - a training program in Fluid's operators for
-// processes that sum their gradients.
+// lamina/distributed/all_reduced_messages.hpp - writes Fluid's data-parallel training program
+// (GradAllReduce).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,11 +20,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The training program of each of `ranks` processes, as Fluid's GradAllReduce makes it: the
-/// gradient of the cost is divided by the number of processes, and c_allreduce_sum adds up the
-/// gradient of each parameter in place, before clips, decays and updates. `rings` communicators
-/// take turns. The sums run in the stream of the computation (use_calc_stream), so Fluid's
-/// operators that wait for another stream are not needed.
+/// Returns the training program of each of `ranks` processes, as Fluid's GradAllReduce makes it:
+/// the gradient of the cost is divided by the number of processes, and c_allreduce_sum sums the
+/// gradient of each parameter in place, before clips, decays and updates. The sums are distributed
+/// in turn over `rings` communicators. They run in the stream of the computation (use_calc_stream),
+/// so Fluid's operators that wait for another stream are not needed.
 inline training_messages all_reduced_messages(training_messages of, int ranks, int rings = 1) {
   using ops = detail::transpiled_operators;
   if (ranks < 1 || rings < 1)
@@ -48,7 +48,7 @@ inline training_messages all_reduced_messages(training_messages of, int ranks, i
   };
   std::vector<std::size_t> last;
   for (const std::string& g : gradients) last.push_back(last_writer(g));
-  // Fluid counts rings from the last gradient on.
+  // Fluid assigns the rings in turn, beginning with the gradient that is computed last.
   std::vector<std::size_t> order(gradients.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/array_reduction.hpp - sums and maxima of arrays over processes, with the same
-// bits in each of them.
+// lamina/distributed/array_reduction.hpp - computes sums and maxima of arrays over processes, with
+// identical bits in every process.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,22 +20,22 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Reduces one array over the processes of a group. Sums of floating numbers have the order of a
-/// balanced binary tree over the ranks (train/tree_sum.hpp), whatever the size of the array. Each
-/// process reduces a small array by itself; of a large one, each reduces a part and sends it to the
-/// others.
+/// Reduces one array over the processes of a group. Floating-point sums follow a balanced binary
+/// tree over the ranks (train/tree_sum.hpp), whatever the size of the array. A small array is
+/// gathered and reduced by every process. Each process reduces one part of a large array and sends
+/// the result to the others.
 template <class Group>
 class array_reduction {
  public:
   array_reduction(Group& group, const engine::reduction_call& call) : group_(group), call_(call) {}
 
-  /// The array has the memory that world::reduce() asks for. `parts` is memory that the caller
-  /// keeps from call to call.
+  /// Reduces `array`, whose memory must satisfy the requirements of world::reduce(). The caller
+  /// keeps the scratch memory `parts` between calls.
   LAMINA_COLD void run(void* array, const bool* takes_part, engine::aligned_buffer& parts) const {
     const std::size_t ranks = static_cast<std::size_t>(group_.size());
     const std::size_t size = static_cast<std::size_t>(size_of(call_.type));
     const bool is_short = call_.count * size <= largest_small;
-    // In elements; a multiple of what tree_sum takes.
+    // The number of elements per part, rounded up to a multiple that tree_sum accepts.
     const std::size_t part = rounded(is_short ? call_.count : (call_.count + ranks - 1) / ranks);
     if (part == 0) return;
     const std::size_t floats = ranks * part * size / sizeof(float);
@@ -75,10 +75,10 @@ class array_reduction {
   }
 
  private:
-  static constexpr std::size_t largest_small = 16384;  // bytes
+  static constexpr std::size_t largest_small = 16384;  // the largest small array, in bytes
   static constexpr std::size_t rounded(std::size_t count) { return (count + 15) / 16 * 16; }
 
-  /// Reduces `count` elements of each rank, one rank behind the other in `all`.
+  /// Reduces `count` elements of each rank; `all` has the elements of one rank after the other.
   void add(const std::byte* all, std::byte* to, std::size_t count, const bool* takes_part) const {
     switch (call_.type) {
       case dtype::float32:
@@ -114,7 +114,7 @@ class array_reduction {
       is_first = false;
     }
   }
-  /// NaN is larger than any number, so that it is not lost.
+  /// Treats NaN as larger than any number, so that the maximum does not lose it.
   template <class T>
   static T larger(T a, T b) {
     return a != a || a > b ? a : b;

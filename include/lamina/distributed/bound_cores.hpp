@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/bound_cores.hpp - the cores that the threads of a process may use.
+// lamina/distributed/bound_cores.hpp - counts the cores that the threads of a process may use.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,26 +16,27 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The numbers of cores of this machine, and of those that this process may use.
+/// Counts the cores of this machine, and those to which this process is bound.
 struct bound_cores {
   long allowed = 0, all = 0;  // 0: unknown
 
-  /// What the system says now.
+  /// Asks the operating system for both counts.
   LAMINA_COLD static bound_cores of_process() {
     bound_cores found;
 #if defined(__linux__)
     cpu_set_t set;
     CPU_ZERO(&set);
-    // Fails on machines with more cores than the set has room for.
+    // sched_getaffinity fails on machines with more cores than a cpu_set_t can represent.
     if (sched_getaffinity(0, sizeof set, &set) == 0)
       found = {CPU_COUNT(&set), sysconf(_SC_NPROCESSORS_ONLN)};
 #endif
     return found;
   }
 
-  /// A line for a user whose launcher has bound a process with several threads to fewer cores;
-  /// empty if they have enough, or if the machine itself has no more. Open MPI binds each of two
-  /// processes to one core, and each of more than two to a socket.
+  /// Returns a warning for a user whose launcher has bound a process with several threads to fewer
+  /// cores than threads. It is empty if the process has enough cores or if the machine has no more.
+  /// By default Open MPI binds each of two processes to one core, and each of more than two to a
+  /// socket.
   LAMINA_COLD std::string note(int threads, int rank) const {
     if (allowed <= 0 || allowed >= threads || allowed >= all) return {};
     return text() << "lamina: distributed: " << threads << " threads of rank " << rank
@@ -44,7 +45,7 @@ struct bound_cores {
                      "--cpus-per-task="
                   << threads;
   }
-  /// Prints the note, if there is one.
+  /// Prints the note unless it is empty.
   LAMINA_COLD void report(int threads, int rank) const {
     if (const std::string said = note(threads, rank); !said.empty())
       std::fprintf(stderr, "%s\n", said.c_str());

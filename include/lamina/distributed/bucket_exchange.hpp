@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/distributed/bucket_exchange.hpp - sums gradients over threads and processes, bucket by
-// bucket, and sends what each process has updated to all others, while they compute.
+// bucket, and sends updated parameters to all processes, while backward still computes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,15 +23,14 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The gradients and parameters of a training in buckets. A step takes each bucket through the
-/// The gradients and parameters of a training in buckets. A step takes each bucket through the
-/// stages below. Any thread sums and updates. Thread 0 alone sends and receives, or the
-/// communication thread of the group until thread 0 calls finish(). A thread calls advance()
-/// between its groups, and finish() after the last one.
+/// Moves the gradients and parameters of a training through the stages below, bucket by bucket. Any
+/// thread may sum and update. Only one thread sends and receives: thread 0, or the communication
+/// thread of the group until thread 0 calls finish(). A thread calls advance() between its groups
+/// of operators, and finish() after the last one.
 class bucket_exchange {
  public:
-  /// The step of a training: by part of all processes its weight; and how parameters are updated,
-  /// null if they are not updated yet.
+  /// One training step: the weight of each part of the mini-batch, over all processes, and the
+  /// function that updates parameters (null: the step only sums gradients, until update_by()).
   struct step {
     std::vector<double> weight;
     shared_arrays::update_function update = nullptr;
@@ -51,11 +50,11 @@ class bucket_exchange {
       communication_ = std::make_unique<communication_thread>([this] { return work(0); });
   }
 
-  /// The buckets, and their arrays and sums.
+  /// Returns the memory of the buckets, with their arrays and sums.
   bucket_memory& memory() { return memory_; }
 
-  /// Begins a step. With `early`, processes compare the sizes of their mini-batches before they
-  /// update anything.
+  /// Begins a step. With `early`, the processes compare the sizes of their mini-batches before they
+  /// update any parameter.
   void begin(step s, bool early) {
     step_ = std::move(s);
     const std::size_t threads = static_cast<std::size_t>(threads_), ranks = samples_.size();
@@ -68,22 +67,22 @@ class bucket_exchange {
     has_failed_.store(false, std::memory_order_relaxed);
     has_updated_.store(false, std::memory_order_relaxed);
     is_open_ = true;
-    // Without buckets no thread would ask whether the sizes have arrived.
+    // The comparison progresses only while threads work on buckets, so it needs at least one.
     compares_ = early && ranks > 1 && count_ > 0;
     if (compares_) start_sizes();
     if (early && communication_) communication_->resume();
   }
   bool is_open() const { return is_open_; }
   bool updates() const { return step_.update != nullptr; }
-  /// From now on, updates parameters too.
+  /// Sets the update function; from now on the step also updates parameters.
   void update_by(shared_arrays::update_function how, void* trainer) {
     step_.update = how;
     step_.trainer = trainer;
   }
 
-  /// Says that thread `thread` has run all groups up to `group`, and does what can be done. The
-  /// groups of inner blocks (-1) may be shorter than a look at what has arrived, so thread 0 looks
-  /// behind some of them only.
+  /// Records that `thread` has run all groups up to `group`, and does the work that is ready. A
+  /// group of an inner block (-1) may take less time than polling for messages, so thread 0 polls
+  /// only after every eighth of these.
   void advance(int thread, int group) {
     if (group >= 0)
       passed_[thread].store(group, std::memory_order_release);
@@ -91,12 +90,13 @@ class bucket_exchange {
       return;
     if (thread > 0 || !communication_) work(thread);
   }
-  /// Works until all buckets are summed, or updated and sent to all.
+  /// Works until all buckets are summed or, if the step updates, until their parameters are updated
+  /// and sent to all processes.
   void finish(int thread) {
     passed_[thread].store(last_group, std::memory_order_release);
     try {
       if (thread == 0 && communication_) {
-        // Thread 0 has nothing else to do, so it communicates faster.
+        // Thread 0 is idle now and polls more often than the communication thread.
         communication_->pause();
         communication_->require();
       }
@@ -113,9 +113,9 @@ class bucket_exchange {
       throw;
     }
   }
-  /// The step is done.
+  /// Ends the step after all threads have finished.
   void end() { is_open_ = false; }
-  /// Gives up a step. Returns whether it has changed parameters.
+  /// Abandons the step after an error. Returns whether it has already changed parameters.
   bool drop() noexcept {
     if (!is_open_) return false;
     if (communication_) communication_->pause();
@@ -124,39 +124,41 @@ class bucket_exchange {
     return has_updated_.load(std::memory_order_acquire);
   }
 
-  /// Makes arrays equal on all ranks: each sends its shards to all others.
+  /// Makes arrays equal on all ranks: each rank sends its shards to all others.
   LAMINA_COLD void collect(float* const* of) {
     memory_.list_arrays(of, list_);
     group_.exchange(list_.sends, list_.receives);
   }
-  /// Brings arrays to rank 0: each rank sends its shards. With `back`, rank 0 sends them to each.
+  /// Gathers arrays on rank 0: each rank sends its shards. With `back`, rank 0 sends the shards to
+  /// their ranks instead.
   LAMINA_COLD void collect_at_first(float* const* of, bool back) {
     memory_.list_at_first(of, back, list_);
     group_.exchange(list_.sends, list_.receives);
   }
 
  private:
-  /// How far a bucket is. A thread claims the work of a stage by the stage that follows.
+  /// The progress of a bucket. To claim the work of a stage, a thread sets the stage to its -ing
+  /// form.
   enum stage_of_bucket : int {
     waiting,  // a thread still computes its gradients
     adding,
-    added,     // its sums over the threads are there
-    sent,      // they travel
-    received,  // the sums of all processes are there
+    added,     // the gradients are summed over the threads of this process
+    sent,      // messages with gradients are in flight
+    received,  // the gradients of all processes have arrived
     summing,
-    summed,  // ... and added up
+    summed,  // the gradients are summed over all processes
     updating,
-    updated,  // the parameters of this process are new
-    spread,   // they travel
+    updated,  // the parameters of this process are updated
+    spread,   // messages with parameters are in flight
     finished
   };
-  enum : int { sums, news, sizes };  // channels
+  enum : int { sums, news, sizes };  // channels of the group
   static constexpr int last_group = 1 << 30;
   static constexpr unsigned groups_per_look = 8;
 
   struct state {
     std::atomic<int> stage{waiting};
-    int exchange = -1;  // its number; -1: none
+    int exchange = -1;  // the number of its exchange; -1: none
   };
 
   std::size_t me() const { return static_cast<std::size_t>(group_.rank()); }
@@ -173,7 +175,7 @@ class bucket_exchange {
     return true;
   }
 
-  /// Does what can be done without waiting. Returns whether there was anything.
+  /// Does the work that is ready, without waiting. Returns whether there was any.
   bool work(int thread) {
     bool found = false;
     int all = last_group;
@@ -271,17 +273,18 @@ class bucket_exchange {
   process_group& group_;
   bucket_memory memory_;
   int count_, threads_;
-  owned_array<state> states_;             // by bucket
+  owned_array<state> states_;             // the state of each bucket
   owned_array<std::atomic<int>> passed_;  // by thread: the last group that it has run
   step step_;
   std::vector<bool> has_;  // by rank: whether it has gradients in this step
-  // Buckets below these numbers are sent, received from all, sent to all, and received from all.
+  // Numbers of buckets, counted from bucket 0, whose gradients are sent, whose gradients are
+  // received from all, whose parameters are sent, and whose parameters are received.
   int summed_ = 0, received_from_ = 0, spread_ = 0, arrived_ = 0;
   std::atomic<bool> has_failed_{false}, has_updated_{false};
   unsigned inner_groups_ = 0;
   bool is_open_ = false, compares_ = false;
   int compared_ = -1;         // the exchange of the sizes of mini-batches
-  std::vector<int> samples_;  // by rank
+  std::vector<int> samples_;  // the mini-batch size of each rank
   bucket_memory::messages list_;
   std::unique_ptr<communication_thread> communication_;  // the last member: it uses all others
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/bucket_memory.hpp - the arrays that the buckets of a training consist of:
-// their sums, and the messages that have them.
+// lamina/distributed/bucket_memory.hpp - holds the sums of the buckets of a training, and lists the
+// messages that transport them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,21 +17,22 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The arrays of a training. Those of thread t in `gradients` begin at t * count.
+/// The arrays of a training. The gradients of thread t begin at index t * count of `gradients`.
 struct bucket_arrays {
   std::vector<float*> gradients, values;
   int count = 0, threads = 1;
   bool is_double = false;
 };
 
-/// Gradients and parameters by bucket: adds up gradients over threads and processes, and lists the
-/// messages by which processes exchange a bucket. A message has a range of an array, in place; in
-/// small buckets of several arrays, all that one process owns of the bucket, packed.
+/// Holds gradients and parameters by bucket: sums gradients over threads and processes, and lists
+/// the messages by which processes exchange a bucket. A message transports a range of an array in
+/// place; in small buckets of several arrays it transports everything that one process owns of the
+/// bucket, packed.
 class bucket_memory {
  public:
   using range = gradient_shards::range;
   using shard = gradient_shards::shard;
-  /// The messages of an exchange.
+  /// The messages of one exchange.
   struct messages {
     std::vector<process_group::message> sends, receives;
     void clear() { sends.clear(), receives.clear(); }
@@ -63,17 +64,17 @@ class bucket_memory {
   }
   int buckets() const { return static_cast<int>(shards_.buckets().size()); }
   const shard& of_rank(int b, std::size_t r) const { return bucket(b).of_rank[r]; }
-  /// What this process sums and updates of bucket b.
+  /// Returns the shard of bucket b that this process sums and updates.
   const shard& mine(int b) const { return of_rank(b, me_); }
-  /// The sum over range number k of mine(b).
+  /// Returns the sum over range number k of mine(b).
   float* total(int b, std::size_t k) {
     std::size_t at = at_of(b).total;
     for (std::size_t i = 0; i < k; ++i) at += mine(b).ranges[i].size();
     return total_.data() + at;
   }
 
-  /// Lists the messages by which each process gets the gradients of its part of a bucket. has[r]:
-  /// whether rank r has gradients.
+  /// Lists the messages by which each process receives the gradients of its part of a bucket.
+  /// has[r] tells whether rank r has gradients.
   void list_sums(int b, const std::vector<bool>& has, messages& to) {
     to.clear();
     float* at = received_.data() + at_of(b).received;
@@ -86,7 +87,7 @@ class bucket_memory {
     }
   }
   /// Lists the messages by which each process sends its part of a bucket of parameters to all
-  /// others. When all are there, call store_news().
+  /// others. Call store_news() when all of them have arrived.
   void list_news(int b, messages& to) {
     to.clear();
     copy(b, me_, of_.values.data(), true);
@@ -115,8 +116,8 @@ class bucket_memory {
       }
   }
 
-  /// Lists the messages by which each process sends its part of other arrays to rank 0, or, with
-  /// `back`, gets it from there.
+  /// Lists the messages by which each process sends its part of other arrays to rank 0 or, with
+  /// `back`, receives it from rank 0.
   LAMINA_COLD void list_at_first(float* const* of, bool back, messages& to) const {
     to.clear();
     std::vector<process_group::message>& list = back == (me_ == 0) ? to.sends : to.receives;
@@ -129,16 +130,16 @@ class bucket_memory {
       }
   }
 
-  /// Adds up the gradients of this process's threads, by the weights of all parts, to those of
-  /// thread 0.
+  /// Sums the gradients of this process's threads, weighted by part, into the gradients of thread
+  /// 0.
   void add_threads(int b, const std::vector<double>& weights) {
     if (of_.is_double)
       add_threads_as<double>(b, weights);
     else
       add_threads_as<float>(b, weights);
   }
-  /// Adds up this process's part of a bucket over the processes: total(). With one thread, the
-  /// gradients are without their weights.
+  /// Sums this process's part of a bucket over the processes into total(). If each process has one
+  /// thread, the gradients are not weighted yet.
   void add_ranks(int b, const std::vector<double>& weights, const std::vector<bool>& has) {
     if (of_.is_double)
       add_ranks_as<double>(b, weights, has);
@@ -147,10 +148,10 @@ class bucket_memory {
   }
 
  private:
-  /// Where the floats of a bucket begin in each memory.
+  /// Offsets, in floats, of a bucket in each kind of memory.
   struct place {
     std::size_t received, total, packed;
-    bool packs = false;  // some process has several ranges
+    bool packs = false;  // some process owns several ranges of the bucket
   };
 
   static constexpr std::size_t most_packed = usual_bucket_bytes / sizeof(float);
@@ -160,7 +161,7 @@ class bucket_memory {
     if (!at_of(b).packs) return nullptr;
     return packed_.data() + at_of(b).packed + of_rank(b, rank).at;
   }
-  /// Copies what a rank has of a bucket to packed memory, or back.
+  /// Copies a rank's part of a bucket to packed memory, or back.
   void copy(int b, std::size_t rank, float* const* of, bool packs) {
     if (!at_of(b).packs) return;
     float* at = packed(b, rank);
@@ -170,8 +171,8 @@ class bucket_memory {
       at += a.size();
     }
   }
-  /// Adds the messages to or from `peer` that have the floats of `rank`. They lie in `of`, or in
-  /// `together` if they are packed or `of` is null.
+  /// Appends the messages to or from `peer` that transport the floats of `rank`. The floats are in
+  /// `of`, or in `together` if they are packed or `of` is null.
   void add(std::vector<process_group::message>& to, int b, std::size_t peer, std::size_t rank,
            float* const* of, float* together) {
     const shard& s = of_rank(b, rank);
@@ -234,7 +235,7 @@ class bucket_memory {
   bucket_arrays of_;
   gradient_shards shards_;
   std::size_t me_, ranks_;
-  std::vector<place> places_;  // by bucket
+  std::vector<place> places_;  // the offsets of each bucket
   engine::aligned_buffer received_, total_, packed_;
 };
 

@@ -15,9 +15,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A thread that calls a function again and again between resume() and pause(). The function
-/// returns whether it found anything to do; if it did not, the thread sleeps for a moment. One
-/// other thread may call resume(), pause() and require().
+/// Calls a function again and again in a thread, between resume() and pause(). The function returns
+/// whether it found work; if it did not, the thread sleeps for a moment. Only one other thread may
+/// call resume(), pause() and require().
 class communication_thread {
  public:
   LAMINA_COLD explicit communication_thread(std::function<bool()> work)
@@ -34,7 +34,7 @@ class communication_thread {
     thread_.join();
   }
 
-  /// From now on, the thread calls the function, until pause() or until the function throws.
+  /// Lets the thread call the function, until pause() or until the function throws.
   void resume() {
     {
       const std::lock_guard lock(mutex_);
@@ -43,20 +43,20 @@ class communication_thread {
     }
     changed_.notify_one();
   }
-  /// Returns when the thread is not in the function, and will not call it until resume(). What the
-  /// function has written can be read then.
+  /// Returns when the thread has left the function; it does not call it again until resume(). After
+  /// that the caller may read everything that the function has written.
   void pause() noexcept {
     runs_.store(false, std::memory_order_relaxed);
     const std::lock_guard lock(mutex_);
   }
-  /// Throws what the function has thrown since resume(). To be called after pause().
+  /// Rethrows the exception that the function has thrown since resume(). Call it after pause().
   void require() const {
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
-  // In it, a link of 1 Gbit/s moves 60 kB, which waits in the buffers of the system. More looks
-  // make a step slower, as each takes time of MPI and of a core (docs: performance).
+  // A link of 1 Gbit/s transports 60 kB in this time, which the system's buffers hold. Polling more
+  // often would make a step slower, because each poll costs MPI and core time (docs: performance).
   static constexpr std::chrono::microseconds rest{500};
 
   LAMINA_COLD void run() noexcept {
@@ -76,7 +76,7 @@ class communication_thread {
   }
 
   std::function<bool()> work_;
-  std::mutex mutex_;  // held in the function
+  std::mutex mutex_;  // held while the thread runs the function
   std::condition_variable changed_;
   std::atomic<bool> runs_{false};
   bool ends_ = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/compiled_session.hpp - an mpi_session whose code is compiled apart.
+// lamina/distributed/compiled_session.hpp - an mpi_session that is compiled once, in a library.
 //
-// The exchanges of a session are the same for all programs, and take longer to compile than a small
-// program. Where LAMINA_COMPILED is defined, as CMake's lamina_mpi(TARGET) does, a program sees
-// these declarations only, and no MPI.
+// The code of a session is the same for all programs and takes longer to compile than a small
+// program. If LAMINA_COMPILED is defined, as CMake's lamina_mpi(TARGET) does, a program sees these
+// declarations only and does not include mpi.h.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/distribute_transpiler.hpp - a training program in Fluid's operators as the
-// programs of trainers and parameter servers.
+// lamina/distributed/distribute_transpiler.hpp - divides a training program of Fluid into programs
+// of trainers and parameter servers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,25 +22,27 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Trainers and parameter servers of one training.
+/// The number of trainers and the parameter servers of one training.
 struct transpiler_options {
   std::vector<std::string> endpoints{};  // one per server, as "10.0.0.1:6174"
   int trainers = 1;
   bool sync_mode = true;  // servers wait for the gradients of all trainers
 };
 
-/// Divides a training program into those of trainers and parameter servers, as Fluid's
-/// DistributeTranspiler does with slice_var_up=False: whole parameters belong to the servers in
-/// turn. A trainer sends the gradient of each parameter to its server and receives the parameter. A
-/// server adds the gradients up, divides by the number of trainers in sync_mode, and runs clip,
-/// decay and update of each of its parameters in a block of its own.
+/// Divides a training program into programs of trainers and parameter servers, as Fluid's
+/// DistributeTranspiler does with slice_var_up=False: each server gets whole parameters, in turn. A
+/// trainer sends the gradient of each parameter to its server and receives the parameter. A server
+/// sums the gradients (and in sync_mode divides the sum by the number of trainers), and runs clip,
+/// decay and update of each of its parameters in a separate block.
 ///
 ///   const auto all = lamina::training_messages_of(net, optimizer);
 ///   const lamina::distribute_transpiler t(all, {.endpoints = {"a:6174", "b:6174"}, .trainers =
-///   2}); write(lamina::to_proto(t.trainer_program(0)));
+///   2});
+///   write(lamina::to_proto(t.trainer_program(0)));
 ///
 /// Source: Fluid 1.x, transpiler/distribute_transpiler.py. lamina exports these programs and does
-/// not run them; it trains with servers inside of the processes (docs: distributed).
+/// not run them; its own training runs parameter servers as processes of the same program (docs:
+/// distributed).
 class distribute_transpiler {
  public:
   distribute_transpiler(training_messages of, transpiler_options options)
@@ -68,7 +70,8 @@ class distribute_transpiler {
     for (served& s : served_) find_operators(s);
   }
 
-  /// The program of a trainer: forward and backward, then send, send_barrier, recv, fetch_barrier.
+  /// Returns the program of a trainer: forward and backward, then send, send_barrier, recv,
+  /// fetch_barrier.
   program_message trainer_program(int trainer) const {
     require_trainer(trainer);
     program_message p = of_.main;
@@ -99,7 +102,7 @@ class distribute_transpiler {
     forget_unused(block);
     return p;
   }
-  /// The startup program of a trainer: it receives all parameters from the servers.
+  /// Returns the startup program of a trainer, which receives all parameters from the servers.
   program_message trainer_startup_program(int trainer) const {
     require_trainer(trainer);
     program_message p = of_.startup;
@@ -112,7 +115,7 @@ class distribute_transpiler {
     block.operators = std::move(kept);
     return p;
   }
-  /// The program of a server: listen_and_serv, whose blocks update its parameters.
+  /// Returns the program of a server: listen_and_serv, whose blocks update its parameters.
   program_message server_program(const std::string& at) const {
     const std::size_t number = number_of(at);
     program_message p;
@@ -171,7 +174,8 @@ class distribute_transpiler {
     for (block_message& b : made) p.blocks.push_back(std::move(b));
     return p;
   }
-  /// The startup program of a server: first values of its parameters and of what updates them.
+  /// Returns the startup program of a server, which initialises its parameters and the variables of
+  /// their updates.
   program_message server_startup_program(const std::string& at) const {
     const program_message program = server_program(at);
     const block_message& global = program.blocks.front();
@@ -195,7 +199,7 @@ class distribute_transpiler {
     std::size_t update;
     std::string param, gradient;
     std::size_t server;
-    std::vector<std::size_t> operators;  // that its server runs, in their order
+    std::vector<std::size_t> operators;  // the operators that its server runs, in order
   };
 
   const block_message& main() const { return of_.main.blocks.front(); }
@@ -221,14 +225,15 @@ class distribute_transpiler {
                          << at);
     return static_cast<std::size_t>(found - options_.endpoints.begin());
   }
-  /// The name under which a trainer sends a gradient.
+  /// Returns the name under which a trainer sends a gradient.
   std::string sent_name(const served& s, int trainer) const {
     return options_.sync_mode && options_.trainers > 1
                ? s.gradient + ".trainer_" + std::to_string(trainer)
                : s.gradient;
   }
 
-  /// Finds the operators that compute learning rates: they depend on no gradient and no parameter.
+  /// Finds the operators that compute learning rates: they depend neither on a gradient nor on a
+  /// parameter.
   void find_rate() {
     std::set<std::string> changing;
     for (const served& s : served_) changing.insert(s.gradient), changing.insert(s.param);
@@ -244,7 +249,8 @@ class distribute_transpiler {
         rate_.push_back(k);
     }
   }
-  /// Whether an operator advances what one update reads, such as a power of beta.
+  /// Tells whether an operator advances a variable that only one update reads, such as a power of
+  /// beta.
   bool is_state_of_update(const operator_message& op) const {
     bool found = false;
     ops::each(op.outputs, [&](const std::string& n) {
@@ -254,8 +260,8 @@ class distribute_transpiler {
     });
     return found;
   }
-  /// Finds the operators of a parameter's update: those before it that it needs, and those behind
-  /// it that advance its states.
+  /// Finds the operators of a parameter's update: the earlier operators that it needs, and the
+  /// later ones that advance its states.
   void find_operators(served& s) {
     const std::vector<operator_message>& all = main().operators;
     std::set<std::string> needed;
@@ -313,7 +319,7 @@ class distribute_transpiler {
       });
     to.operators.push_back(op);
   }
-  /// A variable that only orders operators.
+  /// Declares a dummy variable, which only orders operators.
   static std::string dummy(block_message& block) {
     std::string name;
     for (int n = 0; name.empty() || block.find(name) != nullptr; ++n)
@@ -338,8 +344,8 @@ class distribute_transpiler {
     return ops::made("fetch_barrier", {}, {{"Out", {dummy(block)}}},
                      {ops::texts("endpoints", options_.endpoints), id(trainer), rpc()});
   }
-  /// Whether a startup operator makes something that only servers have, or a parameter that a
-  /// trainer receives.
+  /// Tells whether a startup operator initialises a variable that only servers have, or a parameter
+  /// that a trainer receives.
   bool is_of_server(const operator_message& op) const {
     bool found = false;
     ops::each(op.outputs, [&](const std::string& name) {
@@ -350,7 +356,7 @@ class distribute_transpiler {
     });
     return found;
   }
-  /// Removes the variables of a block that nothing in the program's first block names.
+  /// Removes the variables of a block that no operator of the block uses.
   static void forget_unused(block_message& block) {
     std::set<std::string> used;
     for (const operator_message& op : block.operators)

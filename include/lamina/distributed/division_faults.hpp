@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/division_faults.hpp - what keeps a training program from being divided over
-// processes.
+// lamina/distributed/division_faults.hpp - finds the reasons for which a training program cannot be
+// divided over processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +21,8 @@ constexpr void each_argument(const program_desc& p, const slot_desc* slot_list, 
     for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
       if (p.arguments[at] >= 0) f(p.arguments[at]);
 }
-/// The operand, with rows of this domain, of the mean or sum from which a cost is computed, in the
-/// block of the cost or around it; -1 if there is none.
+/// Returns the operand with rows of `domain` of the mean or sum that computes a cost, in the block
+/// of the cost or an enclosing one; -1 if there is none.
 constexpr int rows_of_cost(const program_desc& p, int cost, int domain) {
   int found = -1;
   bool* const needed = new bool[static_cast<unsigned>(p.count.variables) + 1];
@@ -45,10 +45,10 @@ constexpr int rows_of_cost(const program_desc& p, int cost, int domain) {
   return block < 0 ? -1 : found;
 }
 
-/// What keeps a program from being divided over processes.
+/// The reasons for which a program cannot be divided over processes.
 struct division_faults {
   bool no_gradients = true, has_rows = false, cost = false, again = false;
-  int op = -1;  // the operator that hinders with the cost, or -1
+  int op = -1;  // the operator that makes the cost indivisible, or -1
 };
 constexpr division_faults division_faults_of(const program_desc& p, int ranks) {
   division_faults f;
@@ -65,7 +65,8 @@ constexpr division_faults division_faults_of(const program_desc& p, int ranks) {
     const parts_form form = cost_form_of(p, cost);
     const quotient& q = form.quotient;
     const bool divides = q && q.denominator >= 0;
-    // A weight per process joins one mean, and of a quotient nothing that counts once.
+    // One weight per process suffices for one mean, and for a quotient without terms that count
+    // only once in the sum over processes.
     const bool one_weight = divides ? !q.of_means && q.above_added == 0 && q.offset == 0
                                     : form.rule.is_sum || !form.rule.mixes;
     const bool counts = divides || form.rule.is_sum || rows_of_cost(p, cost, form.rule.domain) >= 0;
@@ -81,7 +82,7 @@ constexpr int length_of(const char* text) {
   while (text[n] != 0) ++n;
   return n;
 }
-/// The letters of the type of operator Op of a program, which an error shows; none for -1.
+/// Spells the type of operator Op of a program in an error message; empty for -1.
 template <class P, int Op>
 struct type_letters {
   static constexpr const char* of = P::desc.operators[Op < 0 ? 0 : Op].schema->type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/exchanged_arrays.hpp - parameters that processes update together by exchanging
-// bytes.
+// lamina/distributed/exchanged_arrays.hpp - synchronises parameters without servers: processes
+// exchange gradients and parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,8 +28,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The shared_arrays of a process_group: processes send each other gradients and parameters as
-/// bytes.
+/// Implements shared_arrays for a process_group: processes send each other gradients and parameters
+/// as bytes.
 class exchanged_arrays final : public shared_arrays {
  public:
   LAMINA_COLD exchanged_arrays(process_group& group, const trained_arrays& of)
@@ -57,7 +57,7 @@ class exchanged_arrays final : public shared_arrays {
     const std::uint64_t bytes = group_.bucket_bytes();
     std::vector<std::uint64_t> of_bucket(all.size());
     group_.gather(&bytes, sizeof bytes, of_bucket.data());
-    // The options have the rate of the step.
+    // Compared before the options, because these contain the learning rate of the current step.
     for (std::size_t r = 1; r < all.size(); ++r)
       require(r, "number of earlier steps", all[0].steps, all[r].steps);
     require_options();
@@ -228,7 +228,7 @@ class exchanged_arrays final : public shared_arrays {
     const bucket_memory& memory = exchange_.memory();
     const std::size_t me = static_cast<std::size_t>(rank_);
     for (std::size_t s = 0; s < static_cast<std::size_t>(states); ++s) {
-      // Adjacent ranges of several ranks have more whole pages together.
+      // Adjacent ranges of several ranks are merged, because only whole pages can be released.
       float *first = nullptr, *end = nullptr;
       for (int b = 0; b < memory.buckets(); ++b)
         for (std::size_t r = 0; r < static_cast<std::size_t>(ranks_); ++r)
@@ -245,7 +245,7 @@ class exchanged_arrays final : public shared_arrays {
   }
 
  private:
-  /// Accumulators number s of all parameters.
+  /// Returns accumulator number s of all parameters.
   std::vector<float*> state(float* const* of, int states, int s) const {
     std::vector<float*> arrays(parameters_.size());
     for (std::size_t i = 0; i < arrays.size(); ++i)
@@ -265,7 +265,7 @@ class exchanged_arrays final : public shared_arrays {
             of.threads,
             of.is_double};
   }
-  /// Gives all ranks the arrays of rank 0.
+  /// Copies the arrays of rank 0 to all ranks.
   LAMINA_COLD void spread(const std::vector<float*>& of, const std::vector<std::size_t>& floats) {
     std::vector<process_group::message> messages;
     for (int r = rank_ == 0 ? 1 : 0; r < (rank_ == 0 ? ranks_ : 1); ++r)
@@ -286,7 +286,7 @@ class exchanged_arrays final : public shared_arrays {
     for (const std::uint64_t one : all)
       if (one != all[0]) fail_options(mine);
   }
-  /// The same after options have changed. All must call it.
+  /// Throws the same error after options have changed. All ranks must call it.
   [[noreturn]] LAMINA_COLD void fail_update() { fail_options(options()); }
   std::string options() const {
     return options_.text != nullptr ? options_.text(options_.trainer) : std::string();
@@ -316,7 +316,7 @@ class exchanged_arrays final : public shared_arrays {
     return all;
   }
 
-  /// The weights as doubles, which hold a float without loss.
+  /// Returns the weights as doubles, which represent every float exactly.
   std::vector<double> values_of(const part_weights& weights) const {
     if (is_double_) return weights_of<double>(weights);
     const std::vector<float> all = weights_of<float>(weights);
@@ -365,10 +365,10 @@ class exchanged_arrays final : public shared_arrays {
 
   process_group& group_;
   bool is_double_, divides_states_;
-  std::vector<float*> parameters_;  // all of them
+  std::vector<float*> parameters_;  // all parameters
   std::vector<std::size_t> floats_;
-  std::vector<int> rows_;        // parameters whose gradients are selected rows
-  std::vector<bool> in_shards_;  // by parameter: whether the ranks divide it
+  std::vector<int> rows_;        // parameters with sparse gradients (selected rows)
+  std::vector<bool> in_shards_;  // by parameter: whether it is sharded over the ranks
   bucket_exchange exchange_;
   std::vector<std::byte> sent_, gathered_;
 };

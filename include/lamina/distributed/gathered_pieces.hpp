@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/gathered_pieces.hpp - the memory of a gather, which finds out that processes
-// gather different numbers of bytes.
+// lamina/distributed/gathered_pieces.hpp - the memory of a gather; detects that processes gather
+// different numbers of bytes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,14 +16,14 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The pieces of a gather, one of each rank. In front of each is its number of bytes, because MPICH
-/// does not report that ranks gather pieces of different sizes: they would go on with other bytes.
+/// The pieces of a gather, one per rank. Each piece begins with its number of bytes, because MPICH
+/// does not report pieces of different sizes: the ranks would continue with wrong bytes.
 class gathered_pieces {
  public:
-  /// What a piece takes more than its bytes.
+  /// The size of the header of a piece.
   static constexpr std::size_t head = sizeof(std::uint64_t);
 
-  /// The bytes of a piece. Throws lamina::error for more than MPI counts.
+  /// Returns the bytes of a piece with its header. Throws lamina::error if MPI cannot count them.
   static int length(std::size_t bytes) {
     if ((bytes + head) >> 31 != 0)
       throw error(text() << "lamina: distributed: expected to gather less than 2 GiB of each rank, "
@@ -31,7 +31,7 @@ class gathered_pieces {
                          << bytes << " bytes");
     return static_cast<int>(bytes + head);
   }
-  /// Begins a gather of `bytes` bytes of each rank.
+  /// Begins a gather of `bytes` bytes per rank.
   void begin(const void* mine, std::size_t bytes, int ranks) {
     bytes_ = bytes;
     ranks_ = static_cast<std::size_t>(ranks);
@@ -40,10 +40,10 @@ class gathered_pieces {
     std::memcpy(own(), &number, sizeof number);
     if (bytes > 0) std::memcpy(own() + head, mine, bytes);
   }
-  /// The piece of this rank, and after it those of all ranks.
+  /// Returns the piece of this rank; the pieces of all ranks, all(), follow it in memory.
   std::byte* own() { return memory_.data(); }
   std::byte* all() { return own() + head + bytes_; }
-  /// Copies the bytes of all pieces. Throws lamina::error for a piece of another size.
+  /// Copies the bytes of all pieces. Throws lamina::error if a piece has another size.
   void copy_to(void* to) {
     for (std::size_t r = 0; r < ranks_; ++r) {
       const std::byte* const piece = all() + r * (head + bytes_);
@@ -57,7 +57,7 @@ class gathered_pieces {
       if (bytes_ > 0) std::memcpy(static_cast<std::byte*>(to) + r * bytes_, piece + head, bytes_);
     }
   }
-  /// Gives the memory away, to which MPI may still write after a failure.
+  /// Releases the memory to the caller; MPI may still write to it after a failure.
   std::vector<std::byte> take() { return std::move(memory_); }
 
  private:

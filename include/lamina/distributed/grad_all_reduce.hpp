@@ -23,10 +23,11 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Inserts the operators by which processes join their gradients.
+/// Inserts the operators by which processes sum their gradients.
 class all_reduce_writer {
  public:
-  /// `p` is the program that `b` still equals. With `ranks` 0, processes count by their samples.
+  /// `p` is a copy of the program in `b` as it is before any insertion. With `ranks` 0, processes
+  /// are weighted by their numbers of samples.
   constexpr all_reduce_writer(program_builder& b, const program_desc& p, int ranks)
       : b_(b), p_(p), ranks_(ranks), variables_(b.variables.count), operators_(b.operators.count) {}
 
@@ -54,7 +55,8 @@ class all_reduce_writer {
   }
 
  private:
-  // Before its callers: clang evaluates them only with templates that it has seen.
+  // Defined before its callers: clang evaluates in constant expressions only templates that it has
+  // seen.
   template <class F>
   constexpr void each(const slot_desc* slot_list, int count, int at, const F& f) {
     for (int s = 0; s < count; ++s)
@@ -64,8 +66,8 @@ class all_reduce_writer {
   static constexpr bool is_seed(const operator_desc& op) {
     return op.role == op_role::loss_gradient;
   }
-  /// Finds the last operator that writes a gradient which an update reads, and whether any
-  /// operator changes states.
+  /// Finds, for each gradient that an update reads, the last operator that writes it, and whether
+  /// any operator changes states.
   constexpr void find_gradients(const operator_desc* old) {
     for (int u = 0; u < operators_; ++u) {
       const operator_desc& of = old[u];
@@ -103,7 +105,7 @@ class all_reduce_writer {
     note_states(op);
   }
 
-  /// A variable of the shape of another one, or one number.
+  /// Makes a variable with the shape of another one, or a scalar.
   constexpr int like(int of, const char* suffix) {
     const variable_desc d = b_.variables[of];
     const int v =
@@ -128,7 +130,7 @@ class all_reduce_writer {
     return made;
   }
 
-  /// The sum over the processes of a variable with a constant in it, which counts once.
+  /// Sums a variable over the processes so that a constant term in it counts once.
   constexpr int summed_once(int x, double constant) {
     if (constant == 0) return summed(x, "@ALLREDUCE");
     return shifted(summed(shifted(x, -constant, "@BARE"), "@ALLREDUCE"), constant, "@WHOLE");
@@ -138,7 +140,8 @@ class all_reduce_writer {
     b_.add_operator(schema_of<operators::scale>(), {x}, {made}, b_.attribute_list(1.0, by, true));
     return made;
   }
-  /// The denominator of a quotient over all processes: its sum, and then what keeps it from 0.
+  /// Returns the denominator of a quotient over all processes: the sum, and then the term that
+  /// keeps it from 0.
   constexpr int whole_denominator(const quotient& q) {
     const int all = summed_once(q.sum, q.sum_added);
     if (q.sum == q.denominator) return all;
@@ -156,7 +159,7 @@ class all_reduce_writer {
     return all;
   }
 
-  /// Before the gradient of a cost begins: the weight of this process, and the cost of all.
+  /// Before the gradient of a cost begins, computes the weight of this process and the global cost.
   constexpr void join_cost(const operator_desc& seed) {
     const int cost = b_.variables[b_.arguments[seed.outputs]].of;
     b_.role = op_role::forward;
@@ -170,8 +173,8 @@ class all_reduce_writer {
     value_instead_[cost] = summed_once(part, scales_ ? 0 : added_);
   }
   constexpr int weight() const { return weight_[b_.current_block]; }
-  /// Computes the weight of this process in a cost. It is not needed where costs are added up,
-  /// unless the program changes states.
+  /// Computes the weight of this process in a cost. A cost that is a sum needs no weight unless the
+  /// program changes states.
   constexpr void find_weight(int cost) {
     const dtype type = b_.variables[cost].type;
     const parts_rule rule = parts_rule_of(p_, cost);
@@ -188,7 +191,7 @@ class all_reduce_writer {
     if (!scales_ && !has_states_) return;
     int mine = q.denominator;
     if (!is_quotient) {
-      // As many ones as the mean has rows.
+      // A tensor of ones with one element per row of the mean.
       const int from = rows_of_cost(p_, cost, rule.domain);
       if (from < 0) return;
       const int ones = b_.add_variable(b_.layer_name("part_rows", {}), ".tmp_", 0, b_.shape(-1, 1),
@@ -225,7 +228,7 @@ class all_reduce_writer {
     return made;
   }
 
-  /// Behind the gradient of a cost with respect to itself: the weight of this process.
+  /// Multiplies the gradient of a cost with respect to itself by the weight of this process.
   constexpr void scale(int seed) {
     b_.role = op_role::backward;
     if (ranks_ > 0) {
@@ -247,7 +250,7 @@ class all_reduce_writer {
     instead_[gradient] = made;
   }
 
-  /// Notes the parameters that an operator changes and that no optimizer updates: moving
+  /// Records the parameters that an operator changes and that the optimizer does not update: moving
   /// statistics, and variables in which the program stores values.
   constexpr void note_states(const operator_desc& op) {
     each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int& v) {
@@ -255,8 +258,8 @@ class all_reduce_writer {
     });
     if (weight() >= 0) join_states();
   }
-  /// Replaces each of these by its mean over the processes:
-  /// max + sum of weight * (value - max), so that a value that is equal in all stays as it is.
+  /// Replaces each recorded state by its mean over the processes: max + sum of weight * (value -
+  /// max). This form leaves a value unchanged if all processes have the same.
   constexpr void join_states() {
     int kept = 0;
     for (int i = 0; i < states_.count; ++i) {
@@ -281,7 +284,7 @@ class all_reduce_writer {
   program_builder& b_;
   const program_desc& p_;
   int ranks_, variables_, operators_;
-  int* instead_ = nullptr;        // by variable: what later operators read instead, or -1
+  int* instead_ = nullptr;        // by variable: its replacement for later operators, or -1
   int* value_instead_ = nullptr;  // the same for operators with the role `forward`
   int* last_writer_ = nullptr;    // by gradient that an update reads: the operator, or -1
   int* weight_ = nullptr;         // by block: the weight of the last cost, or -1
@@ -309,19 +312,19 @@ struct grad_all_reduced : program_base<grad_all_reduced<P, Ranks>> {
 
 namespace transform {
 
-/// A program with updates (`minimize`, or `transform::minimize`) for several processes that run it
-/// together, each on its part of every mini-batch: c_allreduce_sum behind the gradient of each
-/// parameter, before clips, decays and updates. The gradient of the cost is multiplied by the
-/// weight of the process: its number of the rows of which the cost is the mean, as part of those of
-/// all processes. What the program reads of the cost behind its updates is the cost of all
-/// processes. Moving statistics and values that the program stores become their means, with the
-/// same weights.
+/// Converts a program with updates (`minimize`, or `transform::minimize`) to data-parallel
+/// training: several processes run it together, each on its part of every mini-batch.
+/// c_allreduce_sum follows the gradient of each parameter, before clips, decays and updates. The
+/// gradient of the cost is multiplied by the weight of the process: the number of rows over which
+/// it computes the mean, divided by the number of rows of all processes. After the updates, the
+/// program reads the global cost. Moving statistics and values that the program stores become their
+/// means, with the same weights.
 ///
 ///   lamina::model model{lamina::transform::grad_all_reduce(training)};
 ///   lamina::run(model, reader, {.world = &world});
 ///
-/// With a number of processes, `grad_all_reduce<4>(training)`, each of them counts as 1 / 4, and
-/// the cost stays that of the process, as in Fluid's GradAllReduce.
+/// With a number of processes, `grad_all_reduce<4>(training)`, each process has the weight 1 / 4,
+/// and the cost stays that of the process, as in Fluid's GradAllReduce.
 template <int Ranks = 0, program_type P>
 constexpr grad_all_reduced<P, Ranks> grad_all_reduce(P) {
   constexpr detail::division_faults faults = detail::division_faults_of(P::desc, Ranks);

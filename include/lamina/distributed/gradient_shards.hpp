@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/gradient_shards.hpp - which process sums and updates which part of each
-// bucket of gradients.
+// lamina/distributed/gradient_shards.hpp - decides which process sums and updates which part of
+// each bucket of gradients.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Buckets of gradients, each divided over the ranks. In a program in double, an element takes the
-/// place of two floats.
+/// Buckets of gradients, each divided over the ranks. All counts are floats; in a program in
+/// double, an element counts as two floats.
 class gradient_shards {
  public:
   /// Floats [first, end) of array number `array`.
@@ -30,13 +30,13 @@ class gradient_shards {
     std::size_t at = 0;  // floats of the bucket in shards of earlier ranks
   };
   struct bucket {
-    gradient_times times{-1, -1};  // of all its parameters: the latest
+    gradient_times times{-1, -1};  // the latest of all its parameters
     std::vector<shard> of_rank;
     std::size_t floats = 0;
   };
 
-  /// `floats` is the size of each array, a multiple of alignment_floats; 0: no gradient. Without
-  /// `times` or with `bytes` 0, one bucket has all arrays. With `whole`, an array is not divided.
+  /// `floats` has the size of each array, a multiple of alignment_floats; 0: no gradient. Without
+  /// `times` or with `bytes` 0, one bucket has all arrays. With `whole`, arrays are not divided.
   LAMINA_COLD gradient_shards(int ranks, const std::vector<std::size_t>& floats,
                               const gradient_times* times, std::size_t bytes, bool whole) {
     const int count = static_cast<int>(floats.size());
@@ -87,7 +87,8 @@ class gradient_shards {
     b.of_rank[rank].floats += r.size();
     load[rank] += r.size();
   }
-  /// Gives each rank as many consecutive floats of a bucket as any other, to within one line.
+  /// Divides a bucket evenly: each rank gets consecutive floats, and the shares differ by one cache
+  /// line at most.
   static void divide(bucket& b, const std::vector<range>& parts, std::vector<std::size_t>& load) {
     const std::size_t lines = b.floats / alignment_floats, ranks = load.size();
     std::size_t at = 0, rank = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launched_processes.hpp - how many processes the launcher has started.
+// lamina/distributed/launched_processes.hpp - counts the processes that a launcher has started.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,9 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The number of processes that a launcher has started together, as the environment says: that of
-/// Open MPI's or MPICH's mpirun, or of Slurm's srun. 1 without a launcher. A program that does not
-/// take part in the launcher's MPI can learn here that it is one of several.
+/// Returns the number of processes that a launcher has started together, read from the environment
+/// variables of Open MPI's or MPICH's mpirun or of Slurm's srun; 1 without a launcher. It lets a
+/// program that is not linked with the launcher's MPI learn that it is one of several.
 LAMINA_COLD inline int launched_processes() {
   if (is_by_hand_in_task()) return 1;
   const char* const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
@@ -25,7 +25,8 @@ LAMINA_COLD inline int launched_processes() {
   return 1;
 }
 
-/// Throws lamina::error, in a process that MPI says is alone, if a launcher has started several.
+/// Called by a process that is alone according to MPI. Throws lamina::error if a launcher has
+/// started several.
 LAMINA_COLD inline void require_launched_alone() {
   if (const int n = launched_processes(); n > 1)
     throw error(text() << "lamina: distributed: expected " << n

@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Bytes that begin at a multiple of 64. New bytes are not initialised.
+/// A buffer that begins at a multiple of 64 bytes. New bytes are not initialised.
 class letter {
  public:
   letter() = default;
@@ -30,7 +30,7 @@ class letter {
   const std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  /// Sets the number of bytes; the first ones stay.
+  /// Sets the number of bytes and keeps the first ones.
   LAMINA_COLD void resize(std::size_t bytes) {
     if (bytes > capacity_) {
       const std::size_t more = bytes > 2 * capacity_ ? bytes : 2 * capacity_;
@@ -65,12 +65,12 @@ class letter {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// Reads the bytes of a letter one after the other. Throws lamina::error behind the end.
+/// Reads the bytes of a letter in order. Throws lamina::error at the end of the letter.
 class letter_reader {
  public:
   explicit letter_reader(const letter& from) : from_(from) {}
 
-  /// The next bytes, within the letter.
+  /// Returns the next bytes, in the memory of the letter.
   LAMINA_COLD const std::byte* take(std::size_t bytes) {
     if (bytes > from_.size() - at_)
       throw error("lamina: distributed: expected a longer message, found its end");

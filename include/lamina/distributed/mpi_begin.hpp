@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_begin.hpp - begins MPI, or uses it as the program has begun it.
+// lamina/distributed/mpi_begin.hpp - begins MPI, unless the program has begun it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,9 +12,9 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// Begins MPI unless the program has done so, as mpi4py and PETSc do. Returns whether it has begun
-/// MPI, so that the caller ends it. Throws lamina::error if MPI has ended, if it allows no threads
-/// beside the one that calls it, or if it allows calls of another thread only; with `several`, also
-/// if it does not allow that several threads call it at once.
+/// MPI; if so, the caller must end it. Throws lamina::error if MPI has already ended, if it does
+/// not allow other threads in the process, or if it allows only calls of another thread; with
+/// `several`, also if it does not allow several threads to call it at once.
 LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv, bool several) {
   const int needed = several ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
   int begun = 0, ended = 0, level = MPI_THREAD_SINGLE, is_main = 1;

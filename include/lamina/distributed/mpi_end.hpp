@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_end.hpp - the end of MPI in all processes, in order or not.
+// lamina/distributed/mpi_end.hpp - ends MPI in all processes, in order or by abort.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,18 +17,19 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Whether a version of MPI, as MPI_Get_library_version() says it, closes connections by UCX.
+/// Tells whether a version of MPI, as MPI_Get_library_version() prints it, closes connections by
+/// UCX.
 inline bool closes_by_ucx(std::string_view version) {
   return version.find("MPICH") != version.npos && version.find("ch4:ucx") != version.npos;
 }
 
 /// Ends MPI. All processes must call it.
 ///
-/// In MPICH over UCX and TCP (seen with MPICH 4.0.2 and UCX 1.13), MPI_Finalize does not return in
-/// a process whose peer has closed their connection while the process still handled messages. So no
-/// process may handle messages between the moment when the first one closes its connections and the
-/// moment when it closes its own: all meet, sleep until all have seen that, and close one after the
-/// other.
+/// With MPICH over UCX and TCP (seen with MPICH 4.0.2 and UCX 1.13), MPI_Finalize does not return
+/// in a process that still handled messages when its peer closed their connection. So no process
+/// may handle messages between the time when the first process closes its connections and the time
+/// when it closes its own: all processes meet at a barrier, sleep until all have left it, and then
+/// close one after the other.
 LAMINA_COLD inline void mpi_finalize() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0, rank = 0, size = 1;
@@ -43,9 +44,9 @@ LAMINA_COLD inline void mpi_finalize() {
   MPI_Finalize();
 }
 
-/// Prints a reason and ends all processes with an exit code. The launcher of MPICH loses what it
-/// has not read when MPI_Abort comes, so the reason gets a moment. MPI_Abort may wait for ranks
-/// that do not answer, so an alarm ends this process.
+/// Prints a reason and ends all processes with an exit code. After MPI_Abort, MPICH's launcher
+/// discards output that it has not read yet, so this waits a moment first. MPI_Abort may wait for
+/// ranks that do not answer, so an alarm ends this process.
 [[noreturn]] LAMINA_COLD inline void mpi_abort(std::string_view why, int code) noexcept {
   std::fprintf(stderr, "%.*s\n", static_cast<int>(why.size()), why.data());
   alarm(3);

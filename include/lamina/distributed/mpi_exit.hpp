@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_exit.hpp - after a failure, one exit code for all processes.
+// lamina/distributed/mpi_exit.hpp - makes all processes exit with one code after a failure.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,16 +18,16 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The exit code of a process that has ended in a failure, as the others see it.
+/// The exit code of a process that has failed, as the other processes receive it.
 struct known_exit {
   int code = 0;
-  /// Whether the failure was in this process; otherwise it has heard of another one's.
+  /// Whether the failure happened in this process; false if another process has reported it.
   bool knows = false;
 };
 
-/// The exit code of the job: that of the rank that knows why it failed. Where several know, 64
-/// (usage) and 65 (data) come first, which another try would have again, and then lower ranks. 0 if
-/// none of them ends with another code.
+/// Returns the exit code of the job: the code of the rank in which the failure happened. If there
+/// are several, the codes 64 (usage) and 65 (data), with which another try would fail again, take
+/// precedence, and then lower ranks. Returns 0 if no rank ends with another code.
 inline int exit_code_of_job(const std::vector<known_exit>& ranks) {
   int found = 0;
   for (const known_exit& r : ranks) {
@@ -38,15 +38,15 @@ inline int exit_code_of_job(const std::vector<known_exit>& ranks) {
   return found;
 }
 
-/// After a failure, MPI ends when the process exits, because no process knows before that with
-/// which code. Launchers make one code of those of all processes, each in its own way: mpirun of
-/// Open MPI takes the first, that of MPICH all bits of all, srun the highest. So processes that
-/// have heard of the failure of another one end with the code of that one.
+/// Delays MPI_Finalize to the exit of the process after a failure, because only then a process
+/// knows its exit code. Launchers combine the codes of all processes in different ways: Open MPI's
+/// mpirun takes the first, MPICH's the bitwise or of all, srun the highest. So processes that were
+/// told of a failure exit with the code of the process that has failed.
 class mpi_exit {
  public:
-  /// Keeps MPI until this process exits. All ranks of MPI_COMM_WORLD must call it. Returns whether
-  /// it does: where the system does not tell a code at exit (other C libraries than glibc), the
-  /// caller has to end MPI.
+  /// Keeps MPI until this process exits. All ranks of MPI_COMM_WORLD must call it. Returns false if
+  /// the C library does not pass the exit code to exit handlers (only glibc does); then the caller
+  /// must end MPI.
   LAMINA_COLD static bool keep(bool knows) {
 #ifdef __GLIBC__
     kept& k = its();
@@ -58,14 +58,15 @@ class mpi_exit {
     return false;
 #endif
   }
-  /// Whether MPI is only kept for the exit.
+  /// Tells whether MPI is kept only for the exit.
   static bool is_pending() { return its().is_pending; }
 
  private:
   using clock = std::chrono::steady_clock;
-  // Not in the communicator of the session, where a rank that is later forgets what arrives.
+  // Used in MPI_COMM_WORLD: in the communicator of the session, a rank that ends later may discard
+  // the message.
   static constexpr int tag = 32001;
-  static constexpr double longest_wait = 10;  // seconds
+  static constexpr double longest_wait = 10;  // limit in seconds
 
   struct kept {
     bool knows = false, is_pending = false;
@@ -80,13 +81,13 @@ class mpi_exit {
     MPI_Finalized(&ended);
     if (ended != 0) return;
     MPI_Is_thread_main(&is_main);
-    if (is_main == 0) return;  // MPI may allow calls of that thread alone
-    std::fflush(nullptr);      // the launcher ends the others when the first one has exited
+    if (is_main == 0) return;  // MPI may allow calls only of the main thread
+    std::fflush(nullptr);      // the launcher ends all processes when the first one has exited
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const auto n = static_cast<std::size_t>(size), mine = static_cast<std::size_t>(rank);
-    // Never freed: where a rank does not answer, MPI may still write.
+    // Never freed: if a rank does not answer, MPI may still write to it.
     auto& codes = *new std::vector<std::array<int, 2>>(n);
     codes[mine] = {status, its().knows ? 1 : 0};
     std::vector<MPI_Request> requests;
@@ -103,17 +104,18 @@ class mpi_exit {
                       MPI_STATUSES_IGNORE) != MPI_SUCCESS)
         return;
       if (done != 0) break;
-      // A process that ends without MPI_Finalize: its launcher ends the others.
+      // Exits without MPI_Finalize, which makes the launcher end the other processes.
       if (std::chrono::duration<double>(clock::now() - begin).count() > longest_wait) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    // A launcher that ends the others because this one has failed does not change their codes.
+    // The launcher may send SIGTERM because another process has failed; it must not change this
+    // code.
     std::signal(SIGTERM, SIG_IGN);
     mpi_finalize();
     std::vector<known_exit> ranks;
     for (const auto& [code, knows] : codes) ranks.push_back({code, knows != 0});
     const int code = exit_code_of_job(ranks);
-    // glibc goes on with the functions that are left, and the new code.
+    // glibc continues with the remaining exit handlers and the new code.
     if (status != 0 && code != 0 && code != status) std::exit(code);
   }
 };

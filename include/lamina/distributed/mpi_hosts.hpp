@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The name of each rank's host, as MPI tells it.
+/// The name of each rank's host, as MPI reports it.
 class mpi_hosts {
  public:
   /// Collects the names. All ranks of the communicator must call it.
@@ -28,7 +28,7 @@ class mpi_hosts {
   }
 
  private:
-  std::vector<char> names_;  // each ends with a zero
+  std::vector<char> names_;  // the name of each host, ended by a zero
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_letters.hpp - letters on their way to other processes, by MPI.
+// lamina/distributed/mpi_letters.hpp - sends and receives letters by MPI.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,14 +22,15 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Sends letters in pieces and keeps them until they have arrived; finds those that arrive. The
-/// functions return codes of MPI.
+/// Sends letters in pieces and keeps them until they have arrived; finds letters that arrive. The
+/// functions return error codes of MPI.
 class mpi_letters {
  public:
   static constexpr int tag = 16;
   static constexpr std::size_t largest_piece = std::size_t{1} << 30;
 
-  /// Begins to send a letter. Its last piece is smaller than the largest one.
+  /// Begins to send a letter. A piece shorter than the largest one tells the receiver that it is
+  /// the last.
   LAMINA_COLD int post(MPI_Comm comm, int to, std::shared_ptr<const letter> what) {
     have_arrived();
     for (std::size_t at = 0;; at += largest_piece) {
@@ -40,7 +41,7 @@ class mpi_letters {
       if (code != MPI_SUCCESS || bytes < largest_piece) return code;
     }
   }
-  /// Frees the letters that have arrived. Returns whether all have.
+  /// Frees the letters that have arrived. Returns whether all of them have.
   LAMINA_COLD bool have_arrived() {
     while (!sent_.empty()) {
       int done = 0;
@@ -50,8 +51,8 @@ class mpi_letters {
     }
     return true;
   }
-  /// Looks for a letter, or the next piece of one, from a rank or from any: its sender, -1 if there
-  /// is none, and the bytes of the piece.
+  /// Probes for a letter, or the next piece of one, from one rank or from any. Returns its sender
+  /// in `from` (-1 if there is none) and the size of the piece in `bytes`.
   LAMINA_COLD static int probe(MPI_Comm comm, int of, int& from, std::size_t& bytes) {
     MPI_Status status;
     int found = 0;

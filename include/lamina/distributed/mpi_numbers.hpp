@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_numbers.hpp - numbers that all processes add to, by one-sided MPI.
+// lamina/distributed/mpi_numbers.hpp - counters that all processes add to, by one-sided MPI.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,19 +13,19 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Numbers in the memory of rank 0, each in a window of its own.
+/// Counters in the memory of rank 0, each in a separate window.
 class mpi_numbers {
  public:
   int size() const { return static_cast<int>(windows_.size()); }
-  /// Makes a number, which is 0. All processes must call it. Throws lamina::error if MPI cannot.
+  /// Makes a counter, initially 0. All processes must call it. Throws lamina::error if MPI cannot.
   LAMINA_COLD void add(MPI_Comm comm) {
     if (make(comm) != MPI_SUCCESS)
       throw error(
           "lamina: distributed: expected an MPI with one-sided communication between these hosts, "
           "found none; for Open MPI, the environment variable OMPI_MCA_osc=^ucx may help");
   }
-  /// Begins to add `more` to a number; `before` receives what it was. Both must stay until the
-  /// request of `of` is done. Returns a code of MPI.
+  /// Begins to add `more` to a counter; `before` receives its previous value. Both must stay in
+  /// memory until the request in `of` is done. Returns an error code of MPI.
   LAMINA_COLD int add_to(int index, const std::int64_t& more, std::int64_t& before,
                          mpi_requests& of) {
     of.begin();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_requests.hpp - the messages of an exchange on their way, by MPI.
+// lamina/distributed/mpi_requests.hpp - the pending requests of an exchange, by MPI.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// What MPI says of an error code.
+/// Returns MPI's description of an error code.
 LAMINA_COLD inline std::string mpi_message(int code) {
   char what[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
@@ -33,19 +33,19 @@ LAMINA_COLD inline std::string mpi_message(int code) {
   return what;
 }
 
-/// Throws lamina::error for a code of MPI that is an error.
+/// Throws lamina::error if a code of MPI is an error.
 LAMINA_COLD inline void require_mpi(int code, int rank) {
   if (code == MPI_SUCCESS) return;
   throw error(text() << "lamina: distributed: MPI failed in rank " << rank << ": "
                      << mpi_message(code) << " (do all processes make the same calls?)");
 }
 
-/// The requests of an exchange; those of receives come first.
+/// The requests of an exchange, receives first.
 struct mpi_requests {
   std::vector<MPI_Request> all;
-  std::vector<int> peers;  // by receive
+  std::vector<int> peers;  // the rank of each request, by receive
   bool is_open = false;
-  bool is_of_caller = false;  // the caller of the session has the memory, and may free it
+  bool is_of_caller = false;  // the caller of the session owns the memory and may free it
 
   /// Begins an exchange whose memory belongs to the session.
   void begin() {
@@ -58,7 +58,7 @@ struct mpi_requests {
     all.push_back(MPI_REQUEST_NULL);
     return &all.back();
   }
-  /// Begins an exchange of messages. Returns a code of MPI.
+  /// Begins an exchange of messages. Returns an error code of MPI.
   int post(MPI_Comm comm, int tag, std::span<const process_group::message> sends,
            std::span<const process_group::message> receives) {
     begin();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_roll_call.hpp - tells processes that are silent from those that wait.
+// lamina/distributed/mpi_roll_call.hpp - distinguishes silent processes from those that wait.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,15 +21,16 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A rank that has waited too long asks all others whether they wait too. Those that wait in a call
-/// of the session answer with that call; one that computes, hangs or is dead does not. A rank waits
-/// often for another that itself waits, so the one that it waits for is rarely the one to blame.
+/// Finds the process that blocks the others. A rank that has waited too long asks all others
+/// whether they wait too. A rank that waits in a call of the session answers with that call; one
+/// that computes, hangs or is dead does not answer. A rank often waits for one that itself waits,
+/// so the rank for which it waits is rarely the cause.
 class mpi_roll_call {
  public:
   static constexpr int tag_ask = 17, tag_answer = 18;
-  static constexpr double longest = 2;  // seconds in which ranks that wait answer
+  static constexpr double longest = 2;  // seconds in which waiting ranks answer
 
-  /// What a rank waits in.
+  /// The call in which a rank waits.
   enum class call : std::int32_t { gather, exchange, letter, number, other };
   struct answer {
     std::int64_t count = 0;  // the calls of this kind so far
@@ -37,7 +38,7 @@ class mpi_roll_call {
     std::int32_t is_there = 0;
   };
 
-  /// The call in which this rank may wait, as long as this object lives.
+  /// The call in which this rank may wait as long as this object lives.
   class waiting {
    public:
     waiting(mpi_roll_call& of, call what) : of_(of), before_(of.own_) {
@@ -51,14 +52,14 @@ class mpi_roll_call {
     mpi_roll_call& of_;
     answer before_;
   };
-  /// How often this rank has gathered.
+  /// Returns the number of gathers of this rank so far.
   std::int64_t gathers() const { return calls_[static_cast<std::size_t>(call::gather)]; }
   /// Answers the ranks that have asked.
   LAMINA_COLD void reply(MPI_Comm comm) {
     answer got;
     for (int from = 0; receive(comm, tag_ask, from, got);) send(comm, from, tag_answer, own_);
   }
-  /// Whether all messages of this rank have arrived.
+  /// Tells whether all messages of this rank have arrived.
   LAMINA_COLD bool have_arrived() {
     while (!sent_.empty()) {
       int done = 0;
@@ -69,9 +70,10 @@ class mpi_roll_call {
     return true;
   }
 
-  /// What is wrong if ranks have left that this one waits for: they send nothing more. What they
-  /// sent before is here, or comes within `last_messages` seconds, as this rank asks for it. Empty:
-  /// nothing. A gather needs all ranks, another call those of `awaited`.
+  /// Returns an error text if this rank waits for ranks that have left, and empty text otherwise.
+  /// Ranks that have left send nothing more; their earlier messages have arrived, or arrive within
+  /// `last_messages` seconds while this rank polls. A gather needs all ranks, any other call those
+  /// of `awaited`.
   LAMINA_COLD std::string text_of_leave(const std::vector<mpi_farewell::left_rank>& left,
                                         const std::vector<int>& awaited, const mpi_hosts& hosts,
                                         int rank) const {
@@ -87,8 +89,8 @@ class mpi_roll_call {
                   << " (seen by " << names_of({rank}, hosts) << ", which waits " << name_of(own_)
                   << ")";
   }
-  /// Asks all ranks, and says which of them are silent; or, if all wait, in which calls. `hear()`
-  /// throws what another rank has found out first.
+  /// Asks all ranks, and returns a text that names the silent ones or, if all ranks wait, the calls
+  /// in which they wait. `hear()` throws if another rank has reported an error first.
   template <class Hear>
   LAMINA_COLD std::string text_of_silence(MPI_Comm comm, mpi_farewell& farewell, Hear&& hear,
                                           const std::vector<int>& awaited, const mpi_hosts& hosts,
@@ -108,7 +110,7 @@ class mpi_roll_call {
         if (r != rank && found_[static_cast<std::size_t>(r)].is_there == 0 && !has(gone, r))
           silent.push_back(r);
     } while (!silent.empty() && mpi_farewell::seconds_since(begin) < longest);
-    // Ranks that compute are silent too: if this one waits for silent ones, only these are named.
+    // A rank that computes is silent too, so silent ranks for which this one waits are named alone.
     std::vector<int> blamed;
     for (const int r : silent)
       if (has(awaited, r)) blamed.push_back(r);
@@ -151,7 +153,7 @@ class mpi_roll_call {
     for (int r = 0; r < size; ++r)
       if (r != rank) send(comm, r, tag_ask, {});
   }
-  /// Takes the answers that have arrived.
+  /// Receives the answers that have arrived.
   LAMINA_COLD void collect(MPI_Comm comm) {
     answer got;
     for (int from = 0; receive(comm, tag_answer, from, got);)
@@ -186,8 +188,8 @@ class mpi_roll_call {
   }
 
   answer own_{0, call::other, 1};
-  std::int64_t calls_[5] = {};     // by kind
-  std::vector<answer> found_;      // by rank; is_there is 0 where there is none
+  std::int64_t calls_[5] = {};     // the number of calls of each kind
+  std::vector<answer> found_;      // by rank; is_there is 0 before it has answered
   std::deque<sent_message> sent_;  // the memory of a request must not move
 };
 

@@ -53,27 +53,28 @@ namespace lamina::inline LAMINA_ABI::distributed {
 ///     ...
 ///     adam.train(model, reader, {.world = &world});
 ///
-/// If the program has begun MPI itself, it also ends MPI, after its last session. A session has a
-/// communicator of its own.
+/// A program that has begun MPI itself must also end MPI, after its last session. Each session has
+/// a separate communicator.
 ///
 /// Only one thread of the program may use a session. If a rank fails, the others stop with its
 /// message. If a rank sends nothing for `patience` seconds, they stop with an error that names it.
 class mpi_session : public process_group {
  public:
-  /// All processes must call it. Throws lamina::error in each of them if the options do not fit
-  /// (agreed_roles), and if the launcher has another MPI than the program.
+  /// All processes must call it. Throws lamina::error in every process if the options do not fit
+  /// (agreed_roles), or if the launcher belongs to another MPI than the one the program is linked
+  /// with.
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
       : mpi_session(mpi_begin(argc, argv, options.communication_thread), options) {
-    // The other constructor is done, so the destructor ends MPI after these errors.
+    // The delegated constructor has finished, so the destructor ends MPI after these errors.
     if (size_ == 1) require_launched_alone();
     roles_ = agreed_roles(*this, options_);
   }
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
 
-  /// Ends MPI if it has begun MPI, when all processes end their sessions. After an error anywhere,
-  /// waits up to three seconds for them: if one does not end its session, ends all processes with
-  /// exit code 75; else MPI ends when they exit, with one code (mpi_exit).
+  /// Ends MPI, if this session has begun it, when all processes end their sessions. After an error
+  /// in any process, waits up to three seconds for them: if one does not end its session, ends all
+  /// processes with exit code 75; otherwise MPI ends when they exit, with one code (mpi_exit).
   ~mpi_session() {
     int ended = 0;
     MPI_Finalized(&ended);
@@ -83,11 +84,12 @@ class mpi_session : public process_group {
     // mpi_abort() does not return, so a handler in main cannot print the reason.
     if (has_failed_ && !farewell_.all_leave(comm_, [this] { return letters_.have_arrived(); }))
       mpi_abort(reason_, exit_again);
-    numbers_.free();  // all processes are here
+    numbers_.free();  // all processes have reached this point
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_ && !(has_failed_ && mpi_exit::keep(!has_heard_))) mpi_finalize();
     farewell_.let_others_print();
-    // MPI goes on, and may still write what a gather() was to receive that has failed.
+    // The program continues to use MPI, which may still write to the memory of a gather() that has
+    // failed.
     static std::vector<std::vector<std::byte>> kept;
     if (!is_owner_ && has_failed_) kept.push_back(gathered_.take());
   }
@@ -107,7 +109,8 @@ class mpi_session : public process_group {
     require_running();
     const int count = gathered_pieces::length(bytes);
     const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::gather);
-    // Memory of its own, because MPI may still write when a failure has ended the caller.
+    // Not the caller's memory, because MPI may still write to it after a failure has unwound the
+    // caller.
     gathered_.begin(mine, bytes, size_);
     now_.begin();
     require(MPI_Iallgather(gathered_.own(), count, MPI_BYTE, gathered_.all(), count, MPI_BYTE,
@@ -134,7 +137,7 @@ class mpi_session : public process_group {
     patiences_ = patiences;
     int from = MPI_ANY_SOURCE;
     std::size_t bytes = 0;
-    // A piece below the largest one ends the letter.
+    // A piece that is shorter than the largest one ends the letter.
     for (std::size_t at = 0; at == 0 || bytes == mpi_letters::largest_piece; at += bytes) {
       for (waits_ = 0;; wait_awhile()) {
         require(letters_.probe(comm_, from, sender_, bytes));
@@ -145,7 +148,7 @@ class mpi_session : public process_group {
       patiences_ = 1;
       to.resize(at + bytes);
       const message piece{from, to.data() + at, bytes};
-      // exchange() has no messages without bytes, but the last piece of a letter may have none.
+      // Messages of exchange() are never empty, but the last piece of a letter may be.
       if (bytes == 0) {
         require(MPI_Recv(nullptr, 0, MPI_BYTE, from, mpi_letters::tag, comm_, MPI_STATUS_IGNORE));
         break;
@@ -159,7 +162,8 @@ class mpi_session : public process_group {
 
   LAMINA_COLD int share_number() override {
     require_running();
-    // MPI makes the number in calls that hear no failure, so all meet before.
+    // MPI creates the counter in collective calls that cannot report a failure, so all ranks meet
+    // first.
     gather(nullptr, 0, nullptr);
     numbers_.add(comm_);
     return numbers_.size() - 1;
@@ -168,8 +172,8 @@ class mpi_session : public process_group {
     require_running();
     static constexpr int first[] = {0};
     const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::number);
-    awaited_ = first;  // rank 0 has the number
-    // Members, because MPI may still write when a failure has ended the caller.
+    awaited_ = first;  // rank 0 owns the counter
+    // Members, because MPI may still write to them after a failure has unwound the caller.
     added_[0] = more;
     require(numbers_.add_to(index, added_[0], added_[1], now_));
     finish_now();
@@ -189,7 +193,7 @@ class mpi_session : public process_group {
   }
   bool poll(int number) override {
     const std::lock_guard lock(started_mutex_);
-    // After a failure, the requests are no more.
+    // After a failure, the requests do not exist any more.
     if (has_failed_ || !is_done(started_[static_cast<std::size_t>(number)])) return false;
     waits_ = 0;
     return true;
@@ -220,7 +224,7 @@ class mpi_session : public process_group {
 
  private:
   using clock = mpi_farewell::clock;
-  static constexpr int tag_data = 1, tag_channel = 4;  // 2 and 3 are those of mpi_farewell
+  static constexpr int tag_data = 1, tag_channel = 4;  // 2 and 3 belong to mpi_farewell
   static constexpr int exit_again = 75;                // EX_TEMPFAIL: another try may succeed
   using requests = mpi_requests;
 
@@ -231,7 +235,7 @@ class mpi_session : public process_group {
         is_owner_(is_owner) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    // Open MPI takes this one for nonblocking gathers, whatever their communicator.
+    // Open MPI uses this handler for nonblocking gathers, whatever their communicator.
     if (is_owner_) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
@@ -253,8 +257,8 @@ class mpi_session : public process_group {
           "before");
   }
 
-  /// Waits until the exchange that its caller waits for is done. Throws if another rank fails or
-  /// sends nothing for too long.
+  /// Waits until the current exchange of the caller is done. Throws if another rank fails or sends
+  /// nothing for too long.
   void finish_now() {
     waits_ = 0;
     while (!is_done(now_)) wait_awhile();
@@ -277,7 +281,7 @@ class mpi_session : public process_group {
     cancel();
     throw error(reason_);
   }
-  /// Calls f(request, peer) for each request that is not done; the peer is -1 if it sends.
+  /// Calls f(request, peer) for each request that is not done; the peer of a send is -1.
   template <class F>
   void each_open(F&& f) {
     const auto in = [&](requests& of) {
@@ -287,10 +291,10 @@ class mpi_session : public process_group {
     in(now_);
     for (requests& of : started_) in(of);
   }
-  /// Ends all exchanges, because the caller frees their memory after an error. A message that is
-  /// half received cannot be cancelled, nor one that is half sent: this process waits for their
-  /// ends. Other ranks that do the same wait for this one, so it receives what they send. If one
-  /// does nothing for three seconds, ends all processes.
+  /// Ends all exchanges after an error, because the caller will free their memory. A message that
+  /// is partly received or sent cannot be cancelled, so this process waits for its end. Other ranks
+  /// that do the same wait for this one, so it also receives what they send. If a rank makes no
+  /// progress for three seconds, ends all processes.
   LAMINA_COLD void cancel() noexcept {
     const std::lock_guard lock(started_mutex_);
     if (!now_.is_of_caller) now_.is_open = false;
@@ -311,7 +315,8 @@ class mpi_session : public process_group {
     now_.is_open = false;
     for (requests& of : started_) of.is_open = false;
   }
-  /// Ends all processes with the reason, or with the error whose handler this process is in.
+  /// Ends all processes with the reason, or with the message of the exception that is being
+  /// handled.
   [[noreturn]] LAMINA_COLD void end_caught() noexcept {
     try {
       if (reason_.empty() && std::current_exception()) throw;
@@ -325,7 +330,7 @@ class mpi_session : public process_group {
                   : reason_,
               exit_again);
   }
-  /// The ranks that this one waits for, none of them twice; none if it waits for all.
+  /// Returns the ranks that this one waits for, without duplicates; empty if it waits for all.
   LAMINA_COLD std::vector<int> awaited_ranks() {
     std::vector<int> all;
     const auto add = [&](int peer) {
@@ -342,7 +347,7 @@ class mpi_session : public process_group {
     if (left.empty()) return;
     const std::string why = roll_call_.text_of_leave(left, awaited_ranks(), hosts_, rank_);
     if (why.empty()) return;
-    hear_failure();  // it may have told this before it left
+    hear_failure();  // it may have reported a failure before it left
     stop(why);
   }
   /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
@@ -351,7 +356,7 @@ class mpi_session : public process_group {
     stop(roll_call_.text_of_silence(
         comm_, farewell_, [this] { hear_failure(); }, awaited_ranks(), hosts_, rank_, seconds));
   }
-  /// Tells all ranks why the training ends, and throws it.
+  /// Tells all ranks why the training ends, and throws the reason.
   [[noreturn]] LAMINA_COLD void stop(const std::string& why) {
     reason_ = why;
     fail(reason_);
@@ -359,8 +364,8 @@ class mpi_session : public process_group {
     throw error(reason_);
   }
 
-  /// Waits until all letters have arrived; before it ends MPI, also until all ranks are here,
-  /// because MPI_Finalize would not hear that one of them fails.
+  /// Waits until all letters have arrived. If this session ends MPI, also waits until all ranks are
+  /// here, because MPI_Finalize would not notice that a rank fails.
   LAMINA_COLD void end_letters() {
     try {
       for (waits_ = 0; !letters_.have_arrived() || !roll_call_.have_arrived(); wait_awhile()) {
@@ -378,22 +383,22 @@ class mpi_session : public process_group {
 
   session_options options_;
   int unwinding_;  // std::uncaught_exceptions() when this session began
-  bool is_owner_;  // it has begun MPI
+  bool is_owner_;  // whether it has begun MPI
   std::atomic<bool> has_failed_ = false;
-  bool has_heard_ = false;  // of the failure of another rank
+  bool has_heard_ = false;  // whether another rank has reported a failure
   MPI_Comm comm_ = MPI_COMM_NULL;
   mpi_hosts hosts_;
-  requests now_;                          // the exchange that a caller waits for
-  std::vector<requests> started_;         // those that go on while it computes
-  std::mutex started_mutex_;              // of started_, which a communication thread uses too
-  std::atomic<std::uint64_t> waits_ = 0;  // since something was done
+  requests now_;                          // the exchange that the caller waits for
+  std::vector<requests> started_;         // exchanges that run while the caller computes
+  std::mutex started_mutex_;              // protects started_ from the communication thread
+  std::atomic<std::uint64_t> waits_ = 0;  // the number of waits since the last progress
   clock::time_point waits_since_{};
   gathered_pieces gathered_;
   mpi_letters letters_;
   mpi_numbers numbers_;
   std::int64_t added_[2] = {};
-  int sender_ = -1;  // of the letter that receive() takes; a member, as awaited_ may refer to it
-  std::span<const int> awaited_;  // whose letters receive() waits for, and how long
+  int sender_ = -1;  // sender of receive()'s letter; a member, as awaited_ may refer to it
+  std::span<const int> awaited_;  // ranks whose letters receive() waits for, and how long
   int patiences_ = 1;
   mpi_farewell farewell_;
   mpi_roll_call roll_call_;

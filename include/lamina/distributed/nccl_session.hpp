@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-// A test may have included a substitute for these headers before.
+// A test may already have included a substitute for these headers.
 #if !defined(NCCL_MAJOR)
 #include <nccl.h>
 #if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
@@ -32,7 +32,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// Sums over the devices of processes by NCCL, on the stream of this process's device. NCCL chooses
 /// the order of the sum, so the last digits may depend on the number and kind of devices. end()
 /// returns when the device has the sums. If another process fails, or does not take part within the
-/// patience of the group, it gives up the connection and throws the group's error.
+/// patience of the group, end() aborts the communicator and throws the group's error.
 class nccl_sums final : public device_sums {
  public:
   LAMINA_COLD nccl_sums(process_group& group, int device, cudaStream_t stream)
@@ -43,14 +43,14 @@ class nccl_sums final : public device_sums {
     group.gather(&id, sizeof id, ids.data());
     engine::cuda::check_call(cudaSetDevice(device), "cudaSetDevice");
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;  // a call that waits for other processes would never return
+    config.blocking = 0;  // a blocking call that waits for other processes might never return
     require(ncclCommInitRankConfig(&comm_, group.size(), ids[0], group.rank(), &config),
             "ncclCommInitRankConfig");
     wait("ncclCommInitRankConfig");
   }
   nccl_sums(const nccl_sums&) = delete;
   nccl_sums& operator=(const nccl_sums&) = delete;
-  /// Ends the connection without a wait for other processes, because one may have failed.
+  /// Aborts the communicator without waiting for other processes, because one may have failed.
   ~nccl_sums() override { give_up(); }
 
   void begin() override { require(ncclGroupStart(), "ncclGroupStart"); }
@@ -63,7 +63,7 @@ class nccl_sums final : public device_sums {
   }
   void add_up(float* data, std::size_t count, float weight) override {
     if (count == 0) return;
-    // 0 times NaN is NaN.
+    // A multiplication by 0 would keep NaN.
     if (weight == 0)
       engine::cuda::check_call(cudaMemsetAsync(data, 0, count * sizeof(float), stream_),
                                "cudaMemsetAsync");
@@ -87,7 +87,8 @@ class nccl_sums final : public device_sums {
   /// Waits until the calls of all processes are done.
   void wait(const char* call) {
     try {
-      // By a word of each, the group names a process that does not come here.
+      // The processes exchange one byte first, so that the group can name a process that is
+      // missing.
       std::vector<process_group::message> sends, receives;
       for (int r = 0; r < group_.size(); ++r) {
         if (r == group_.rank()) continue;
@@ -108,7 +109,7 @@ class nccl_sums final : public device_sums {
     if (state == ncclInProgress) return false;
     const cudaError_t found = cudaStreamQuery(stream_);
     if (found == cudaErrorNotReady)
-      cudaGetLastError();  // else a later launch would report it
+      cudaGetLastError();  // clears the error, which a later launch would report
     else
       engine::cuda::check_call(found, "cudaStreamQuery");
     return found == cudaSuccess;
@@ -119,13 +120,13 @@ class nccl_sums final : public device_sums {
 
   process_group& group_;
   cudaStream_t stream_;
-  std::vector<char> words_;  // by rank
+  std::vector<char> words_;  // the byte of each rank
   ncclComm_t comm_ = nullptr;
-  std::vector<ncclRedOp_t> weighted_;  // of the calls since begin()
+  std::vector<ncclRedOp_t> weighted_;  // operations of the calls since begin()
 };
 
 #if defined(LAMINA_HAS_MPI)
-/// A session for training on CUDA devices, one for each process:
+/// A session for training on CUDA devices, with one device per process:
 ///
 ///   lamina::distributed::nccl_session world{argc, argv};
 ///   adam.train(model, reader, {.world = &world, .place = lamina::cuda::place{local_device}});

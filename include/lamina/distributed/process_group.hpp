@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/process_group.hpp - processes that exchange bytes.
+// lamina/distributed/process_group.hpp - an interface to processes that exchange bytes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,23 +22,23 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A world whose processes exchange bytes. All of them must call gather() equally often and in the
-/// same order, and two that exchange() messages must do so too. These functions throw
+/// A world whose processes exchange bytes. All processes must call gather() equally often and in
+/// the same order, and so must two processes that exchange() messages. These functions throw
 /// lamina::error if another rank has failed, with that rank's message, or if it sends nothing for
 /// too long.
 class process_group : public world {
  public:
-  /// Bytes to or from another rank.
+  /// A range of bytes that is sent to or received from another rank.
   struct message {
     int peer;
     void* data;
     std::size_t bytes;
   };
 
-  /// The name of the host of a rank.
+  /// Returns the name of a rank's host.
   virtual std::string host(int /*rank*/) const { return "localhost"; }
   /// Collects `bytes` bytes of each rank, in the order of the ranks: bytes [r * bytes, (r + 1) *
-  /// bytes) of `all` are those of rank r. `mine` may lie within `all`.
+  /// bytes) of `all` come from rank r. `mine` may lie within `all`.
   void gather(const void* mine, std::size_t bytes, void* all) override = 0;
   LAMINA_COLD std::int64_t add_up(std::int64_t mine) override {
     if (is_parameter_server())
@@ -67,53 +67,54 @@ class process_group : public world {
   void reduce(const engine::reduction_call& call, void* array, const bool* takes_part) override {
     array_reduction<process_group>(*this, call).run(array, takes_part, reduced_);
   }
-  /// Sends and receives; returns when all is done. Between two ranks, messages arrive in the order
-  /// in which they were sent, and have the sizes that the receiver expects.
+  /// Sends and receives; returns when all messages are done. Between two ranks, messages arrive in
+  /// the order in which they were sent, and must have the sizes that the receiver expects.
   virtual void exchange(std::span<const message> sends, std::span<const message> receives) = 0;
-  /// Sends a letter and returns at once. The group keeps it until it has arrived.
+  /// Sends a letter and returns at once. The group keeps the letter until it has arrived.
   virtual void post(int to, std::shared_ptr<const letter> what) = 0;
   /// Waits for a letter of any rank, stores it in `to`, and returns the rank. Between two ranks,
-  /// letters arrive in the order in which they were sent. `awaited` are the ranks that an error
-  /// names if no letter comes for `patiences` times as long as other messages may take.
+  /// letters arrive in the order in which they were sent. If no letter comes within `patiences`
+  /// times the patience of other messages, the error names the ranks `awaited`.
   virtual int receive(letter& to, std::span<const int> awaited, int patiences = 1) = 0;
 
-  /// Makes a number that all ranks share, 0 at first, and returns its index. All ranks must call
+  /// Makes a counter that all ranks share, initially 0, and returns its index. All ranks must call
   /// it.
   virtual int share_number() = 0;
-  /// Adds to a shared number, and returns what it was before. A rank may call it at any time; no
-  /// two calls return the same if all add 1.
+  /// Adds to a shared counter, and returns its previous value. A rank may call it at any time; no
+  /// two calls return the same value if all of them add 1.
   virtual std::int64_t add_to_number(int index, std::int64_t more) = 0;
 
   const process_roles& roles() const { return roles_; }
-  /// The role of this process.
+  /// Returns the role of this process.
   process_role role() const { return roles_.of(rank_); }
   bool is_parameter_server() const { return role() == process_role::parameter_server; }
   int trainers() const final { return roles_.trainers; }
   int parameter_servers() const { return roles_.parameter_servers; }
 
-  /// Starts to send and to receive, and returns the number of this exchange; the caller computes
-  /// on. The memory of the messages must stay until poll() returns true or drop() returns. On each
-  /// of the `channels` channels, all ranks must start their exchanges in the same order; the
-  /// channels do not wait for each other, nor for exchange() and gather().
+  /// Starts to send and to receive, and returns the number of this exchange, while the caller
+  /// continues to compute. The memory of the messages must stay until poll() returns true or drop()
+  /// returns. On each of the `channels` channels, all ranks must start their exchanges in the same
+  /// order; the channels do not wait for each other, nor for exchange() and gather().
   virtual int start(int channel, std::span<const message> sends,
                     std::span<const message> receives) = 0;
   static constexpr int channels = 3;
-  /// Whether parameter servers serve a trainer of this process. They serve one at a time.
+  /// Whether parameter servers serve a trainer of this process. They serve only one at a time.
   bool is_served = false;
-  /// Whether exchange `number` is done. It takes part in the transport of all exchanges, so a
-  /// process that computes must call it now and then. Once it has returned true, the number is that
-  /// of a later exchange.
+  /// Tells whether exchange `number` is done. It also advances all other exchanges, so a process
+  /// that computes must call it now and then. Once it has returned true, the number may be reused
+  /// by a later exchange.
   virtual bool poll(int number) = 0;
-  /// Called between polls by a process that has nothing else to do. Throws as exchange() does.
+  /// Waits a moment; an idle process calls it between polls. Throws as exchange() does.
   virtual void wait_awhile() = 0;
-  /// Gives up all exchanges that were started. Returns when their memory is not written any more.
+  /// Abandons all exchanges that were started. Returns when nothing writes to their memory any
+  /// more.
   virtual void drop() noexcept = 0;
 
-  /// The size of a bucket of gradients in bytes; 0: processes exchange gradients when all are
-  /// there.
+  /// Returns the size of a bucket of gradients in bytes; 0: processes exchange gradients only when
+  /// all are computed.
   std::size_t bucket_bytes() const { return bucket_bytes_; }
-  /// Whether a thread of its own may call start() and poll() while another one calls other
-  /// functions.
+  /// Tells whether a communication thread may call start() and poll() while another thread calls
+  /// other functions.
   bool has_communication_thread() const { return has_communication_thread_; }
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/release_pages.hpp - gives memory back to the system while its addresses stay.
+// lamina/distributed/release_pages.hpp - returns memory to the system and keeps its addresses.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Gives back the memory of the whole pages within [first, end), whose contents are lost. They can
-/// be read and written afterwards. Does nothing where the system cannot do this.
+/// Returns the memory of the whole pages within [first, end) to the system; their contents are
+/// lost. The pages can still be read and written afterwards. Does nothing on systems without such a
+/// call.
 inline void release_pages([[maybe_unused]] float* first, [[maybe_unused]] float* end) noexcept {
 #if defined(__linux__)
   const std::uintptr_t page = row_mapping::page();

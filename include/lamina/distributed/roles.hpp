@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/roles.hpp - which processes of a session train, and which hold parameters.
+// lamina/distributed/roles.hpp - tells which processes train, and which hold parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,8 +30,8 @@ struct process_roles {
   }
 };
 
-/// The roles of `processes` processes. Throws lamina::error if the options do not fit this number,
-/// the variable LAMINA_PARAMETER_SERVERS, or each other.
+/// Returns the roles of `processes` processes. Throws lamina::error if the options do not fit this
+/// number, the variable LAMINA_PARAMETER_SERVERS, or each other.
 LAMINA_COLD inline process_roles roles_of(const session_options& options, int processes) {
   int told = -1;
   if (const char* const letters = std::getenv("LAMINA_PARAMETER_SERVERS"); letters != nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/row_mapping.hpp - memory for large tables of which a process has some rows.
+// lamina/distributed/row_mapping.hpp - sparse memory for a process's rows of large tables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,11 +23,12 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Zeroed memory whose pages take no place until they are written.
+/// Memory that reads as zero and uses no physical pages until it is written.
 class row_mapping {
  public:
   row_mapping() = default;
-  /// `what` is the name in errors. Throws lamina::error if the system gives no addresses.
+  /// `what` is the name of the table in errors. Throws lamina::error if the system has no address
+  /// space left.
   LAMINA_COLD row_mapping(std::size_t bytes, const std::string& what) : size_(bytes) {
 #if LAMINA_HAS_MMAP
     void* const found = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -36,7 +37,7 @@ class row_mapping {
                          << bytes << " bytes, found none: " << reason_of(errno));
     data_ = static_cast<std::byte*>(found);
 #if defined(MADV_NOHUGEPAGE)
-    // A huge page would make room for the rows of others beside one that is fetched.
+    // With huge pages, one fetched row would occupy memory for many rows of other processes.
     (void)::madvise(data_, bytes, MADV_NOHUGEPAGE);
 #endif
 #else
@@ -71,14 +72,14 @@ class row_mapping {
 #endif
   }
 
-  /// Says that bytes [first, end) will all be in use, so that huge pages waste nothing.
+  /// Announces that all bytes of [first, end) will be used, so that huge pages waste no memory.
   LAMINA_COLD void fill([[maybe_unused]] std::size_t first, [[maybe_unused]] std::size_t end) {
 #if defined(MADV_HUGEPAGE)
     const auto [a, b] = pages_within(first, end);
     if (b > a) (void)::madvise(data_ + a, b - a, MADV_HUGEPAGE);
 #endif
   }
-  /// Gives back the whole pages within bytes [first, end), which are zero afterwards.
+  /// Returns the whole pages within bytes [first, end) to the system; they read as zero afterwards.
   void release(std::size_t first, std::size_t end) {
 #if LAMINA_HAS_MMAP
     const auto [a, b] = pages_within(first, end);

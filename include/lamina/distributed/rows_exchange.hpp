@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/rows_exchange.hpp - sums gradients of selected rows over processes.
+// lamina/distributed/rows_exchange.hpp - sums sparse gradients over processes, in each process.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,9 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Collects the rows of all parts of a mini-batch from all processes and adds them up in the order
-/// of the parts, with their weights: the bits are those of one process with all parts. A process
-/// sends only the rows that its parts have used.
+/// Collects the rows of all parts of a mini-batch from all processes and sums them in the order of
+/// the parts, with their weights. The result has the same bits as one process with all parts. A
+/// process sends only the rows that its parts have used.
 template <class T>
 class rows_exchange {
  public:
@@ -25,7 +25,7 @@ class rows_exchange {
   explicit rows_exchange(process_group& w) : world_(w) {}
 
   /// `mine` has the rows of this rank's parts, for one parameter with `columns` columns. `weight`
-  /// has the weight of each part, of all ranks. Replaces the rows of mine[0] by the sum.
+  /// has the weight of each part of all ranks. Replaces the rows of mine[0] by the sum.
   LAMINA_COLD void join(const std::vector<rows_type*>& mine, int columns,
                         const std::vector<T>& weight) {
     const std::size_t local = mine.size(), all = weight.size();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/rows_owner.hpp - sums gradients of selected rows in the processes that own the
-// rows.
+// lamina/distributed/rows_owner.hpp - sums sparse gradients in the processes that own the rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,9 +15,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Sends the rows of all parts of a mini-batch to their owners, which add them up in the order of
-/// the parts, with their weights: the bits are those of rows_exchange. A row is sent to one process
-/// only, once for each part that has used it.
+/// Sends the rows of all parts of a mini-batch to their owners, which sum them in the order of the
+/// parts, with their weights. The result has the same bits as rows_exchange. A row is sent only to
+/// its owner, once for each part that has used it.
 template <class T>
 class rows_owner {
  public:
@@ -26,15 +25,15 @@ class rows_owner {
 
   explicit rows_owner(process_group& w) : world_(w) {}
 
-  /// `mine` has the rows of this rank's parts for one table; `weight` the weight of each part, of
-  /// all ranks. Replaces the rows of mine[0] by the sums of the rows that this rank owns.
+  /// `mine` has the rows of this rank's parts for one table; `weight` has the weight of each part
+  /// of all ranks. Replaces the rows of mine[0] by the sums of the rows that this rank owns.
   LAMINA_COLD void join(const std::vector<rows_type*>& mine, const sharded_table& table,
                         const std::vector<T>& weight) {
     const std::size_t local = mine.size(), ranks = static_cast<std::size_t>(world_.size());
     const std::size_t me = static_cast<std::size_t>(world_.rank());
     const std::size_t wide = static_cast<std::size_t>(table.table().columns);
     const std::size_t row_bytes = sizeof(int) + wide * sizeof(T);
-    // Number of rows by rank, its part, and owner.
+    // The number of rows, by rank, part of that rank, and owner.
     std::vector<int> count(local * ranks), counts(ranks * local * ranks);
     for (std::size_t t = 0; t < local; ++t)
       for (int i = 0; i < mine[t]->size(); ++i)

@@ -15,8 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The processes of this program: an mpi_session; a compiled_session where its code is compiled
-/// apart; a single_session where the program is compiled without LAMINA_HAS_MPI.
+/// The processes of this program: an mpi_session; a compiled_session if LAMINA_COMPILED is defined;
+/// a single_session if the program is compiled without LAMINA_HAS_MPI.
 #if defined(LAMINA_HAS_MPI) && defined(LAMINA_COMPILED)
 using session = compiled_session;
 #elif defined(LAMINA_HAS_MPI)

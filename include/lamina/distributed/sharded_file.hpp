@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/sharded_file.hpp - files of models whose tables several processes divide.
+// lamina/distributed/sharded_file.hpp - reads and writes models with divided tables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,14 +23,15 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Writes and reads files of write_tensor_file() in which some arrays are divided among processes.
-/// Rank 0 writes the file, and the others send it their rows in pieces. Each process reads its own
-/// rows from the file.
+/// Writes and reads files of write_tensor_file() in which some arrays are divided over processes.
+/// Rank 0 writes the file, and the other ranks send it their rows in pieces. Each process reads its
+/// own rows from the file.
 class sharded_file {
  public:
   sharded_file(process_group& group, const std::vector<sharded_table>& tables)
       : sharded_file(group, tables, group) {}
-  /// With `writers`, the first ranks of the group: these call write() and all others send_rows().
+  /// `writers` are the first ranks of the group: these call write(), and all others call
+  /// send_rows().
   sharded_file(process_group& group, const std::vector<sharded_table>& tables,
                process_group& writers)
       : group_(group), tables_(tables), writers_(writers) {}
@@ -53,12 +54,12 @@ class sharded_file {
                             "has failed");
   }
 
-  /// Sends rank 0, which writes, the rows of this process in an array.
+  /// Sends the rows of an array that this process owns to rank 0, which writes them.
   LAMINA_COLD void send_rows(const divided_array& a) {
     bring(a, [](const std::byte*, std::size_t) {});
   }
 
-  /// Reads and verifies a file; entries with the names of arrays get no bytes.
+  /// Reads and verifies a file, but loads no data of the entries that `arrays` names.
   LAMINA_COLD static std::vector<tensor_entry> read(const std::string& path,
                                                     const std::vector<divided_array>& arrays) {
     binary_reader from(path);
@@ -99,7 +100,7 @@ class sharded_file {
 
  private:
   static constexpr std::size_t piece = std::size_t{1} << 20;
-  /// Rows of a piece: so many that it ends with a stripe of the checksum.
+  /// Returns the number of rows per piece; it makes a piece end at a stripe of the checksum.
   static int rows_of_piece(const sharded_table& table) {
     constexpr std::size_t stripe = checksum::stripe;
     return static_cast<int>((std::max)(stripe, piece / table.row_bytes() / stripe * stripe));
@@ -121,7 +122,7 @@ class sharded_file {
     }
   }
 
-  /// Writes the file in rank 0. An error does not end it, because the others send their rows.
+  /// Writes the file in rank 0. After an error it still receives the rows that the others send.
   LAMINA_COLD void write_all(const std::string& path, const std::vector<tensor_entry>& entries,
                              const std::vector<divided_array>& arrays,
                              std::exception_ptr& failure) {
@@ -174,8 +175,8 @@ class sharded_file {
     });
   }
 
-  /// Brings an array to rank 0 in pieces, in the order of the rows; there, `f(bytes, count)` takes
-  /// each. All processes call it.
+  /// Sends an array to rank 0 in pieces, in the order of the rows; there, `f(bytes, count)`
+  /// consumes each piece. All processes call it.
   template <class F>
   void bring(const divided_array& a, F&& f) {
     const sharded_table& table = tables_[static_cast<std::size_t>(a.table)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/sharded_table.hpp - which process owns a row of a table, and where it lies in
-// memory.
+// lamina/distributed/sharded_table.hpp - tells which process owns a row of a table, and where the
+// row is in memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,17 +18,17 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The division of a table of R ranks: rank r owns rows [rows * r / R, rows * (r + 1) / R). If the
-/// first ranks own nothing, R and r are counted without them. In memory the table has the layout of
-/// parameters, panels of columns, so a row lies in several places.
+/// Divides a table over R ranks: rank r owns rows [rows * r / R, rows * (r + 1) / R). If the first
+/// ranks own nothing, R and r are counted without them. In memory the table has the layout of
+/// parameters, panels of columns, so a row consists of several slices.
 class sharded_table {
  public:
-  /// The part of each row that lies in one panel. All numbers are bytes.
+  /// The part of each row that lies in one panel. All numbers are in bytes.
   struct slice {
-    std::size_t begin;   // of row 0
-    std::size_t step;    // from row to row
-    std::size_t column;  // in a row without padding
-    std::size_t bytes;   // without padding
+    std::size_t begin;   // the offset of row 0
+    std::size_t step;    // the stride between rows
+    std::size_t column;  // the offset in a row without padding
+    std::size_t bytes;   // the size without padding
   };
 
   /// Ranks below `first_owner` own no rows.
@@ -45,7 +45,7 @@ class sharded_table {
   std::size_t row_bytes() const {
     return static_cast<std::size_t>(of_.columns) * static_cast<std::size_t>(size_of(of_.type));
   }
-  /// The bytes of the whole table in memory, padding included.
+  /// Returns the size in bytes of the whole table in memory, with padding.
   std::size_t memory_bytes() const {
     return static_cast<std::size_t>(of_.rows) * static_cast<std::size_t>(padded(of_.columns)) *
            static_cast<std::size_t>(size_of(of_.type));
@@ -61,7 +61,8 @@ class sharded_table {
            static_cast<int>(((static_cast<std::int64_t>(row) + 1) * owners_ - 1) / of_.rows);
   }
 
-  /// Copies a row between memory in the layout of the table and elements one after the other.
+  /// Copies a row from the memory layout of the table to contiguous elements; copy_in() copies it
+  /// back.
   void copy_out(const std::byte* memory, int row, std::byte* to) const {
     for (const slice& s : slices_)
       std::memcpy(to + s.column, memory + s.begin + static_cast<std::size_t>(row) * s.step,

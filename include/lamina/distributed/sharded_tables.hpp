@@ -67,7 +67,7 @@ class sharded_states final : public divided_states {
 /// The divided tables of the models of a process_group, which must outlive them.
 class sharded_tables : public divided_tables {
  public:
-  /// All processes must make it. Ranks below `first_owner` own no rows. Throws lamina::error if
+  /// All processes must call it. Ranks below `first_owner` own no rows. Throws lamina::error if
   /// tables or seeds of the processes differ.
   LAMINA_COLD sharded_tables(process_group& group, std::vector<divided_table> tables,
                              std::uint64_t seed, int first_owner = 0)
@@ -98,7 +98,7 @@ class sharded_tables : public divided_tables {
     begin_fetch(of, count);
     const std::size_t tables = tables_.size(), ranks = static_cast<std::size_t>(ranks_);
     const std::size_t me = static_cast<std::size_t>(rank_);
-    // By rank: the purpose; by table and owner, the number of rows.
+    // Layout by rank: the purpose, then the number of rows by table and owner.
     const std::size_t words = 1 + tables * ranks;
     std::vector<int> mine(words), all(words * ranks);
     mine[0] = static_cast<int>(why);
@@ -116,7 +116,7 @@ class sharded_tables : public divided_tables {
       return static_cast<std::size_t>(all[from * words + 1 + t * ranks + owner]);
     };
 
-    // The numbers of the rows, to their owners.
+    // Sends the numbers of the rows to their owners.
     std::vector<process_group::message> sends, receives;
     asked_.resize(ranks);
     for (std::size_t r = 0; r < ranks; ++r) {
@@ -134,7 +134,7 @@ class sharded_tables : public divided_tables {
         sends.push_back({static_cast<int>(r), asking_[r].data(), asking_[r].size() * sizeof(int)});
     group_.exchange(sends, receives);
 
-    // The rows, from their owners.
+    // Receives the rows from their owners.
     sends.clear(), receives.clear();
     sent_.resize(ranks), received_.resize(ranks);
     for (std::size_t r = 0; r < ranks; ++r) {
@@ -207,20 +207,22 @@ class sharded_tables : public divided_tables {
   std::byte* bytes(int table) const { return memory_[static_cast<std::size_t>(table)].data(); }
   process_group& group() const { return group_; }
 
-  /// Begins a fetch: finds the rows of others that the look-ups read, by table, each once, sorted.
+  /// Begins a fetch: finds the rows of other ranks that the look-ups read, by table, each once,
+  /// sorted.
   const std::vector<std::vector<int>>& begin_fetch(const looked_up_ids* of, std::size_t count) {
     release_rows();
     collect(of, count);
     return wanted_;
   }
-  /// Ends a fetch: the wanted rows are in memory.
+  /// Ends a fetch after the wanted rows have been copied to memory.
   void note_touched() {
     for (std::size_t t = 0; t < tables_.size(); ++t)
       touched_bytes_ += wanted_[t].size() * sharded_[t].slices().size() * row_mapping::page();
   }
 
  private:
-  /// Rows of others stay in memory until their pages have this size, or a part of the own rows.
+  /// Rows of other ranks stay in memory until their pages exceed `least_kept` bytes and the
+  /// fraction 1 / `part_kept` of the own rows.
   static constexpr std::size_t least_kept = std::size_t{1} << 20, part_kept = 128;
 
   static const char* name_of_purpose(int why) {
@@ -245,7 +247,7 @@ class sharded_tables : public divided_tables {
                              << all[2 * r + k] << " in rank " << r);
   }
 
-  /// Finds the rows of others that the look-ups read: by table, each once, sorted.
+  /// Finds the rows of other ranks that the look-ups read: by table, each once, sorted.
   void collect(const looked_up_ids* of, std::size_t count) {
     wanted_.resize(tables_.size());
     for (auto& w : wanted_) w.clear();
@@ -265,7 +267,7 @@ class sharded_tables : public divided_tables {
       w.erase(std::unique(w.begin(), w.end()), w.end());
     }
   }
-  /// Gives back the memory of rows of others when it exceeds its limit.
+  /// Returns the memory of rows of other ranks to the system when it exceeds its limit.
   void release_rows() {
     if (touched_bytes_ <= (std::max)(least_kept, own_bytes_ / part_kept)) return;
     touched_bytes_ = 0;
@@ -292,8 +294,8 @@ class sharded_tables : public divided_tables {
   std::vector<sharded_table> sharded_;
   std::vector<row_mapping> memory_;
   std::size_t own_bytes_ = 0;
-  std::size_t touched_bytes_ = 0;                 // of pages that rows of others may have touched
-  std::vector<std::vector<int>> wanted_;          // by table: rows of others, sorted
+  std::size_t touched_bytes_ = 0;                 // size of pages touched by rows of others
+  std::vector<std::vector<int>> wanted_;          // by table: rows of other ranks, sorted
   std::vector<std::vector<int>> asked_, asking_;  // by rank: rows, by table
   std::vector<std::vector<std::byte>> sent_, received_;
 };

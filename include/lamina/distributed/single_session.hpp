@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/single_session.hpp - a session of one process, where there is no MPI.
+// lamina/distributed/single_session.hpp - a session of one process, for programs without MPI.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,12 +25,12 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A session of one process. It takes the place of `mpi_session` in a program that is compiled
-/// without MPI, that is without LAMINA_HAS_MPI, which CMake's lamina_mpi(TARGET) defines.
+/// A session of one process. It replaces `mpi_session` in a program that is compiled without
+/// LAMINA_HAS_MPI, which CMake's lamina_mpi(TARGET) defines.
 class single_session final : public process_group {
  public:
   /// Throws lamina::error if a launcher of MPI has started this process as one of several: without
-  /// MPI each of them would train a model of its own.
+  /// MPI each of them would train a separate model.
   LAMINA_COLD single_session(int&, char**&, const session_options& options = {})
       : process_group(0, 1, options) {
     if (const int n = launched_processes(); n > 1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/task_of_shell.hpp - a program that a user starts in a shell within Slurm.
+// lamina/distributed/task_of_shell.hpp - detects a program started by hand in a shell within Slurm.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,9 +16,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Whether a user has started this process by hand in a shell that is a task of Slurm, as
-/// `srun --pty` and salloc start one: it inherits the variables of that task, and is none itself.
-/// The task, which is another process, then has the user's terminal.
+/// Tells whether a user has started this process by hand in a shell that is a task of Slurm, as
+/// `srun --pty` and salloc start one. Such a process inherits the variables of the task but is not
+/// the task. The task is another process, which owns the user's terminal.
 LAMINA_COLD inline bool is_by_hand_in_task() {
   for (const char* const name : {"LAMINA_ROLE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS"})
     if (std::getenv(name) != nullptr) return false;
@@ -29,7 +29,7 @@ LAMINA_COLD inline bool is_by_hand_in_task() {
   std::ifstream file("/proc/" + std::to_string(number) + "/stat");
   std::string line;
   std::getline(file, line);
-  // "pid (name) state parent group session terminal ...": the name may have any letters.
+  // "pid (name) state parent group session terminal ...": the name may contain any characters.
   const std::size_t end = line.rfind(')');
   if (end == line.npos) return false;
   std::string_view rest = std::string_view(line).substr(end + 1);
@@ -40,8 +40,8 @@ LAMINA_COLD inline bool is_by_hand_in_task() {
   return !rest.empty() && !rest.starts_with("0 ");
 }
 
-/// Removes the variables by which a process that was started by hand in a task of Slurm would be
-/// taken for that task: by MPI, and by launchers that it starts.
+/// Removes the variables by which MPI, and launchers that this process starts, would take it for
+/// the Slurm task of its shell.
 LAMINA_COLD inline void forget_task_of_shell() {
   if (!is_by_hand_in_task()) return;
   std::vector<std::string> names;

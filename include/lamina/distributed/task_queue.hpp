@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/task_queue.hpp - hands out chunks of data to the processes while they train.
+// lamina/distributed/task_queue.hpp - distributes chunks of data to the processes while they train.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,25 +30,25 @@ struct task_queue_options {
   bool shuffles = true;    // false: the order of the list, in each pass
 };
 
-/// The task queue of the master of PaddlePaddle v2, without a process for it. In each pass, a
-/// process takes the next chunk when it has read its last one, so that each chunk is read by one
-/// process, and a fast process reads more of them:
+/// Distributes chunks of data dynamically, like the task queue of the master of PaddlePaddle v2,
+/// but without a master process. In each pass, a process takes the next chunk when it has read its
+/// last one. So each chunk is read by one process, and a fast process reads more chunks:
 ///
 ///   lamina::distributed::task_queue queue{world, files, {.seed = 1}};
 ///   auto samples = lamina::reader::tasks(queue, [](const std::string& file) { ... });
 ///   adam.train(model, samples | lamina::reader::batch(32),
 ///              {.world = &world, .reads_shard = true, .tasks = &queue});
 ///
-/// A checkpoint in the middle of a pass has the finished chunks, those of which updates have used
-/// all samples. A run that continues from it hands out the others, also with another number of
-/// processes. A chunk of which some samples were used is handed out again as a whole.
+/// A checkpoint in the middle of a pass contains the finished chunks: those of which updates have
+/// used all samples. A run that continues from it distributes the others, also over another number
+/// of processes. A chunk of which only some samples were used is distributed again as a whole.
 ///
 /// Only the thread that has made the queue may use it and its readers.
 class task_queue final : public shared_tasks {
  public:
-  /// All ranks must make the queue, with the same chunks and options, and the group must outlive
-  /// it. `chunks` are the names of files, or other names that the readers understand. Throws
-  /// lamina::error for no chunks, or others than in rank 0.
+  /// All ranks must make the queue with the same chunks and options, and the group must outlive it.
+  /// `chunks` are the names of files, or other names that the readers understand. Throws
+  /// lamina::error if there are no chunks, or if they differ from those of rank 0.
   LAMINA_COLD task_queue(process_group& group, std::vector<std::string> chunks,
                          const task_queue_options& options = {})
       : group_(group), chunks_(std::move(chunks)), options_(options) {
@@ -69,7 +69,7 @@ class task_queue final : public shared_tasks {
   task_queue(const task_queue&) = delete;
   task_queue& operator=(const task_queue&) = delete;
 
-  /// The number of chunks, and their names.
+  /// Returns the number of chunks.
   std::size_t size() const { return chunks_.size(); }
   const std::string& chunk(std::size_t number) const { return chunks_[number]; }
   std::uint64_t checksum() const override { return checksum_; }
@@ -110,8 +110,8 @@ class task_queue final : public shared_tasks {
       throw error(text() << "lamina: task_queue: expected mini-batches of the samples of "
                             "reader::tasks alone, which were "
                          << handed_ << " in rank " << group_.rank() << " so far, found " << used_);
-    // Samples may wait in the buffers after the reader, in any order. If none waits, the chunks
-    // that were read to their ends have been used.
+    // Samples may wait in buffers after the reader, in any order. If none waits, updates have used
+    // all chunks that were read to their ends.
     if (used_ < handed_) return;
     for (const std::size_t c : ended_) finished_[c] = '1';
     ended_.clear();
@@ -126,8 +126,8 @@ class task_queue final : public shared_tasks {
     return joined;
   }
 
-  /// For reader::tasks: the number of the next chunk of a pass; size() if none is left. Throws
-  /// lamina::error in a pass that begin() has not begun.
+  /// Returns the number of the next chunk of a pass, for reader::tasks; size() if none is left.
+  /// Throws lamina::error for a pass that begin() has not begun.
   std::size_t take(std::uint64_t pass) {
     require_thread();
     if (!has_begun_ || pass != pass_)
@@ -140,12 +140,12 @@ class task_queue final : public shared_tasks {
     at_end_ = next >= static_cast<std::int64_t>(order_.size());
     return at_end_ ? size() : order_[static_cast<std::size_t>(next)];
   }
-  /// For reader::tasks: counts samples of a chunk. `last`: the chunk has no more.
+  /// Counts samples of a chunk, for reader::tasks. `last`: the chunk has no more samples.
   void hand_out(std::size_t number, std::int64_t samples, bool last) {
     handed_ += samples;
     if (last) ended_.push_back(number);
   }
-  /// For reader::tasks: throws lamina::error because a chunk cannot be read.
+  /// Throws lamina::error because a chunk cannot be read; for reader::tasks.
   [[noreturn]] LAMINA_COLD void fail(std::size_t number, std::string_view why) const {
     throw error(text() << "lamina: task_queue: chunk " << chunk(number) << ": " << why);
   }
@@ -199,13 +199,13 @@ class task_queue final : public shared_tasks {
   task_queue_options options_;
   std::uint64_t checksum_ = 0;
   std::thread::id thread_ = std::this_thread::get_id();
-  int number_ = 0;          // the shared number that counts chunks handed out in all passes
-  std::int64_t first_ = 0;  // the shared number at the beginning of the pass
+  int number_ = 0;          // the shared counter of chunks taken in all passes
+  std::int64_t first_ = 0;  // the value of the counter at the beginning of the pass
   std::uint64_t pass_ = 0;
   bool has_begun_ = false, at_end_ = false;
-  std::vector<std::size_t> order_;      // chunks of the pass
-  std::string finished_;                // known in this process
-  std::vector<std::size_t> ended_;      // chunks of which the last sample was handed out
+  std::vector<std::size_t> order_;      // the chunks of the pass, in order
+  std::string finished_;                // finished chunks, as far as this process knows
+  std::vector<std::size_t> ended_;      // chunks whose last sample was handed out
   std::int64_t handed_ = 0, used_ = 0;  // samples of this process in this pass
 };
 

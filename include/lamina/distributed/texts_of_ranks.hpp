@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/texts_of_ranks.hpp - a text of each process, in all of them.
+// lamina/distributed/texts_of_ranks.hpp - exchanges a text of each process.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The texts of all ranks of a group, in the order of the ranks. All must call it.
+/// Returns the texts of all ranks of a group, in the order of the ranks. All ranks must call it.
 LAMINA_COLD inline std::vector<std::string> texts_of_ranks(process_group& group,
                                                            const std::string& mine) {
   const std::size_t ranks = static_cast<std::size_t>(group.size());

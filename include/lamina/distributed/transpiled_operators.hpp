@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/transpiled_operators.hpp - the operators of a training program in a file, as
-// functions ask that divide it over processes.
+// lamina/distributed/transpiled_operators.hpp - queries the operators of a training program of
+// Fluid and makes new ones.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Questions about the operators of a training program, and the makers of new ones.
+/// Queries of the operators of a training program, and functions that make new ones.
 struct transpiled_operators {
   static constexpr int rpc_role = 4;  // Fluid's OpRole.RPC
 
@@ -88,8 +88,8 @@ struct transpiled_operators {
     for (const slot_message& s : all)
       for (const std::string& name : s.arguments) f(name);
   }
-  /// The gradient that the backward operators compute, from which an update's gradient is made by
-  /// clips and decays.
+  /// Returns the gradient that the backward operators compute, from which clips and decays make the
+  /// gradient of an update.
   static std::string gradient_of(const block_message& block, const operator_message& update) {
     std::set<std::string> wanted{update.input("Grad").front()};
     std::string found;

@@ -50,30 +50,30 @@ class call_context {
         rows_(rows),
         history_(history) {}
 
-  /// The schema of the operator.
+  /// Returns the schema of the operator.
   const operator_schema& schema() const { return *op_.schema; }
   /// Seeds and switches of this run.
   const run_options& options() const { return options_; }
-  /// The index of this operator, which draws random numbers, among the operators of its type.
+  /// Returns the index of this operator among the operators of its type that draw random numbers.
   std::uint64_t ordinal() const { return history_.ordinal; }
-  /// How often this operator was run before in this run. Each call increments the count.
+  /// Returns how often this operator has run before in this run, and increments the count.
   std::uint64_t next_iteration() const { return memory_.iterations[&op_]++; }
-  /// How often this executor has run this operator before, in this run and in others.
+  /// Returns how often this executor has run this operator before, in this run and in others.
   std::int64_t runs_before() const { return history_.runs; }
 
   // -- inputs -----------------------------------------------------------------------------------
 
-  /// How many variables an input slot holds; 0 for a slot that the operator does not have.
+  /// Returns how many variables an input slot holds; 0 for a slot that the operator does not have.
   int count(std::string_view slot) const { return find(slot, true).count; }
   /// Whether an input slot holds a variable.
   bool has(std::string_view slot, int i = 0) const { return input_variable(slot, i) >= 0; }
-  /// The value in an input slot.
+  /// Returns the value in an input slot.
   const tensor& input(std::string_view slot, int i = 0) const {
     const int v = input_variable(slot, i);
     if (v < 0) fail("expected a variable in the input slot " + quoted(slot) + ", found none");
     return value_of(v);
   }
-  /// A floating value in an input slot.
+  /// Returns a floating value in an input slot.
   const array& real(std::string_view slot, int i = 0) const {
     const tensor& t = input(slot, i);
     if (t.type() == dtype::float64 && dtype_of<Real> == dtype::float32)
@@ -83,16 +83,16 @@ class call_context {
            lamina::name_of(t.type()));
     return t.template as<Real>();
   }
-  /// An integer value in an input slot.
+  /// Returns an integer value in an input slot.
   xt::xarray<std::int64_t> integers(std::string_view slot, int i = 0) const {
     return input(slot, i).template cast<std::int64_t>();
   }
-  /// The sequences of an input's rows; without levels if there are none.
+  /// Returns the sequences of an input's rows; without levels if there are none.
   const lamina::lod& lod(std::string_view slot, int i = 0) const {
     (void)input(slot, i);
     return values_[static_cast<std::size_t>(input_variable(slot, i))]->lod();
   }
-  /// The name of the variable in an input slot; "" if the slot is empty.
+  /// Returns the name of the variable in an input slot; "" if the slot is empty.
   std::string input_name(std::string_view slot, int i = 0) const {
     const int v = input_variable(slot, i);
     return v < 0 ? "" : variable_name(program_, v);
@@ -106,28 +106,29 @@ class call_context {
     fail(range_message(program_, input_variable(slot, 0), value, low, high,
                        at / static_cast<std::int64_t>(all.size() / all.shape()[0])));
   }
-  /// The row numbers of a selected_rows in an input slot; null for other inputs.
+  /// Returns the row numbers of a sparse gradient (selected rows) in an input slot; null for other
+  /// inputs.
   const std::set<std::int64_t>* selected_rows(std::string_view slot, int i = 0) const {
     return rows_of_selected(input_variable(slot, i));
   }
 
-  /// The array of tensors in an input slot.
+  /// Returns the array of tensors in an input slot.
   std::vector<lod_tensor>& array_of(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(input_variable(slot, 0))];
   }
 
   // -- outputs ----------------------------------------------------------------------------------
 
-  /// How many variables an output slot holds.
+  /// Returns how many variables an output slot holds.
   int output_count(std::string_view slot) const { return find(slot, false).count; }
   /// Whether the program uses an output.
   bool wants(std::string_view slot, int i = 0) const { return output_variable(slot, i) >= 0; }
-  /// The description of an output that the program uses.
+  /// Returns the description of an output that the program uses.
   const variable_desc& output_desc(std::string_view slot, int i = 0) const {
     return program_.variables[output_variable(slot, i)];
   }
-  /// The shape of an output that does not follow from the inputs. A gradient has the shape of its
-  /// variable; other outputs have the recorded shape.
+  /// Returns the shape of an output that cannot be computed from the inputs. A gradient has the
+  /// shape of its variable; other outputs have the recorded shape.
   tensor_shape output_shape(std::string_view slot, int i = 0) const {
     const variable_desc& v = output_desc(slot, i);
     if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
@@ -139,11 +140,12 @@ class call_context {
     }
     return shape;
   }
-  /// The row numbers of an output of selected rows, for the kernel to fill; null if it is dense.
+  /// Returns the row numbers of an output of selected rows, for the kernel to fill; null if it is
+  /// dense.
   std::set<std::int64_t>* selected_output(std::string_view slot) const {
     return rows_of_selected(output_variable(slot, 0));
   }
-  /// The array of tensors in an output slot.
+  /// Returns the array of tensors in an output slot.
   std::vector<lod_tensor>& array_output(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(output_variable(slot, 0))];
   }
@@ -170,9 +172,9 @@ class call_context {
     const int v = output_variable(slot, i);
     if (v >= 0) made_.emplace_back(v, std::move(sequences));
   }
-  /// Must be called after the kernel. Gives each output its sequences: those of set_lod, or those
-  /// of the first input with the same rows (Fluid: ShareLoD). Throws lamina::error if they
-  /// contradict the row domain.
+  /// Completes the outputs; must be called after the kernel. Sets the sequences of each output:
+  /// those of set_lod, or those of the first input with the same rows (Fluid: ShareLoD). Throws
+  /// lamina::error if they contradict the row domain.
   void finish() {
     for (int s = 0, at = op_.outputs; s < schema().output_count; ++s) {
       const int n = schema().outputs[s].duplicable ? program_.arguments[at++] : 1;
@@ -183,7 +185,8 @@ class call_context {
 
   // -- attributes -------------------------------------------------------------------------------
 
-  /// A real number, a boolean or an integer; `otherwise` if the operator has no such attribute.
+  /// Returns a real number, a boolean or an integer; `otherwise` if the operator has no such
+  /// attribute.
   double attribute(std::string_view name, double otherwise = 0) const {
     const int i = find_attribute(name);
     if (i < 0) return otherwise;
@@ -202,7 +205,7 @@ class call_context {
     return static_cast<int>(attribute(name, otherwise));
   }
   bool flag(std::string_view name) const { return attribute(name) != 0; }
-  /// A text attribute.
+  /// Returns a text attribute.
   std::string text(std::string_view name) const {
     const int i = find_attribute(name);
     if (i < 0) return {};
@@ -210,21 +213,21 @@ class call_context {
     const attribute_value& a = program_.attributes[op_.attributes + i];
     return std::string(program_.characters + a.offset, static_cast<std::size_t>(a.count));
   }
-  /// A list of integers.
+  /// Returns a list of integers.
   std::vector<int> integer_list(std::string_view name) const {
     const int i = find_attribute(name);
     if (i < 0 || op_.attributes < 0) return {};
     const attribute_value& a = program_.attributes[op_.attributes + i];
     return {program_.integers + a.offset, program_.integers + a.offset + a.count};
   }
-  /// A list of reals.
+  /// Returns a list of reals.
   std::vector<float> real_list(std::string_view name) const {
     const int i = find_attribute(name);
     if (i < 0 || op_.attributes < 0) return {};
     const attribute_value& a = program_.attributes[op_.attributes + i];
     return {program_.reals + a.offset, program_.reals + a.offset + a.count};
   }
-  /// An attribute that is a dimension; a negative number counts from the end.
+  /// Returns an attribute that is a dimension; a negative number counts from the end.
   std::size_t axis(std::string_view name, std::size_t rank, int otherwise = 0) const {
     return checked_axis(integer(name, otherwise), rank);
   }
@@ -235,7 +238,7 @@ class call_context {
     return static_cast<std::size_t>(axis < 0 ? axis + n : axis);
   }
 
-  /// Throws lamina::error that names the layer, or the operator where no layer recorded it.
+  /// Throws lamina::error that names the layer, or the operator if no layer recorded it.
   [[noreturn]] void fail(const std::string& what) const {
     throw error("lamina: executor: " + executed_place_of(program_, op_) + ": " + what);
   }
@@ -277,7 +280,7 @@ class call_context {
            ", found none: feed it, or run the startup program first");
     return t;
   }
-  // The first input with the rows of a domain, or -1.
+  // Returns the first input with the rows of a domain, or -1.
   int input_with_rows(int domain) const {
     for (int s = 0, at = op_.inputs; s < schema().input_count; ++s) {
       const int n = schema().inputs[s].duplicable ? program_.arguments[at++] : 1;
@@ -291,7 +294,7 @@ class call_context {
     }
     return -1;
   }
-  // The operand of an assign whose row domain has sequences of the same names, or -1.
+  // Returns the operand of an assign whose row domain has sequences of the same names, or -1.
   int handed_over(int domain) const {
     const int v = program_.arguments[op_.inputs];
     return have_one_type(program_, program_.variables[v].rows, domain) ? v : -1;
@@ -301,7 +304,7 @@ class call_context {
     if (v >= 0) return values_[static_cast<std::size_t>(v)]->shape()[0];
     return rows_.has(domain) ? rows_.rows(domain) : 0;
   }
-  // The variable whose gradient this one is, if that variable has a value; else -1.
+  // Returns the variable whose gradient this one is, if that variable has a value; else -1.
   int of_gradient(int variable) const {
     const int of = program_.variables[variable].of;
     return of >= 0 && values_[static_cast<std::size_t>(of)]->has_value() ? of : -1;
@@ -321,8 +324,8 @@ class call_context {
         int like = input_with_rows(domain);
         if (like < 0 && schema().facts.origin == row_origin::handed_over)
           like = handed_over(domain);
-        // A program from a file does not distinguish rows that an operator made from rows of its
-        // inputs.
+        // A program from a file does not distinguish rows that an operator makes from the rows of
+        // its inputs.
         if (like < 0 && program_.is_read) like = of_gradient(variable);
         sequences =
             like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
@@ -342,7 +345,8 @@ class call_context {
   static bool lies_over(const lamina::lod& sequences, const tensor& value) {
     return !sequences.empty() && value.rank() > 0 && sequences.rows() == value.shape()[0];
   }
-  // The sequences of the first input with the same number of rows (Fluid: ShareLoD), or none.
+  // Returns the sequences of the first input with the same number of rows (Fluid: ShareLoD), or
+  // none.
   const lamina::lod& found_sequences(const tensor& value) const {
     static const lamina::lod none;
     for (int i = op_.inputs, s = 0; s < schema().input_count; ++s)

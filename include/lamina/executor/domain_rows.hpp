@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The number of rows and the sequences of each row domain of a program during one run. Feeds set
 /// the rows of their domains and of the domains above them. Operators set the rows of other domains
-/// when they make values.
+/// when they compute values.
 class domain_rows {
  public:
   explicit domain_rows(const program_view& program)
@@ -48,11 +48,11 @@ class domain_rows {
     }
   }
 
-  /// Forgets all rows, for another mini-batch.
+  /// Resets all rows, for another mini-batch.
   void forget() {
     for (entry& e : known_) e = {};
   }
-  /// Records the rows of a value that an operator made.
+  /// Records the rows of a value that an operator computed.
   void note(int variable, const lod_tensor& value) {
     if (!has_rows_at_run_time(variable)) return;
     entry& e = known_[static_cast<std::size_t>(program_.variables[variable].rows)];

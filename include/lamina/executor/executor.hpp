@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/executor/executor.hpp - the reference interpreter: runs a program one operator after the
-// other, on xtensor arrays, in any precision. It is short and plain because every engine is tested
+// other, on xtensor arrays, in any precision. It is short and simple because every engine is tested
 // against it.
 #pragma once
 
@@ -26,17 +26,16 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
-/// of another precision in the scope are converted. Exceptions are the variables of another type
-/// than the program's own (docs/double.md), which casts and metrics make. If `Real` is the
-/// program's own type, these hold numbers of their recorded type and are returned in it. Fluid:
-/// Executor.
+/// of another precision in the scope are converted. Casts and metrics may make variables of another
+/// type than the program's own (docs/double.md). If `Real` is the program's own type, these
+/// variables keep their recorded type and are returned in it. Fluid: Executor.
 template <class Real>
 class basic_executor {
  public:
-  /// An executor with the kernels of all operators of the library.
+  /// Makes an executor with the kernels of all operators of the library.
   basic_executor();
-  /// The same: `executor exe{place::cpu()}`. Throws lamina::error for a device, on which evaluators
-  /// and trainers run.
+  /// Does the same for `executor exe{place::cpu()}`. Throws lamina::error for a device; use an
+  /// evaluator or a trainer there.
   explicit basic_executor(const lamina::place& at) : basic_executor() {
     if (at.kind != place_kind::cpu)
       throw error(
@@ -55,7 +54,7 @@ class basic_executor {
            kernels_.find(schema.type) != kernels_.end();
   }
 
-  /// Initialises every parameter: runs the startup operators.
+  /// Initialises every parameter by running the startup operators.
   void run_startup(const program_view& program, scope& variables, std::uint64_t seed = 0) {
     scope local(variables);
     run_memory memory(program);
@@ -72,7 +71,7 @@ class basic_executor {
   /// `variables`; all others exist only during this run. Throws lamina::error that names the
   /// variable for: a feed with a wrong name, type, shape, number of rows or sequences; a variable
   /// without a value; a label out of range; a condition that stays true for more than
-  /// options.iterations; or, with check_nan, a result that is not finite.
+  /// options.iterations iterations; or, with check_nan, a result that is not finite.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const std::vector<std::string>& fetch,
                               const run_options& options = {}) {
@@ -89,7 +88,7 @@ class basic_executor {
     return fetched;
   }
 
-  /// As above; returns the values of the variables that the record function returned.
+  /// As above, but returns the values of the variables that the record function returned.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const run_options& options = {}) {
     std::vector<std::string> outputs;
@@ -98,8 +97,8 @@ class basic_executor {
     return run(program, variables, feed, outputs, options);
   }
 
-  /// The variables that persist between the runs of programs without a scope of their own, by name:
-  /// parameters, global variables, accumulators. Fluid: global_scope().
+  /// Returns the variables that persist between runs if no scope is given, by name: parameters,
+  /// global variables, accumulators. Fluid: global_scope().
   scope& variables() { return variables_; }
 
   /// Initialises every parameter of a recorded program in `variables()`. Fluid:
@@ -108,10 +107,10 @@ class basic_executor {
   void run_startup(P, std::uint64_t seed = 0) {
     if constexpr (!is_faulty<P>) run_startup(P::view(), variables_, seed);
   }
-  /// Runs a recorded program with the variables in `variables()`. Returns the values of what the
-  /// record function returned: `const auto [cost, hidden] = exe.run(net, feed)`. A value of
-  /// sequences has their lengths: `hidden.recursive_sequence_lengths()`. Fluid: exe.run(program,
-  /// feed, fetch_list, return_numpy=False).
+  /// Runs a recorded program with the variables in `variables()`. Returns the values of the
+  /// variables that the record function returned: `const auto [cost, hidden] = exe.run(net, feed)`.
+  /// A value with sequences has their lengths: `hidden.recursive_sequence_lengths()`. Fluid:
+  /// exe.run(program, feed, fetch_list, return_numpy=False).
   template <program_type P>
   auto run(P, const feed_map& feed = {}, const run_options& options = {}) {
     std::array<lod_tensor, static_cast<std::size_t>(counts_of<P>.outputs)> fetched_values;
@@ -121,8 +120,8 @@ class basic_executor {
     }
     return fetched_values;
   }
-  /// The same; returns the values of the variables in `list`, handles of returned_variables or
-  /// names: `exe.run(net, feed, {cost, "fc_0.w_0", "fc_0.w_0@GRAD"})`.
+  /// Does the same, but returns the values of the variables in `list`, handles of
+  /// returned_variables or names: `exe.run(net, feed, {cost, "fc_0.w_0", "fc_0.w_0@GRAD"})`.
   template <program_type P, std::size_t N>
   std::array<lod_tensor, N> run(P, const feed_map& feed, const fetched (&list)[N],
                                 const run_options& options = {}) {

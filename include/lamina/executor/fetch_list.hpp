@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/fetch_list.hpp - what a run returns: variables by handle or by name.
+// lamina/executor/fetch_list.hpp - the variables that a run returns, by handle or by name.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,9 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// An element of a fetch list: a variable that a record function returned (returned_variables), or
-/// the name of any variable of block 0. A handle stands for its name, so that a handle of a program
-/// fetches from programs that were made of it too, such as its clone for tests. Fluid: an element
-/// of fetch_list.
+/// the name of any variable of block 0. A handle represents its name, so a handle of a program can
+/// also be used with programs derived from it, such as its clone for tests. Fluid: an element of
+/// fetch_list.
 class fetched {
  public:
   fetched(const char* name) : name_(name) {}             // NOLINT: a name converts

@@ -35,13 +35,13 @@ struct matrix {
   }
 };
 
-/// The shape of an xtensor array.
+/// Returns the shape of an xtensor array.
 template <class A>
 tensor_shape shape_of(const A& a) {
   return tensor_shape(a.shape().begin(), a.shape().end());
 }
 
-/// An array of zeros.
+/// Returns an array of zeros.
 template <class T>
 xt::xarray<T> zeros(const tensor_shape& shape) {
   xt::xarray<T> a = xt::xarray<T>::from_shape(shape);
@@ -49,15 +49,15 @@ xt::xarray<T> zeros(const tensor_shape& shape) {
   return a;
 }
 
-/// The same elements under another shape of the same size.
+/// Returns the same elements with another shape of the same size.
 template <class T>
 xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
   a.reshape(shape);
   return a;
 }
 
-/// A value with elements of T. If it has others, it is converted to `storage`: a double of a
-/// program in float is held as float or as double.
+/// Returns a value with elements of type T. Elements of another type are converted to `storage`: a
+/// double variable of a program in float is stored as float or as double.
 template <class T>
 const xt::xarray<T>& values_as(const tensor& value, xt::xarray<T>& storage) {
   if (value.type() == dtype_of<T>) return value.template as<T>();
@@ -65,7 +65,7 @@ const xt::xarray<T>& values_as(const tensor& value, xt::xarray<T>& storage) {
 }
 
 /// Calls f with the value in an input slot: an array of Real if it is floating, otherwise of int64.
-/// A result of int64 wraps around where it is assigned to a variable of a smaller type.
+/// An int64 result wraps around when it is assigned to a variable of a smaller type.
 template <class Real, class F>
 auto with_values(const call_context<Real>& ctx, std::string_view slot, F&& f) {
   if (is_floating(ctx.input(slot).type())) return f(ctx.real(slot));
@@ -73,10 +73,10 @@ auto with_values(const call_context<Real>& ctx, std::string_view slot, F&& f) {
   return f(values_as(ctx.input(slot), storage));
 }
 
-/// By element of `shape`: the index of the element of a smaller array that is broadcast to it. The
-/// smaller shape, without trailing ones, equals the dimensions of `shape` from `axis` on. Axis -1
-/// is the difference of the ranks; for equal ranks the axis is ignored. The result is empty if the
-/// shapes do not fit.
+/// Returns, for each element of `shape`, the index of the element of a smaller array that is
+/// broadcast to it. The smaller shape, without trailing ones, equals the dimensions of `shape`
+/// beginning at `axis`. Axis -1 is the difference of the ranks; for equal ranks the axis is
+/// ignored. The result is empty if the shapes do not fit.
 inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, tensor_shape smaller,
                                                     int axis) {
   const std::size_t whole = size_of(shape);

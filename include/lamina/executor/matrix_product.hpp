@@ -23,8 +23,8 @@ struct matrix_product {
   static constexpr std::size_t width = 2 * lanes;  // columns of a tile
   static constexpr std::size_t depth = 256;  // rows of B per step, so that they stay in the cache
 
-  /// Adds the product of Rows rows of A and a panel of B, [steps, width] without gaps, to a tile of
-  /// C with `columns` columns.
+  /// Adds the product of `Rows` rows of A and a panel of B, [steps, width] without gaps, to a tile
+  /// of C with `columns` columns.
   template <std::size_t Rows>
   static void tile(const Real* a, std::size_t stride_a, const Real* panel, std::size_t steps,
                    Real* c, std::size_t stride_c, std::size_t columns) {
@@ -52,7 +52,8 @@ struct matrix_product {
     }
   }
 
-  /// The product for many rows: each panel of B is packed once and multiplied with all rows.
+  /// Computes the product for many rows: each panel of B is packed once and multiplied with all
+  /// rows.
   static void many_rows(const Real* a, const Real* b, Real* c, std::size_t m, std::size_t k,
                         std::size_t n) {
     std::vector<Real> panel((std::min)(depth, k) * width);
@@ -80,7 +81,7 @@ struct matrix_product {
       }
   }
 
-  /// One row: c += factor[0] * B's first row + ..., four rows of B at a time.
+  /// Computes one row: c += factor[0] * B's first row + ..., four rows of B at a time.
   static void one_row(const Real* a, const Real* b, Real* c, std::size_t k, std::size_t n) {
     for (std::size_t l = 0; l < k; l += 4) {
       const std::size_t rows = std::min<std::size_t>(4, k - l);
@@ -104,7 +105,7 @@ struct matrix_product {
     }
   }
 
-  /// One row of the product where B is stored transposed: each element is an inner product.
+  /// Computes one row of the product if B is stored transposed: each element is an inner product.
   static void one_row_transposed(const Real* a, const Real* b, Real* c, std::size_t k,
                                  std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -121,7 +122,7 @@ struct matrix_product {
     }
   }
 
-  /// The transpose of a matrix [rows, columns].
+  /// Returns the transpose of a matrix [rows, columns].
   static std::vector<Real> transposed(const Real* from, std::size_t rows, std::size_t columns) {
     std::vector<Real> to(rows * columns);
     for (std::size_t i = 0; i < rows; ++i)
@@ -132,8 +133,8 @@ struct matrix_product {
 
 }  // namespace detail
 
-/// C += A * B for row-major matrices A [m, k] and B [k, n]; each may be stored transposed (see its
-/// flag).
+/// Computes C += A * B for row-major matrices A [m, k] and B [k, n]; each may be stored transposed
+/// (see its flag).
 template <class Real>
 void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_b, Real* c,
                  std::size_t m, std::size_t k, std::size_t n) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/operator_registry.hpp - operators by type name, for programs that are read from
-// files.
+// lamina/executor/operator_registry.hpp - finds operators by type name, for programs from files.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +19,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The schemas of operators by type name. A recorded program refers to the definitions of its
-/// operators; a program that was read only names them. A type may have several forms with different
+/// operators; a program from a file only names them. A type may have several forms with different
 /// slots: Fluid's `sgd` takes the learning rate as a variable, lamina's as an attribute.
 class operator_registry {
  public:
@@ -43,7 +42,7 @@ class operator_registry {
   /// Registers one form of an operator; forms registered earlier are tried first.
   void add(const operator_schema& schema) { forms_[schema.type].push_back(&schema); }
 
-  /// All forms of a type; empty for a type that is not registered.
+  /// Returns all forms of a type; empty for a type that is not registered.
   const std::vector<const operator_schema*>& forms(std::string_view type) const {
     static const std::vector<const operator_schema*> none;
     const auto found = forms_.find(type);
@@ -67,7 +66,7 @@ class operator_registry {
     (add_update<Opt, false>(), ...);
     (add_update<Opt, true>(), ...);
   }
-  // The form for selected rows has the attributes of the other one, and lazy_mode.
+  // The form for selected rows has the attributes of the other form, and lazy_mode.
   template <class Opt, bool Given>
   void add_update() {
     if constexpr (optimizer::traits<Opt>::has_lazy_mode)
@@ -79,7 +78,7 @@ class operator_registry {
   std::map<std::string_view, std::vector<const operator_schema*>> forms_;
 };
 
-/// The operators of the library.
+/// Returns the operators of the library.
 inline const operator_registry& known_operators() {
   static const operator_registry all;
   return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/paddle2_kernels.hpp - operators that PaddlePaddle 2 records in place of Fluid's,
-// for programs that were read.
+// lamina/executor/paddle2_kernels.hpp - operators that PaddlePaddle 2 records instead of Fluid's,
+// for programs from files.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -16,8 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The values that one iteration of a loop keeps for its gradient: those of the body's variables
-/// that operators outside of the body read or write. Fluid: a step scope.
+/// The values that one iteration of a loop keeps for its gradient: the values of those variables of
+/// the body that operators outside of the body read or write. Fluid: a step scope.
 struct step_scope {
   std::vector<lod_tensor> values;               // the variables of run_memory's list, in order
   std::vector<std::vector<lod_tensor>> arrays;  // the tensor arrays of the list
@@ -45,16 +45,16 @@ class run_memory {
     if (program.count.blocks > 1) find_kept();
   }
 
-  /// Storage for a variable that is not in a scope.
+  /// Returns the storage for a variable that is not in a scope.
   lod_tensor& local(int variable) { return local_[at(variable)]; }
-  /// The operators of a block, in order.
+  /// Returns the operators of a block, in order.
   const std::vector<int>& operators(int block) const { return operators_[at(block)]; }
 
   /// Starts a block: empties its arrays.
   void enter(int block) {
     for (const int v : local_arrays_[at(block)]) arrays[at(v)].clear();
   }
-  /// Ends an iteration of a loop: moves out the values that its gradient needs.
+  /// Ends an iteration of a loop: returns the values that its gradient needs, by moving them.
   step_scope keep(int block) {
     step_scope kept;
     for (const int v : kept_[at(block)]) {
@@ -80,8 +80,8 @@ class run_memory {
   }
 
   /// Whether variables with another floating type than the executor's hold numbers of their own
-  /// type. Floats are then rounded, although kernels read them as doubles, and doubles keep their
-  /// precision.
+  /// type. If so, floats are rounded to float, although kernels read them as doubles, and doubles
+  /// keep their precision.
   bool as_declared = false;
 
  private:
@@ -91,8 +91,8 @@ class run_memory {
   std::vector<lod_tensor*> values;              // by variable; unused for arrays and step scopes
   std::vector<std::vector<lod_tensor>> arrays;  // by variable: its tensor array
   std::vector<std::vector<step_scope>> scopes;  // by variable: its step scopes
-  /// By variable: the row numbers of a selected_rows. Its value is a full array with zeros in the
-  /// other rows.
+  /// By variable: the row numbers of a sparse gradient (selected rows). Its value is a full array
+  /// with zeros in the other rows.
   std::vector<std::set<std::int64_t>> rows;
   /// How often each operator that counts its iterations has run in this run.
   std::map<const operator_desc*, std::uint64_t> iterations;
@@ -100,8 +100,8 @@ class run_memory {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // The body of the innermost loop that contains a block, or -1. The block of a condition is not a
-  // loop.
+  // Returns the body of the innermost loop that contains a block, or -1. The block of a condition
+  // is not a loop.
   int loop_of(int block) const {
     for (; block > 0; block = program_.blocks[block].parent)
       if (is_loop_[at(block)]) return block;

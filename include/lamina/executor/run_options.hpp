@@ -25,7 +25,7 @@ struct run_options {
   std::uint64_t step = 0;       // number of the mini-batch: dropout draws a new mask in each
   std::uint64_t first_row = 0;  // index of the first row of this part in the whole mini-batch
   bool check_nan = false;       // throw lamina::error at the first result that is not finite
-  /// By parameter: the attributes of its update operator, in the order of its schema, for a
+  /// For each parameter, the attributes of its update operator, in the order of its schema, for a
   /// training loop that changes them in each step. If empty, the recorded attributes are used.
   std::vector<std::vector<float>> update_numbers{};
   std::uint64_t iterations = 1000000;  // upper bound per while loop; throws if it is exceeded
@@ -33,7 +33,7 @@ struct run_options {
   /// follows.
   std::function<bool(feed_map&)> next_minibatch{};
   /// The other processes that run the program, for c_allreduce_sum: a world_calls
-  /// (train/world_calls.hpp). Null: this process alone.
+  /// (train/world_calls.hpp). Null: this process runs it alone.
   engine::process_calls* processes = nullptr;
   std::ostream* print_to = nullptr;  // output of the print operator; null: std::cerr
 };

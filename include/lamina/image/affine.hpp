@@ -20,8 +20,9 @@ namespace lamina::inline LAMINA_ABI::image {
 /// drawn from U(1 - scale, 1 + scale) and the rotation a from U(-degrees, degrees). The shear is x
 /// += tan(b) y with b from U(-shear, shear). The shift t is drawn from U(-shift, shift) times width
 /// and height. Between pixels the result is interpolated bilinearly; outside of the image it is
-/// `value`. Draws five numbers. With all options 0 the image stays bit for bit unchanged. Error: a
-/// negative option, degrees above 180, a shear of 90 degrees or more, a scale of 1 or more.
+/// `value`. Draws five numbers. If all options are 0, the image stays unchanged, bit for bit.
+/// Error: a negative option, degrees above 180, a shear of 90 degrees or more, a scale of 1 or
+/// more.
 struct affine {
   float degrees = 0, shift = 0, scale = 0, shear = 0;
   float value = 0;

@@ -30,7 +30,7 @@ concept holds_floats = requires(T& t) {
     !requires { std::tuple_size<T>::value; } ||
     requires { requires std::tuple_size<T>::value == N; });
 
-/// The pixels of a sample: its field `image`, or the sample itself.
+/// Returns the pixels of a sample: its field `image`, or the sample itself.
 template <class S>
 auto& pixels_of(S& sample) {
   if constexpr (requires { sample.image; })
@@ -46,7 +46,7 @@ concept holds_image = (requires(S & s) {
 
 }  // namespace detail
 
-/// The function object that augment() makes.
+/// The type of function object that augment() makes.
 template <int C, int H, int W, class... Steps>
 class augmentation {
  public:
@@ -58,7 +58,7 @@ class augmentation {
   void operator()(const view& image, reader::random& random) const {
     std::apply([&](const auto&... step) { (step(image, random), ...); }, steps_);
   }
-  /// The call by reader::map: returns the sample with its image changed. Error: an image of another
+  /// Returns the sample with its image changed; reader::map calls it. Error: an image of another
   /// size.
   template <class S>
   requires(detail::holds_image<S, std::size_t{C} * H * W>) S operator()(
@@ -85,10 +85,10 @@ class augmentation {
 ///   cifar::train10(folder) | reader::xmap(image::augment<3, 32, 32>(image::flip{},
 ///                                                                   image::crop{.padding = 4}),
 ///                                         {.threads = 4, .seed = 7})
-/// A sample is an array or vector of C * H * W floats, channels first, or has one as its field
-/// `image`. A step is any const object that can be called as step(view, reader::random&), such as a
-/// lambda. Random numbers come from the seed of map, the pass and the position of the sample. So
-/// the images are bit for bit the same with any number of threads and after a resume. Errors:
+/// A sample is an array or vector of C * H * W floats, channels first, or has a field `image` of
+/// such a type. A step is any const object that can be called as step(view, reader::random&), such
+/// as a lambda. Random numbers come from the seed of map, the pass and the position of the sample.
+/// So the images are the same, bit for bit, with any number of threads and after a resume. Errors:
 /// options of a step outside of their ranges, an image of another size.
 template <int C, int H, int W, class... Steps>
 requires((C > 0 && H > 0 && W > 0) &&

@@ -8,9 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// The value at (y, x) of a plane of height * width pixels, whose centres have integer coordinates.
-/// It is the mean of the four surrounding pixels, weighted by their distance. Pixels outside of the
-/// plane are `value`.
+/// Returns the value at (y, x) of a plane of height * width pixels, whose centres have integer
+/// coordinates. It is the mean of the four surrounding pixels, weighted by their distance. Pixels
+/// outside of the plane have the value `value`.
 inline float bilinear(const float* plane, int height, int width, float y, float x, float value) {
   // At this distance from the plane, or if a coordinate is NaN, all four pixels are `value`.
   if (!(y > -1 && y < static_cast<float>(height) && x > -1 && x < static_cast<float>(width)))
@@ -20,7 +20,7 @@ inline float bilinear(const float* plane, int height, int width, float y, float 
   const auto at = [=](int r, int c) {
     return r < 0 || r >= height || c < 0 || c >= width ? value : plane[r * width + c];
   };
-  // A pixel with weight 0 is not read, because it may be infinite.
+  // A pixel with weight 0 is not read, because it may be infinite, and 0 * infinity is NaN.
   const auto between = [](float a, float b, float weight) {
     return weight == 0 ? a : a * (1 - weight) + b * weight;
   };

@@ -47,9 +47,10 @@ struct crop {
 };
 
 /// Cuts out a random rectangle and stretches it to the image's size with bilinear interpolation.
-/// The rectangle's share of the image's area is drawn from `area`. Its width / height is that of
-/// the image times a factor drawn from `aspect`, uniformly in the logarithm. A rectangle that does
-/// not fit is cut to the image. Draws four numbers. Error: not 0 < low <= high, or an area above 1.
+/// The rectangle's fraction of the image's area is drawn from `area`. Its aspect ratio (width /
+/// height) is that of the image times a factor drawn from `aspect`, uniformly in the logarithm. A
+/// rectangle that does not fit is clipped to the image. Draws four numbers. Error: not 0 < low <=
+/// high, or an area above 1.
 struct crop_and_stretch {
   struct range {
     float low, high;

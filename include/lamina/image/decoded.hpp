@@ -25,7 +25,7 @@ struct decoded {
 
 namespace detail {
 
-/// Allocates memory for an image. There is an upper bound, because a header can claim any size.
+/// Allocates memory for an image, up to an upper bound, because a header can claim any size.
 LAMINA_COLD inline decoded room_for(const std::string& path, std::uint64_t samples,
                                     std::uint64_t height, std::uint64_t width, int bytes) {
   constexpr std::uint64_t most = std::uint64_t{1} << 26;

@@ -29,13 +29,13 @@ namespace lamina::inline LAMINA_ABI::image {
 
 /// Options of read_picture and load.
 struct read_options {
-  float background = 1;  ///< the colour behind transparent pixels: 0 is black, 1 is white
+  float background = 1;  ///< the colour that replaces transparency: 0 is black, 1 white
   image::fit fit = image::fit::cover;  ///< how load() fits an image of another size
 };
 
-/// Reads a PNG or JPEG file; the format is found by the first bytes. `channels` is 1 (lightness),
-/// 3, or 0 for as many as the file has. Errors, all with the file's name: no such file, another
-/// format, damage.
+/// Reads a PNG or JPEG file; the first bytes determine the format. `channels` is 1 (lightness), 3,
+/// or 0 for as many as the file has. Errors, all with the file's name: a missing file, another
+/// format, a damaged file.
 inline picture read_picture(const file_path& path, int channels = 0, read_options options = {}) {
   if (channels != 0 && channels != 1 && channels != 3)
     throw error(text("lamina: image::read_picture: expected 0, 1 or 3 channels, found ")
@@ -72,13 +72,13 @@ class files_source {
   std::shared_ptr<const std::vector<labelled_file>> files_;
 };
 
-/// The files of a folder; samples are labelled_file, which load() turns into images.
+/// The files of a folder; samples are labelled_file, which load() converts to images.
 class folder_table : public dataset::table<files_source> {
  public:
   folder_table(std::vector<labelled_file> files, std::vector<std::string> classes)
       : folder_table(files.size(), std::move(files), std::move(classes)) {}
 
-  /// The names of the classes: the folder's subfolders.
+  /// Returns the names of the classes: the folder's subfolders.
   const std::vector<std::string>& classes() const { return classes_; }
 
  private:
@@ -93,14 +93,14 @@ class folder_table : public dataset::table<files_source> {
 
 namespace detail {
 
-/// The extension of a file in lower case, such as ".jpg".
+/// Returns the extension of a file in lower case, such as ".jpg".
 inline std::string extension_of(const std::filesystem::path& path) {
   std::string end = path.extension().string();
   for (char& c : end)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return end;
 }
-/// Whether a file is an image that load() can read. Error: an image that it cannot read.
+/// Whether a file is an image that load() can read. Error: an image in another format.
 LAMINA_COLD inline bool is_picture(const std::filesystem::path& path) {
   const std::string end = extension_of(path);
   for (const char* unread :
@@ -109,7 +109,7 @@ LAMINA_COLD inline bool is_picture(const std::filesystem::path& path) {
       throw format_error(path.string(), 0, "expected a PNG or JPEG file, found " + end);
   return end == ".png" || end == ".jpg" || end == ".jpeg";
 }
-/// The entries of a folder, except hidden ones, sorted by the bytes of their names.
+/// Returns the entries of a folder, except hidden ones, sorted by the bytes of their names.
 LAMINA_COLD inline std::vector<std::filesystem::path> entries_of(
     const std::filesystem::path& folder) {
   std::error_code failed;
@@ -135,13 +135,13 @@ LAMINA_COLD inline void add_files(const std::filesystem::path& folder, std::int6
 
 }  // namespace detail
 
-/// The PNG and JPEG files below a folder whose subfolders are the classes. Classes are numbered in
-/// the order of the bytes of their names ("10" comes before "2"). Files are listed class by class,
-/// in the same order, including those in inner folders. Hidden files and files that are not images
-/// are skipped. `classes` sets the names and their order instead; for test data, pass the classes
-/// of the training data. Errors: a folder that cannot be read or has no subfolder, a class without
-/// an image, a subfolder that is not among `classes`, an image beside the classes, an image of
-/// another format such as GIF.
+/// Lists the PNG and JPEG files below a folder whose subfolders are the classes. Classes are
+/// numbered in the order of the bytes of their names ("10" comes before "2"). Files are listed
+/// class by class, in the same order, including those in inner folders. Hidden files and files that
+/// are not images are skipped. `classes` sets the names and their order instead; for test data,
+/// pass the classes of the training data. Errors: a folder that cannot be read or has no subfolder,
+/// a class without an image, a subfolder that is not among `classes`, an image directly in the
+/// folder, an image of another format such as GIF.
 LAMINA_COLD inline folder_table folder(const file_path& path,
                                        std::vector<std::string> classes = {}) {
   const bool given = !classes.empty();
@@ -170,7 +170,7 @@ LAMINA_COLD inline folder_table folder(const file_path& path,
   return {std::move(files), std::move(classes)};
 }
 
-/// The function object that load() makes.
+/// The type of function object that load() makes.
 template <int C, int H, int W>
 struct loader {
   read_options options{};
@@ -181,8 +181,8 @@ struct loader {
   }
 };
 
-/// A function for reader::xmap that reads a file of folder() as C channels, 1 or 3, of H * W pixels
-/// from 0 to 1:
+/// Makes a function for reader::xmap that reads a file of folder() as C channels, 1 or 3, of H * W
+/// pixels from 0 to 1:
 ///   image::folder("flowers/train") | reader::shuffle(10000) |
 ///       reader::xmap(image::load<3, 64, 64>(), {.threads = 4}) | reader::batch(32)
 template <int C, int H, int W>

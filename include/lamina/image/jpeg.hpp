@@ -22,8 +22,8 @@ namespace lamina::inline LAMINA_ABI::image {
 
 namespace detail {
 
-/// The orientation in an Exif marker, 1 to 8: how the rows and columns of the file lie in the
-/// image. It is 1, which means unchanged, if the marker has no orientation or is damaged.
+/// Returns the orientation in an Exif marker, 1 to 8: the position of the file's rows and columns
+/// in the image. It is 1, which means unchanged, if the marker has no orientation or is damaged.
 inline int exif_orientation(const unsigned char* data, std::size_t size) {
   if (size < 14 || std::memcmp(data, "Exif\0\0", 6) != 0) return 1;
   data += 6, size -= 6;
@@ -70,7 +70,7 @@ inline decoded upright(decoded from, int orientation) {
   return to;
 }
 
-/// Errors leave libjpeg by longjmp, so the functions that call it have no local variables with a
+/// libjpeg reports errors by longjmp, so the functions that call it have no local variables with a
 /// destructor.
 class jpeg_decoder {
  public:
@@ -148,9 +148,9 @@ class jpeg_decoder {
 
 }  // namespace detail
 
-/// Decodes a JPEG file in memory: grey or RGB, rotated by its Exif orientation unless it is to stay
-/// as it is stored. `path` is for messages. Errors: a file that is damaged or cut short where
-/// libjpeg notices it, CMYK, more than 2^26 pixels.
+/// Decodes a JPEG file in memory: grey or RGB, rotated by its Exif orientation if `rotated`. `path`
+/// is for messages. Errors: a damaged or truncated file as far as libjpeg detects it, CMYK, more
+/// than 2^26 pixels.
 inline decoded decode_jpeg(std::string_view bytes, const std::string& path, bool rotated = true) {
   detail::jpeg_decoder decoder(bytes);
   const auto fail = [&] {
@@ -159,7 +159,7 @@ inline decoded decode_jpeg(std::string_view bytes, const std::string& path, bool
   if (!decoder.begin()) fail();
   decoded to = detail::room_for(path, static_cast<std::uint64_t>(decoder.samples()),
                                 decoder.height(), decoder.width(), 1);
-  // It is read now, because libjpeg forgets markers at the end of a file.
+  // Reads it now, because libjpeg discards markers at the end of a file.
   const int orientation = rotated ? decoder.orientation() : 1;
   if (!decoder.rows(to.data.data())) fail();
   return detail::upright(std::move(to), orientation);

@@ -15,8 +15,8 @@
 namespace lamina::inline LAMINA_ABI::image {
 
 /// x = (x - mean[c]) / deviation[c] for channel c. A single mean or deviation applies to all
-/// channels. Draws no number. Errors: a number of means or deviations that is neither 1 nor the
-/// number of channels, a deviation that is not above 0.
+/// channels. Draws no random number. Errors: a number of means or deviations that is neither 1 nor
+/// the number of channels, a deviation that is not above 0.
 struct normalize {
   std::vector<float> mean{0}, deviation{1};
 

@@ -32,10 +32,10 @@ enum class fit {
 
 namespace detail {
 
-/// The weights for resampling `size` pixels to n results. By result: the index of its first source
-/// pixel, and the weights of this pixel and the following ones. The weights form triangles as wide
-/// as the step between results, at least one pixel, so that no pixel is skipped when an image
-/// shrinks. The results are evenly spaced in [first, first + length).
+/// Computes the weights for resampling `size` pixels to n results. For each result, returns the
+/// index of its first source pixel, and the weights of this pixel and the following ones. The
+/// weights form triangles as wide as the step between results, at least one pixel, so that no pixel
+/// is skipped when an image shrinks. The results are evenly spaced in [first, first + length).
 inline std::vector<std::pair<int, std::vector<float>>> resize_weights(int size, float first,
                                                                       float length, int n) {
   std::vector<std::pair<int, std::vector<float>>> all;
@@ -60,7 +60,7 @@ inline std::vector<std::pair<int, std::vector<float>>> resize_weights(int size, 
 
 /// Resamples an image to `height` rows of `width` pixels, first along the rows, then along the
 /// columns. When it shrinks, a new pixel is a weighted mean of the pixels that it covers; when it
-/// grows, interpolation is bilinear. Error: no pixels on either side.
+/// grows, interpolation is bilinear. Error: an image without pixels.
 inline picture resized(const picture& from, int height, int width, fit how = fit::cover) {
   if (height <= 0 || width <= 0 || from.height <= 0 || from.width <= 0)
     throw error(text("lamina: image::resized: expected heights and widths above 0, found ")

@@ -19,12 +19,12 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// What the pixels of a file with a palette are: its colours, or their numbers.
+/// The values of pixels of a file with a palette: its colours, or their indices.
 enum class png_palette { colors, indices };
 
 namespace detail {
 
-/// Errors leave libpng by longjmp, so the functions that call it have no local variables with a
+/// libpng reports errors by longjmp, so the functions that call it have no local variables with a
 /// destructor.
 class png_decoder {
  public:
@@ -47,7 +47,7 @@ class png_decoder {
       if (kind != PNG_COLOR_TYPE_PALETTE &&
           (kind != PNG_COLOR_TYPE_GRAY || ::png_get_bit_depth(png_, info_) != 8))
         ::png_error(png_, "expected a palette or 8 bits of grey, found another kind");
-      ::png_set_packing(png_);  // a byte per index
+      ::png_set_packing(png_);  // unpacks palette indices to one byte each
     } else {
       ::png_set_expand(png_);  // expands palettes, fewer than 8 bits, and a transparent colour
     }
@@ -98,9 +98,9 @@ class png_decoder {
 }  // namespace detail
 
 /// Decodes a PNG file in memory, of any PNG type, including 16 bits; `path` is for messages. The
-/// gamma or colour profile of the file is not applied. Errors: a file that is damaged or cut short,
-/// or has more than 2^26 pixels. With png_palette::indices, the only sample of a pixel is the
-/// number of its colour in the palette, or its grey; error: a file of another kind.
+/// gamma or colour profile of the file is not applied. Errors: a file that is damaged or truncated,
+/// or has more than 2^26 pixels. With png_palette::indices, the only sample of a pixel is the index
+/// of its colour in the palette, or its grey value; error: a file of another kind.
 inline decoded decode_png(std::string_view bytes, const std::string& path,
                           png_palette palette = png_palette::colors) {
   detail::png_decoder decoder(bytes);

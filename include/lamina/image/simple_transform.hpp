@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/simple_transform.hpp - JPEG files as inputs of networks, by the steps of
+// lamina/image/simple_transform.hpp - converts JPEG files to inputs of networks, by the steps of
 // PaddlePaddle; link libjpeg.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace lamina::inline LAMINA_ABI::image {
 
 namespace detail {
 
-/// For each of n results, the first of four source pixels and their weights, in 1/2048: cubic
+/// The first of four source pixels and their weights, in 1/2048, for each of n results: cubic
 /// interpolation with a = -3/4, as OpenCV's INTER_CUBIC for bytes.
 struct cubic_weights {
   int first;
@@ -87,17 +87,18 @@ LAMINA_COLD inline decoded resized_cubic(const decoded& from, int height, int wi
 
 }  // namespace detail
 
-/// A function for reader::map and reader::xmap that makes an image of a JPEG file: it is resampled
-/// so that its shorter side has `resize_size` pixels, of which `crop_size` * `crop_size` are cut
-/// out: in training at random, and mirrored with probability 1/2, else in the middle. The floats
-/// are channels first, 0 to 255 less the mean, in the order of OpenCV: blue, green, red.
+/// A function for reader::map and reader::xmap that converts a JPEG file to an image. It resamples
+/// the file so that the shorter side has `resize_size` pixels, and cuts out `crop_size` *
+/// `crop_size` pixels: in training at a random position, mirrored with probability 1/2, otherwise
+/// in the middle. The floats are channels first, 0 to 255 minus the mean, in the order of OpenCV:
+/// blue, green, red.
 ///   flowers.train() | reader::xmap(image::simple_transform{.is_train = true}, {.threads = 4})
-/// A sample has `bytes` and `label`, and `name` for errors, as those of dataset::flowers.
-/// Resampling is cubic, as OpenCV's; a value may differ by 1 from it. In training it draws three
-/// numbers. Errors: a damaged file, a crop that is larger than the image. Fluid:
+/// A sample has `bytes` and `label`, and `name` for errors, like those of dataset::flowers.
+/// Resampling is cubic like OpenCV's; values may differ from OpenCV's by 1. In training it draws
+/// three random numbers. Errors: a damaged file, a crop that is larger than the image. Fluid:
 /// dataset.image.simple_transform; the defaults are those of dataset.flowers.
 struct simple_transform {
-  /// What it makes.
+  /// The image that it makes, with the label.
   struct result {
     std::vector<float> image;  ///< 3 * crop_size * crop_size floats
     std::int64_t label;
@@ -105,7 +106,7 @@ struct simple_transform {
 
   bool is_train = false;
   int resize_size = 256, crop_size = 224;
-  float mean[3] = {103.94f, 116.78f, 123.68f};  ///< of blue, green, red
+  float mean[3] = {103.94f, 116.78f, 123.68f};  ///< the means of blue, green and red
 
   template <class Sample>
   result operator()(const Sample& from, std::uint64_t /*position*/, std::uint64_t /*pass*/,
@@ -113,7 +114,7 @@ struct simple_transform {
     return {transformed(from.bytes, from.name, random), from.label};
   }
 
-  /// The floats of a JPEG file in memory; `path` is for errors.
+  /// Returns the floats of a JPEG file in memory; `path` is for errors.
   LAMINA_COLD std::vector<float> transformed(std::string_view bytes, const std::string& path,
                                              reader::random& random) const {
     if (crop_size < 1 || crop_size > resize_size || resize_size > 65535)
@@ -146,7 +147,7 @@ struct simple_transform {
   }
 
  private:
-  /// The image with a shorter side of resize_size.
+  /// Returns the image resampled so that its shorter side has resize_size pixels.
   decoded resized_short(const decoded& from, const std::string& path) const {
     const bool is_high = from.height > from.width;
     const std::int64_t longer = (std::max)(from.height, from.width),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/view.hpp - a view of the pixels of an image in memory that it does not own.
+// lamina/image/view.hpp - a view of an image in memory that it does not own.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,23 +14,23 @@ struct view {
   float* data = nullptr;
   int channels = 0, height = 0, width = 0;
 
-  /// The number of pixels of one channel.
+  /// Returns the number of pixels of one channel.
   std::size_t plane() const {
     return static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
   }
-  /// The number of floats.
+  /// Returns the number of floats.
   std::size_t size() const { return static_cast<std::size_t>(channels) * plane(); }
-  /// The first pixel of a row.
+  /// Returns the first pixel of a row.
   float* row(int channel, int y) const {
     return data + static_cast<std::size_t>(channel) * plane() +
            static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
   }
-  /// A pixel; the indices are not checked.
+  /// Returns a pixel; the indices are not checked.
   float& operator()(int channel, int y, int x) const { return row(channel, y)[x]; }
 };
 
-/// The lightness of a pixel. For three channels it is 0.299 red + 0.587 green + 0.114 blue (ITU-R
-/// BT.601), otherwise the mean of the channels.
+/// Returns the lightness of a pixel. For three channels it is 0.299 red + 0.587 green + 0.114 blue
+/// (ITU-R BT.601), otherwise the mean of the channels.
 inline float lightness(const view& image, std::size_t pixel) {
   const std::size_t plane = image.plane();
   if (image.channels == 3)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/copy_parameters.hpp - copies parameters between models and the scopes that the executor
-// and the writers of files use.
+// lamina/io/copy_parameters.hpp - copies parameters between models and the scopes of the executor
+// and of file writers.
 #pragma once
 
 #include <lamina/core/config.hpp>

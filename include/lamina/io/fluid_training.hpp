@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid_training.hpp - training programs in Fluid's form: they train in PaddlePaddle and,
-// after reading, in the executor.
+// lamina/io/fluid_training.hpp - converts training programs to Fluid's form: they train in
+// PaddlePaddle and, after reading, in the executor.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,7 +31,7 @@ namespace detail {
 template <class Opt>
 constexpr bool ignores_rate = std::string_view(Opt::type) == "adadelta";
 
-/// The learning rate of an optimizer.
+/// Returns the learning rate of an optimizer.
 template <class Opt>
 optimizer::learning_rate fluid_rate_of(const Opt& opt) {
   if constexpr (ignores_rate<Opt>)
@@ -42,7 +42,7 @@ optimizer::learning_rate fluid_rate_of(const Opt& opt) {
     return optimizer::traits<Opt>::scalars(opt, 0)[0];
 }
 
-/// The scalar arguments of the update of one parameter in the first step.
+/// Returns the scalar arguments of the update of one parameter in the first step.
 template <class Opt>
 update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   using traits = optimizer::traits<Opt>;
@@ -62,7 +62,7 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
 
 }  // namespace detail
 
-/// A network with its gradients and the updates of an optimizer, in Fluid's operators: gradient
+/// Converts a network, its gradients and the updates of an optimizer to Fluid's operators: gradient
 /// clip, then decay, then one update operator per parameter, which reads the learning rate from the
 /// variable learning_rate_0. The startup program fills parameters, accumulators, powers of beta and
 /// the learning rate; a schedule becomes operators that compute the rate from a step counter.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/import_model.hpp - a saved model as C++ source and a file of its parameters. Needs
-// protozero and nlohmann_json.
+// lamina/io/import_model.hpp - converts a saved model to C++ source and a file of its parameters.
+// Needs protozero and nlohmann_json.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,14 +20,14 @@ namespace lamina::inline LAMINA_ABI {
 /// Options of import_model.
 struct import_options {
   inference_files files{};   // the names of the files in the directory
-  std::string name = "net";  // of the program in the header
+  std::string name = "net";  // the name of the program in the header
   std::string weights = "";  // the file of the parameters; empty: the header's name and
                              // .safetensors
 };
 
-/// Writes a program that was read, with its parameters, as a C++ header (native_source) and a file
-/// of safetensors. Both are complete or not changed. Throws format_error for programs that
-/// native_source refuses.
+/// Writes a program that was read, with its parameters, as a C++ header (native_source) and a
+/// safetensors file. Either both files are written completely or neither is changed. Throws
+/// format_error for programs that native_source cannot write.
 inline void import_model(const inference_model& read, const file_path& header,
                          const import_options& options = {}) {
   std::string weights = options.weights;
@@ -41,7 +41,7 @@ inline void import_model(const inference_model& read, const file_path& header,
   const std::string file = weights.substr(weights.rfind('/') + 1);
   const std::string source =
       native_source(read.program, {options.name, "", file, read.variables.get()});
-  scope own;  // of a training program in Fluid's form
+  scope own;  // values of a training program that was converted from Fluid's form
   const bool in_fluid = detail::fluid_updates::are_in(read.program.message());
   if (in_fluid)
     detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);
@@ -50,7 +50,7 @@ inline void import_model(const inference_model& read, const file_path& header,
     if (!done)
       throw error("lamina: " + header.string() + ": cannot be written: " + reason_of(errno));
   };
-  // The header is on the disk before the parameters are written, and is renamed after.
+  // The header is written to disk before the parameters, and is renamed after them.
   require(text_file.open() && text_file.write(source.data(), source.size()));
   save_safetensors(weights, in_fluid ? own : *read.variables);
   require(text_file.keep());
@@ -58,9 +58,8 @@ inline void import_model(const inference_model& read, const file_path& header,
 
 /// Reads a directory that save_inference_model of lamina or PaddlePaddle wrote, and writes its
 /// program as a C++ header and its parameters as safetensors. A program that includes the header
-/// has the net as if it had been written by hand:
-/// `lamina::model m{net}; lamina::load_safetensors("net.safetensors", m);`. Throws format_error for
-/// damaged files, too.
+/// uses the net like one that is written by hand: `lamina::model m{net};
+/// lamina::load_safetensors("net.safetensors", m);`. Also throws format_error for damaged files.
 inline void import_model(const file_path& directory, const file_path& header,
                          const import_options& options = {}) {
   import_model(load_inference_model(directory, options.files), header, options);

@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The names of the files of an inference model.
 struct inference_files {
   std::string program = "__model__";
-  std::string parameters = "";  // file with all parameters; empty: each in a file of its name
+  std::string parameters = "";  // one file with all parameters; empty: one file per parameter
 };
 
 }  // namespace lamina::inline LAMINA_ABI

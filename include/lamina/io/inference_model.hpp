@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/inference_model.hpp - a directory with a program and its parameters, as Fluid's
+// lamina/io/inference_model.hpp - reads a directory with a program and its parameters, as Fluid's
 // save_inference_model writes it.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A program from a file, for executor.run. Fluid: Program.parse_from_string.
+/// Reads a program from a file, for executor.run. Fluid: Program.parse_from_string.
 inline loaded_program load_program_desc(const file_path& path,
                                         const operator_registry& known = known_operators()) {
   return loaded_program(from_proto(read_file(path.string()), path.string()), path.string(), known);

@@ -22,7 +22,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
-/// of its view. It determines facts that Fluid leaves to the run:
+/// of its view. It determines facts that Fluid determines only during a run:
 ///  - the fed variables, which are the outputs of feed operators or, without these, the variables
 ///    that operators of block 0 read and no operator writes; then the fields of mini-batches;
 ///  - the variable of each gradient, by the name of the gradient;
@@ -31,7 +31,7 @@ namespace lamina::inline LAMINA_ABI {
 /// Throws format_error, with the offset in the file, for:
 ///  - blocks that are missing or in a cycle;
 ///  - a variable that no block declares, or that one block declares twice;
-///  - operators of unknown type, with slots that no known form of them has, or with attributes of
+///  - operators of unknown type, with slots that their forms do not have, or with attributes of
 ///    another type.
 class loaded_program {
  public:
@@ -50,27 +50,29 @@ class loaded_program {
   loaded_program(loaded_program&&) = default;
   loaded_program& operator=(loaded_program&&) = default;
 
-  /// The view that executors run; valid as long as this object.
+  /// Returns the view that executors run; valid as long as this object.
   program_view view() const { return made_.view(); }
   operator program_view() const { return view(); }
 
-  /// The content of the file, feed and fetch operators included.
+  /// Returns the contents of the file, including feed and fetch operators.
   const program_message& message() const { return message_; }
-  /// The name of the file in errors.
+  /// Returns the name of the file in errors.
   const std::string& source() const { return source_; }
 
-  /// The names of the fed variables in the order of the feed operators; no fields of mini-batches.
+  /// Returns the names of the fed variables in the order of the feed operators, without fields of
+  /// mini-batches.
   std::vector<std::string> feed_names() const { return names_of(made_.fed()); }
-  /// The names of the variables that fetch operators name, in their order.
+  /// Returns the names of the variables of fetch operators, in their order.
   std::vector<std::string> fetch_names() const { return names_of(made_.outputs); }
-  /// The names of the variables that outlive a run: parameters and accumulators of optimizers.
+  /// Returns the names of the variables that outlive a run: parameters and accumulators of
+  /// optimizers.
   std::vector<std::string> persistable_names() const {
     std::vector<int> found;
     for (int v = 0; v < count(made_.variables); ++v)
       if (made_.variables[at(v)].persistable) found.push_back(v);
     return names_of(found);
   }
-  /// The description of a variable of block 0 in the file, or null.
+  /// Returns the description of a variable of block 0 in the file, or null.
   const variable_message* find(std::string_view name) const {
     return message_.blocks[0].find(name);
   }
@@ -164,8 +166,8 @@ class loaded_program {
     }
   }
 
-  /// The variable that a name refers to in a block, or -1: one of the block itself, of the blocks
-  /// around it, or, in a block of gradients, of the forward block.
+  /// Returns the variable that a name refers to in a block, or -1. Searches the block itself, the
+  /// enclosing blocks and, for a block of gradients, the forward block.
   int find(int block, std::string_view name) const {
     for (; block >= 0; block = made_.blocks[at(block)].parent) {
       for (int b = block, tries = 0; b >= 0 && tries < 2; ++tries) {
@@ -213,7 +215,7 @@ class loaded_program {
     }
   }
 
-  // The operators of a block come before the operator that runs it, as in recorded programs.
+  // Reads the operators of a block before the operator that runs it, as in recorded programs.
   void read_operators() {
     std::vector<bool> read(message_.blocks.size(), false);
     std::vector<std::pair<int, std::size_t>> open;  // block, next operator
@@ -239,7 +241,8 @@ class loaded_program {
       }
     }
   }
-  // The block that an operator runs. It must have a higher number, so that there are no cycles.
+  // Returns the block that an operator runs. Its number must be higher, so that there are no
+  // cycles.
   int inner_block(const operator_message& op, int block) const {
     const attribute_message* a = op.attribute("sub_block");
     if (a == nullptr || a->type != attribute_type::block) return -1;
@@ -310,7 +313,7 @@ class loaded_program {
     fail(op.offset, "expected the slots that lamina knows of operator '" + op.type +
                         "', found the input slot '" + std::string(unfit) + "'");
   }
-  // The first input slot of the operator that holds variables but is not in the form. Gradient
+  // Returns the first nonempty input slot of the operator that the form does not have. Gradient
   // operators are not checked, because they may have more inputs than lamina's.
   static std::string_view slot_outside(const operator_message& op, const operator_schema& form) {
     if (op.type.size() > 5 && op.type.compare(op.type.size() - 5, 5, "_grad") == 0) return {};
@@ -344,7 +347,8 @@ class loaded_program {
     return v;
   }
 
-  // Reads the exact value of a constant that a float cannot hold, from the attribute str_value.
+  // Reads the exact value of a constant that is not representable as a float, from the attribute
+  // str_value.
   void read_digits(const operator_message& op, double& value) const {
     const attribute_message* digits = op.attribute("str_value");
     if (digits == nullptr || digits->text.empty()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/model_files.hpp - writes models to files that PaddlePaddle reads, and reads their
-// parameters from its files. Programs that were written are read by inference_model.hpp.
+// lamina/io/model_files.hpp - writes models to files that PaddlePaddle reads, and reads parameters
+// from its files. To read programs, use inference_model.hpp.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,8 +28,8 @@ void save_inference_model(const file_path&, const P&,  // expects lamina::model{
                           const std::vector<std::string>& = {},
                           const inference_files& = {}) = delete;
 
-/// Writes the parameters of a model, each to a file of its name, or all to `filename`.
-/// Fluid: save_persistables.
+/// Writes the parameters of a model, each to a file with its name, or all to `filename`. Fluid:
+/// save_persistables.
 template <program_type P>
 void save_persistables(const file_path& directory, const model<P>& from,
                        const std::string& filename = "") {
@@ -40,7 +40,7 @@ void save_persistables(const file_path&, const P&,  // expects lamina::model{pro
                        const std::string& = "") = delete;
 
 /// Reads the parameters of a model, all or none. Throws format_error that names the file and the
-/// variable for a value that is missing or has another type or shape than the model's. Fluid:
+/// variable if a value is missing or differs from the model in type or shape. Fluid:
 /// load_persistables.
 template <program_type P>
 void load_persistables(const file_path& directory, model<P>& to, const std::string& filename = "") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/model_values.hpp - a model as the writers and readers of files see it: without the type
-// of its program, so that they are compiled once for all programs.
+// lamina/io/model_values.hpp - a model without the type of its program, so that writers and readers
+// of files are compiled once for all programs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,14 +15,15 @@ namespace lamina::inline LAMINA_ABI {
 /// The program and the parameters of a model.
 struct model_values {
   program_view program;
-  int count;  // of parameters
+  int count;  // the number of parameters
   parameter_info (*describe)(int parameter);
   const void* model;
-  /// Copies the elements of a parameter, row by row, to memory of their number and type.
+  /// Copies the elements of a parameter, row by row, to memory of the same number of elements and
+  /// type.
   void (*copy)(const void* model, int parameter, void* elements);
 };
 
-/// A model of any program; the result refers to it.
+/// Describes a model of any program; the result refers to the model.
 template <program_type P>
 model_values values_of(const model<P>& from) {
   return {P::view(), model<P>::parameter_arrays(), &model<P>::describe, &from,
@@ -32,7 +33,7 @@ model_values values_of(const model<P>& from) {
           }};
 }
 
-/// Sets all parameters of a model: for each one a pointer to its elements, row by row.
+/// Sets all parameters of a model from pointers to their elements, row by row.
 struct model_setter {
   int count;
   parameter_info (*describe)(int parameter);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/model_writer.hpp - what model_files.hpp calls: functions that see no type of a
-// program.
+// lamina/io/model_writer.hpp - functions called by model_files.hpp, which do not depend on the
+// type of a program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +25,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The variables of the named targets, which may be layers. A name that is neither a layer nor a
-/// variable is returned unchanged.
+/// Returns the variables of the named targets, which may be layers. A name that is neither a layer
+/// nor a variable is returned unchanged.
 LAMINA_API std::vector<std::string> variables_named(const program_view& p,
                                                     const std::vector<std::string>& targets);
 LAMINA_API void write_inference_model(const file_path& directory, const model_values& from,

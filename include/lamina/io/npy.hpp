@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/npy.hpp - one array in a file as numpy.save writes it and numpy.load reads it.
+// lamina/io/npy.hpp - reads and writes one array in the format of numpy.save.
 //
 // "\x93NUMPY", version, length of the header (u16; from version 2 on u32), the header: a Python
 // dictionary of descr, fortran_order and shape, padded so that the elements begin at a multiple of
@@ -24,7 +24,7 @@ namespace detail {
 
 struct npy_header {
   dtype type = dtype::float32;
-  bool columns_first = false;  // Fortran order
+  bool columns_first = false;  // column-major (Fortran) order
   std::vector<std::uint64_t> dims{};
 };
 
@@ -36,7 +36,7 @@ inline constexpr npy_type npy_types[] = {
     {"|b1", dtype::boolean}, {"<i2", dtype::int16},   {"<i4", dtype::int32}, {"<i8", dtype::int64},
     {"<f4", dtype::float32}, {"<f8", dtype::float64}, {"|u1", dtype::uint8}, {"|i1", dtype::int8}};
 
-/// Reads the dictionary: only the form that numpy writes is accepted.
+/// Reads the dictionary; accepts only the form that numpy writes.
 class npy_header_reader {
  public:
   npy_header_reader(const binary_reader& from, std::uint64_t offset, std::string_view all)
@@ -108,8 +108,8 @@ class npy_header_reader {
     const std::size_t start = at_;
     if (next_is('[')) fail(start, "expected elements of one number each, found a structured type");
     const std::string_view word = string();
-    // Programs other than numpy write "<i1", because a byte has no order, and "=f4", the order of
-    // the machine.
+    // Other programs than numpy write "<i1", although a byte has no byte order, and "=f4" for the
+    // byte order of the machine.
     const auto is = [&](const npy_type& t) {
       const bool same = word.size() == 3 && word.substr(1) == t.word.substr(1);
       return word == t.word ||
@@ -152,7 +152,7 @@ class npy_header_reader {
       value = 10 * value + static_cast<std::uint64_t>(all_[at_] - '0');
     }
     if (at_ == start) fail(start, "expected a dimension, found no digits");
-    if (at_ < all_.size() && all_[at_] == 'L') ++at_;  // Python 2
+    if (at_ < all_.size() && all_[at_] == 'L') ++at_;  // numbers of Python 2 end in L
     return value;
   }
 
@@ -181,9 +181,9 @@ xt::xarray<T> rows_first(const xt::xarray<T>& from, const std::vector<std::uint6
 
 }  // namespace detail
 
-/// Reads an array at the position of `from`; `what` is its name in errors. Reads versions 1 to 3,
-/// both orders of elements, and little-endian elements of types that lamina computes with. Throws
-/// format_error otherwise.
+/// Reads an array at the position of `from`; `what` is its name in errors. Supports versions 1 to
+/// 3, both orders of elements, and little-endian elements of types with which lamina computes.
+/// Throws format_error otherwise.
 inline tensor read_npy(binary_reader& from, std::string_view what) {
   const std::uint64_t begin = from.offset();
   if (from.bytes(6, what) != "\x93NUMPY")
@@ -210,7 +210,8 @@ inline tensor read_npy(binary_reader& from, std::string_view what) {
   });
 }
 
-/// The header before the elements of a value in a file: a multiple of 64 bytes.
+/// Returns the header that precedes the elements of a value in a file; its size is a multiple of 64
+/// bytes.
 inline std::string npy_header_of(const tensor& value) {
   std::string_view word;
   for (const detail::npy_type& t : detail::npy_types)
@@ -227,8 +228,8 @@ inline std::string npy_header_of(const tensor& value) {
          static_cast<char>(header.size() >> 8) + header;
 }
 
-/// Writes a value so that numpy.load reads it, also with mmap_mode. An existing file stays complete
-/// until the new one is.
+/// Writes a value so that numpy.load can read it, also with mmap_mode. An existing file stays
+/// intact until the new one is complete.
 inline void save_npy(const file_path& path, const tensor& value) {
   binary_writer to(path.string());
   to.write(npy_header_of(value));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/npz.hpp - values by name in a zip archive of .npy files, as numpy.savez writes it and
-// numpy.load reads it.
+// lamina/io/npz.hpp - reads and writes values by name in a zip archive of .npy files, the format of
+// numpy.savez.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -42,8 +42,8 @@ inline tensor read_npz_member(zip_reader& archive, binary_reader& from, const zi
   }
 }
 
-/// Reads the values of an archive. Without `checked`, damaged bytes reach the code after the
-/// checksums.
+/// Reads the values of an archive. If `checked` is false, checksums are not verified, so damaged
+/// bytes reach the decoder (for tests).
 inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
                                 const wanted_values& wanted = {}) {
   tensors_of_file all{from.path()};
@@ -51,7 +51,7 @@ inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
   for (const zip_member& m : archive.members()) {
     constexpr std::string_view suffix = ".npy";
     const bool is_array = m.name.ends_with(suffix);
-    if (m.name.ends_with('/') && m.size == 0) continue;  // a directory
+    if (m.name.ends_with('/') && m.size == 0) continue;  // the entry of a directory
     if (!wanted.has(
             std::string_view(m.name).substr(0, m.name.size() - (is_array ? suffix.size() : 0)))) {
       ++all.others;
@@ -66,8 +66,8 @@ inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters, each as the array of its
-/// name, uncompressed. An existing file stays complete until the new one is. numpy: savez.
+/// Writes named_tensors, a scope's variables or a model's parameters, each as an array with its
+/// name, uncompressed. An existing file stays intact until the new one is complete. numpy: savez.
 template <class Parameters>
 void save_npz(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -89,8 +89,8 @@ inline named_tensors load_npz(const file_path& path) {
   return detail::read_npz(from).values;
 }
 /// Reads an archive into a scope, or into a model whose parameters have the arrays' names; further
-/// arrays are ignored. Throws format_error for a parameter that is missing or has another type or
-/// shape; scope and model then stay unchanged.
+/// arrays are ignored. Throws format_error if a parameter is missing or has another type or shape;
+/// then scope and model stay unchanged.
 template <class Parameters>
 void load_npz(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx_writer.hpp - the options of export_onnx, and the functions that it calls,
-// which see no type of a program.
+// lamina/io/onnx_writer.hpp - the options of export_onnx, and its functions that do not depend on
+// the type of a program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -46,21 +46,21 @@ struct onnx_options {
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The conversions of all operators of the library that ONNX can express.
+/// Returns the conversions of all operators of the library that ONNX can express.
 LAMINA_API const onnx_operators& known_onnx_operators();
 
-/// The bytes of an ONNX file with the part of a program that computes `targets` from `feeds`, in
-/// test mode, with its parameters from a scope. Feeds and targets keep their names; the first
-/// dimension of values with rows is the symbol "batch". Throws lamina::error for a target that is
-/// not a result, and for an operator that ONNX cannot express; the message names the operator, its
-/// layer and the reason.
+/// Returns the bytes of an ONNX file with the part of a program that computes `targets` from
+/// `feeds`, in test mode, with its parameters from a scope. Feeds and targets keep their names; the
+/// first dimension of values with rows is the symbol "batch". Throws lamina::error for a target
+/// that is not a result, and for an operator that ONNX cannot express; the message names the
+/// operator, its layer and the reason.
 LAMINA_API std::string to_onnx(const program_message& program, const scope& parameters,
                                const std::vector<std::string>& feeds,
                                const std::vector<std::string>& targets,
                                const onnx_options& options = {});
 
-/// The bytes of an ONNX file for a recorded program, `net.view()`. Without targets the targets are
-/// the variables that it returns.
+/// Returns the bytes of an ONNX file for a recorded program, `net.view()`. If there are no targets,
+/// they are the variables that the program returns.
 LAMINA_API std::string to_onnx(const program_view& program, const scope& parameters,
                                std::vector<std::string> targets = {},
                                const onnx_options& options = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/parameter_tar.hpp - parameters in a tar archive, as PaddlePaddle v2's
-// Parameters.to_tar writes them.
+// lamina/io/parameter_tar.hpp - reads and writes parameters in a tar archive, the format of
+// PaddlePaddle v2's Parameters.to_tar.
 //
 // Two members per parameter: NAME is u32 0, u32 4 (bytes per element; 8 for double), u64 number of
 // elements, the elements; NAME.protobuf is a ParameterConfig. Parameters of v2 are matrices:
@@ -39,7 +39,7 @@ struct parameter_config {
 
 inline parameter_config read_parameter_config(binary_reader& from, const tar_member& m) {
   const std::string bytes = from.bytes(m.size, "a ParameterConfig");
-  // Offsets in errors count from the beginning of the archive.
+  // Offsets in errors are counted from the beginning of the archive.
   parameter_config c;
   c.offset = m.begin;
   const message_source source{from.path(), bytes.data()};
@@ -135,9 +135,9 @@ inline tensors_of_file read_parameter_tar(binary_reader& from, const wanted_valu
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters. An existing file stays
-/// complete until the new one is. Throws lamina::error for elements other than float32 and float64,
-/// and for names that end like those of configs. v2: Parameters.to_tar.
+/// Writes named_tensors, a scope's variables or a model's parameters. An existing file stays intact
+/// until the new one is complete. Throws lamina::error for elements other than float32 and float64,
+/// and for names that end in ".protobuf", like configs. v2: Parameters.to_tar.
 template <class Parameters>
 void to_tar(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -180,8 +180,8 @@ inline named_tensors from_tar(const file_path& path) {
   binary_reader from(path.string(), detail::unpack_gzip);
   return detail::read_parameter_tar(from).values;
 }
-/// Reads an archive into a model. Throws format_error for a parameter that is missing or has
-/// another shape; the model then stays unchanged. A vector may be stored as a row.
+/// Reads an archive into a model. Throws format_error if a parameter is missing or has another
+/// shape; then the model stays unchanged. A vector may be stored as a row.
 template <program_type P>
 void from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/persistables.hpp - the persistable variables of a program that was read, in Fluid's
-// files: one file per variable, or one file for all.
+// lamina/io/persistables.hpp - reads and writes the persistable variables of a loaded program in
+// Fluid's files: one file per variable, or one file for all.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,14 +18,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Writes the persistable variables of a program that was read. Fluid: save_persistables.
+/// Writes the persistable variables of a loaded program. Fluid: save_persistables.
 inline void save_persistables(const file_path& directory, const scope& variables,
                               const loaded_program& program, const std::string& filename = "") {
   save_variables(directory, variables, program.persistable_names(), filename);
 }
 
-/// Reads the persistable variables of a program. Throws format_error that names the variable for a
-/// value of another shape or type than in the program. Fluid: load_persistables.
+/// Reads the persistable variables of a program. Throws format_error that names the variable if a
+/// value differs from the program in shape or type. Fluid: load_persistables.
 inline void load_persistables(const file_path& directory, scope& variables,
                               const loaded_program& program, const std::string& filename = "") {
   std::vector<std::string> names = program.persistable_names();

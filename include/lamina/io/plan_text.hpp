@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/plan_text.hpp - a plan as text: groups, kernels and memory.
+// lamina/io/plan_text.hpp - prints a plan as text: groups, kernels and memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,7 +34,7 @@ constexpr const char* head_name(group_head head) {
   }
 }
 
-/// "12", "batch", "batch*64", or the name of a row domain.
+/// Returns "12", "batch", "batch*64", or the name of a row domain.
 inline std::string rows_text(const program_view& p, int rows) {
   if (rows >= 0) return std::to_string(rows);
   const domain_desc& d = p.domains[domain_of_rows(rows)];
@@ -45,8 +45,8 @@ inline std::string rows_text(const program_view& p, int rows) {
   return text;
 }
 
-/// A group of a plan as text: its number, its kernel, its head with the shape, the functions fused
-/// into it, and the variables that it stores.
+/// Describes a group of a plan: its number, its kernel, its head with the shape, the functions
+/// fused into it, and the variables that it stores.
 LAMINA_COLD inline std::string group_text(const plan_view& plan, int g) {
   const program_view& p = plan.program;
   const group_desc& d = plan.group[g];
@@ -78,9 +78,10 @@ LAMINA_COLD inline std::string plan_text_of(const plan_view& plan) {
 
 }  // namespace detail
 
-/// The schedule of a program, one line per group: its number, its kernel, its head with the shape,
-/// the functions fused into it, and the variables that it stores. The last line is the memory: the
-/// planned bytes per row of the batch, and the bytes if every variable had separate memory.
+/// Prints the schedule of a program, one line per group: its number, its kernel, its head with the
+/// shape, the functions fused into it, and the variables that it stores. The last line shows the
+/// memory: the planned bytes per row of the batch, and the bytes that separate memory for every
+/// variable would need.
 ///   std::cout << lamina::plan_text(digits);
 template <program_type P>
 std::string plan_text(P) {

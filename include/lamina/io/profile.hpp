@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/profile.hpp - the time of each group of a program: a table, and a trace for Perfetto.
+// lamina/io/profile.hpp - times each group of a program: a table, and a trace for Perfetto.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,35 +23,36 @@ namespace lamina::inline LAMINA_ABI {
 
 /// Options of profile and profile_gradients.
 struct profile_options {
-  int runs = 10;  // number of timed runs; one run before is not timed
+  int runs = 10;  // number of timed runs, after one run that is not timed
 };
 
-/// A fused group with its times, added up over all timed runs.
+/// A fused group with its times, summed over all timed runs.
 struct profiled_group {
-  std::string what;        // as in plan_text()
+  std::string what;        // the description of the group, as in plan_text()
   std::string phase{};     // "forward", "backward", "update", or several joined by " + "
   std::int64_t calls = 0;  // number of calls in all runs; several per run in a loop
   double seconds = 0;      // time of all calls together
-  double flops = 0;        // per call; 0 without products or if row counts are unknown
-  double bytes = 0;        // per call, of the arrays that it reads or writes
+  double flops = 0;        // flops per call; 0 without products or if row counts are unknown
+  double bytes = 0;        // size of the arrays that a call reads or writes
 };
 
 /// The times of a program's groups in some runs over one mini-batch.
 struct program_profile {
   std::vector<profiled_group> groups;          // in the order of the schedule
-  std::vector<engine::cpu::group_time> times;  // each call, in the order of time
-  std::vector<engine::cpu::group_time> runs;   // each run; `group` is its number
-  int threads = 1;                             // that computed the groups
+  std::vector<engine::cpu::group_time> times;  // times of all calls, sorted by time
+  std::vector<engine::cpu::group_time> runs;   // times of all runs; `group` is the run's number
+  int threads = 1;                             // number of threads that computed the groups
 
-  /// The seconds of all runs together.
+  /// Returns the total time of all runs in seconds.
   double seconds() const {
     double sum = 0;
     for (const auto& r : runs) sum += static_cast<double>(r.end - r.begin) * 1e-9;
     return sum;
   }
-  /// A table with one line per group, the slowest first: milliseconds per run, the share of all
-  /// groups, calls per run, GFLOP/s of products, GB/s of arrays. Then one line per phase, if there
-  /// are several. With several threads, the milliseconds and calls are those of all threads.
+  /// Returns a table with one line per group, the slowest first: milliseconds per run, the fraction
+  /// of the total time, calls per run, GFLOP/s of products, GB/s of arrays. Then one line per
+  /// phase, if there are several. With several threads, the milliseconds and calls are sums over
+  /// all threads.
   LAMINA_COLD std::string text() const {
     std::vector<const profiled_group*> order;
     double all = 0;
@@ -88,14 +89,14 @@ struct program_profile {
     lines << "; a run took ";
     return lines.print("%.4f ms\n", 1e3 * seconds() / count);
   }
-  /// A trace in Chrome's JSON format, which https://ui.perfetto.dev and chrome://tracing open: the
-  /// runs, and in each its groups, each thread on a track of its own. Times are in microseconds.
+  /// Returns a trace in Chrome's JSON format, for https://ui.perfetto.dev and chrome://tracing: the
+  /// runs, and in each its groups, with one track per thread. Times are in microseconds.
   std::string trace() const;
 };
 
 namespace detail {
 
-/// Text as a JSON string.
+/// Returns text as a JSON string.
 LAMINA_COLD inline std::string json_text(std::string_view from) {
   constexpr const char* hex = "0123456789abcdef";
   std::string to = "\"";
@@ -110,7 +111,7 @@ LAMINA_COLD inline std::string json_text(std::string_view from) {
   return to + "\"";
 }
 
-/// The phases of a training to which the operators of a group belong.
+/// Returns the phases of a training to which the operators of a group belong.
 LAMINA_COLD inline std::string phase_of(const plan_view& plan, int group) {
   bool has[3] = {};
   const group_desc& d = plan.group[group];
@@ -128,7 +129,7 @@ LAMINA_COLD inline std::string phase_of(const plan_view& plan, int group) {
   return all;
 }
 
-/// The groups of a program, with the flops and bytes of a call for the rows of a machine.
+/// Lists the groups of a program, with the flops and bytes of a call for the rows of a machine.
 template <class Program, class Machine>
 std::vector<profiled_group> groups_of(const Machine& machine) {
   std::vector<profiled_group> all;
@@ -158,7 +159,7 @@ LAMINA_COLD inline void add_times(std::vector<profiled_group>& groups,
   }
 }
 
-/// Adds up the times of a machine that ran over one mini-batch.
+/// Sums the times of a machine that ran over one mini-batch.
 template <class Program, class Machine>
 program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time> runs) {
   program_profile p;
@@ -210,9 +211,9 @@ LAMINA_COLD inline std::string program_profile::trace() const {
   return all << "\n]}\n";
 }
 
-/// Runs a model forward, in test mode, over one mini-batch some times and takes the time of each
-/// fused group. Each group computes the whole mini-batch: programs that otherwise go through it in
-/// tiles of rows (docs/architecture.md) take longer here.
+/// Runs a model forward, in test mode, several times over one mini-batch and measures the time of
+/// each fused group. Each group computes the whole mini-batch, so programs that are otherwise
+/// computed in tiles of rows (docs/architecture.md) take longer here.
 ///   const auto p = lamina::profile(model, batch);
 ///   std::puts(p.text().c_str());
 ///   lamina::write_file("trace.json", p.trace());
@@ -225,7 +226,7 @@ program_profile profile(const model<P>& m, const Batch& samples,
   for (const auto& s : samples) one[0].push_back(s);
   return detail::timed_runs<for_test<P>>(e.machine(), options, [&] { e.test(one); });
 }
-/// Like profile, for the cost and its gradients, without updates.
+/// Does the same as profile for the cost and its gradients, without updates.
 template <program_type P, std::ranges::range Batch>
 program_profile profile_gradients(const model<P>& m, const Batch& samples,
                                   const profile_options& options = {}) {

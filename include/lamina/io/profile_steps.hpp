@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/profile_steps.hpp - the time of each group of training steps: forward, backward and
-// update, by thread.
+// lamina/io/profile_steps.hpp - times each group of training steps: forward, backward and update,
+// by thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,16 +21,16 @@ namespace lamina::inline LAMINA_ABI {
 
 /// Options of profile_steps.
 struct profile_steps_options {
-  int runs = 10;           // number of timed steps; one step before is not timed
+  int runs = 10;           // number of timed steps, after one step that is not timed
   int threads = 1;         // as in train_options
   std::uint64_t seed = 0;  // as in train_options
 };
 
-/// The times of the steps that a timed_trainer has made since forget_times(). With one thread and
-/// no clip by norm, updates are fused into the products that compute their gradients, and such a
-/// group is "backward + update". Otherwise the threads share sums of gradients and updates, which
-/// are groups of their own behind those of the program; a group that names an update then only
-/// computes its gradient. Flops and bytes are those of the rows that each thread had in the last
+/// Returns the times of the steps that a timed_trainer has made since forget_times(). With one
+/// thread and no clip by norm, updates are fused into the products that compute their gradients,
+/// and such a group is "backward + update". Otherwise sums of gradients and updates are separate
+/// groups after those of the program, and the threads share them; then a group that names an update
+/// only computes its gradient. Flops and bytes refer to the rows that each thread had in the last
 /// step.
 template <program_type P, optimizer::optimizer_type Opt>
 program_profile profile(timed_trainer<P, Opt>& of) {
@@ -71,13 +71,14 @@ program_profile profile(timed_trainer<P, Opt>& of) {
   return all;
 }
 
-/// Trains a model on one mini-batch, `runs` + 1 steps of a new trainer, bit for bit, and takes the
-/// time of each group of all steps but the first. To keep the parameters, profile a clone:
+/// Trains a model on one mini-batch for `runs` + 1 steps of a new trainer, bit for bit like
+/// training, and measures the time of each group of all steps except the first. To keep the
+/// parameters, profile a clone:
 ///   auto copy = model.clone();
 ///   const auto p = lamina::profile_steps(copy, adam, batch, {.threads = 2});
 ///   std::puts(p.text().c_str());
 ///   lamina::write_file("trace.json", p.trace());
-/// Other mini-batches, and the steps of a loop of your own: timed_trainer and profile(trainer).
+/// For several mini-batches, or a loop of your own, use timed_trainer and profile(trainer).
 template <program_type P, optimizer::optimizer_type Opt, std::ranges::range Batch>
 program_profile profile_steps(model<P>& m, const Opt& opt, const Batch& samples,
                               const profile_steps_options& options = {}) {

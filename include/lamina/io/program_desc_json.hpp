@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/program_desc_json.hpp - programs in protobuf's JSON mapping, by nlohmann_json (which
-// the rest of the library does not need).
+// lamina/io/program_desc_json.hpp - reads and writes programs in protobuf's JSON mapping. Needs
+// nlohmann_json.
 //
 // The mapping: lowerCamelCase names, enumerations by name, 64 bit numbers as text, floats that are
 // not finite as "NaN", "Infinity", "-Infinity". The reader accepts both spellings of a name, and
 // numbers as numbers or text. Text must be UTF-8, as protobuf's own writers demand.
 //
-// The functions are templates on nlohmann's class. A compiler instantiates the templates that
-// non-template inline functions use, whether or not a program calls these functions. That would
-// take half as much compile time again as parsing the class.
+// The functions are templates on nlohmann's class. If they were ordinary inline functions, a
+// compiler would instantiate the class in every program, which takes half as long again as parsing
+// it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -50,7 +50,7 @@ inline constexpr const char* variable_type_names[] = {"BOOL",           "INT16",
                                                       "CHANNEL",        "RAW",
                                                       "TUPLE",          "SIZE_T",
                                                       "UINT8",          "INT8"};
-/// The members of OpDesc.Attr that hold values of a type.
+/// The names of the members of OpDesc.Attr that hold values of each type.
 inline constexpr const char* value_names[] = {"i",        "f",       "s",         "ints",
                                               "floats",   "strings", "b",         "bools",
                                               "blockIdx", "l",       "blocksIdx", "longs"};
@@ -253,8 +253,8 @@ variable_message variable_of(const json_reader<Json>& j) {
 
 }  // namespace detail
 
-/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that were unknown to
-/// the reader are omitted.
+/// Returns a ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that the reader
+/// did not know are omitted.
 template <class Json = nlohmann::json>
 Json to_json(const program_message& p) {
   Json all;
@@ -274,8 +274,8 @@ nlohmann::json to_json(P program) {
   return to_json(to_program_message(program));
 }
 
-/// Reads JSON that to_json or protobuf wrote. Throws format_error, with the path of the member, for
-/// members that are missing or have another type; loaded_program checks the content of the program.
+/// Reads JSON that to_json or protobuf wrote. Throws format_error, with the path of the member, if
+/// a member is missing or has another type; loaded_program checks the contents of the program.
 template <std::same_as<nlohmann::json> Json>
 program_message from_json(const Json& json, const std::string& file = "JSON") {
   using reader = detail::json_reader<Json>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/program_desc_proto.hpp - programs as Fluid's protobuf bytes, by protozero (which the
-// rest of the library does not need).
+// lamina/io/program_desc_proto.hpp - reads and writes programs as Fluid's protobuf bytes. Needs
+// protozero.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The number of the field of OpDesc.Attr that holds a value of this type.
+/// Returns the number of the field of OpDesc.Attr that holds a value of this type.
 constexpr unsigned value_field(attribute_type type) {
   constexpr unsigned field[] = {3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15};
   return field[static_cast<int>(type)];
@@ -117,14 +117,14 @@ inline operator_message read_operator(field_reader from) {
   return op;
 }
 
-/// The element type of a number. Throws format_error for an unknown number.
+/// Converts a number to an element type. Throws format_error for an unknown number.
 inline dtype checked_dtype(const field_reader& from, std::int64_t number) {
   if (number < 0 || (number > 6 && number != 20 && number != 21))
     from.fail(text("expected an element type (0 to 6, 20 or 21), found ") << number);
   return static_cast<dtype>(number);
 }
 
-/// TensorDesc, which parameter files have too.
+/// Reads a TensorDesc, which parameter files contain too.
 inline void read_tensor_desc(field_reader from, dtype& type, std::vector<std::int64_t>& dims,
                              std::string& unknown) {
   bool typed = false;
@@ -238,7 +238,7 @@ inline block_message read_block(field_reader from) {
 
 /// Reads a ProgramDesc; `file` is the name of the bytes in errors. The version may be in field 2,
 /// as written by Fluid 1.0 to 1.5, or in field 4. Fields may come in any order. Throws format_error
-/// with the offset if the bytes are not a ProgramDesc; loaded_program checks the content of the
+/// with the offset if the bytes are not a ProgramDesc; loaded_program checks the contents of the
 /// program.
 inline program_message from_proto(std::string_view bytes, const std::string& file = "bytes") {
   const detail::message_source source{file, bytes.data()};
@@ -345,15 +345,15 @@ inline std::string bytes_of(const block_message& b) {
 
 }  // namespace detail
 
-/// The bytes of a ProgramDesc, in the format of Fluid's framework.proto, with the version in field
-/// 4.
+/// Returns the bytes of a ProgramDesc, in the format of Fluid's framework.proto, with the version
+/// in field 4.
 inline std::string to_proto(const program_message& p) {
   detail::message_writer w;
   for (const block_message& b : p.blocks) w.message(1, detail::bytes_of(b));
   return w.message(4, detail::message_writer().integer(1, p.version).take()).raw(p.unknown).take();
 }
 
-/// The main program, or startup_program(program), as protobuf bytes.
+/// Returns the main program, or startup_program(program), as protobuf bytes.
 template <program_type P>
 std::string to_proto(P program) {
   return to_proto(to_program_message(program));

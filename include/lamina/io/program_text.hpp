@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/program_text.hpp - a program as readable text, and as a graph for Graphviz.
+// lamina/io/program_text.hpp - prints a program as text, or as a graph for Graphviz.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// "float32 [-1, 4]", with the levels of sequences.
+/// Returns "float32 [-1, 4]", with the levels of sequences.
 inline std::string type_text(const variable_message& v) {
   switch (v.kind) {
     case variable_class::step_scopes:
@@ -41,7 +41,7 @@ inline std::string type_text(const variable_message& v) {
 
 inline std::string short_number(double x) { return text().print("%g", x); }
 
-/// The value of an attribute as text; long lists are shortened.
+/// Returns the value of an attribute as text; shortens long lists.
 inline std::string value_text(const attribute_message& a) {
   if (a.later_type != 0) return "?";
   const auto list = [](const auto& items, auto text_of) {
@@ -93,7 +93,7 @@ inline std::string slots_text(const std::vector<slot_message>& slot_list) {
 
 }  // namespace detail
 
-/// A listing: each block with its variables and operators, one line each.
+/// Lists each block with its variables and operators, one line each:
 ///   fc_0.tmp_0: float32 [-1, 8]
 ///   Out=fc_0.tmp_0 <- mul(X=x, Y=fc_0.w_0) {x_num_col_dims: 1, y_num_col_dims: 1}
 inline std::string to_string(const program_message& p) {
@@ -248,8 +248,8 @@ class dot_writer {
 
 }  // namespace detail
 
-/// A graph for Graphviz: `dot -Tsvg`. Operators are boxes, gradients red, loops and branches
-/// frames; parameters are green.
+/// Returns a graph for Graphviz: `dot -Tsvg`. Operators are boxes, gradients red, loops and
+/// branches frames; parameters are green.
 inline std::string to_dot(const program_message& p) { return detail::dot_writer(p).draw(); }
 template <program_type P>
 std::string to_dot(P program) {

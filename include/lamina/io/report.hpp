@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/report.hpp - the cost of a run of a program: operations, memory traffic and memory
-// slots, by group.
+// lamina/io/report.hpp - estimates the cost of a run of a program: operations, memory traffic and
+// memory slots, by group.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -36,7 +36,7 @@ struct program_report {
     for (const group_report& g : groups) sum += g.bytes;
     return sum;
   }
-  /// A table: one line per group, and the sums.
+  /// Returns a table: one line per group, and the sums.
   std::string text() const {
     std::string lines = "     Mflop   Melement      Mbyte  group\n";
     const auto add = [&](double flops, double elements, double bytes, const std::string& what) {
@@ -66,8 +66,8 @@ constexpr const char* space_name(memory_space space) {
 
 LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_options& run) {
   const work_counter count(plan.program, run);
-  // The rows of X and dOut that an iteration stores are multiplied later; that product is counted
-  // here.
+  // The rows of X and dOut that an iteration stores are multiplied after the loop; that product is
+  // counted here.
   const auto collected = [&](const plan_variable& x, const plan_variable& d) {
     return 2 * count.rows(x.rows) * x.columns * d.columns;
   };
@@ -112,8 +112,8 @@ LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_
 
 }  // namespace detail
 
-/// The cost of every fused group of a program in a run: flops of products, values of other
-/// functions, bytes of its arrays, and their addresses.
+/// Estimates the cost of every fused group of a program in a run: flops of products, values of
+/// other functions, bytes of its arrays, and their addresses.
 ///   std::cout << lamina::report(digits, {.rows = 64}).text();
 template <program_type P>
 program_report report(P, const report_options& run = {}) {

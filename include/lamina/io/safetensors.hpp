@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/safetensors.hpp - values by name in a safetensors file, by nlohmann_json.
+// lamina/io/safetensors.hpp - reads and writes values by name in a safetensors file. Needs
+// nlohmann_json.
 //
 // u64 size of the header; the header, JSON: {"NAME": {"dtype": "F32", "shape": [2, 3],
 // "data_offsets": [BEGIN, END]}, ..., "__metadata__": {TEXT: TEXT}}; the elements of all values
-// without gaps. Offsets count from the end of the header.
+// without gaps. Offsets are counted from the end of the header.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -48,8 +49,8 @@ struct safetensors_entry {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Empties a value from the inside: the destructor of a list or object that is not empty allocates
-/// memory, and a failed allocation there terminates the program.
+/// Destroys a value from the innermost level outwards: the destructor of a list or object that is
+/// not empty allocates memory, and a failed allocation there terminates the program.
 inline void take_apart(nlohmann::json& value) {
   if (!value.is_structured()) return;
   for (nlohmann::json& inner : value) take_apart(inner);
@@ -60,8 +61,8 @@ struct safetensors_header {
   ~safetensors_header() { take_apart(json); }
 };
 
-/// Parses the header. The format needs at most three levels; deeper headers are refused, and so are
-/// duplicate members, which JSON parsers accept.
+/// Parses the header. The format needs at most three levels; deeper headers are an error, and so
+/// are duplicate members, which JSON parsers accept.
 inline nlohmann::json parse_safetensors_header(const binary_reader& from,
                                                const std::string& bytes) {
   using event = nlohmann::json::parse_event_t;
@@ -184,8 +185,8 @@ inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values
 }  // namespace detail
 
 /// Writes named_tensors, a scope's variables or a model's parameters. Values with larger elements
-/// come first, so that each is aligned to its element size. An existing file stays complete until
-/// the new one is. Throws lamina::error for a name that is not UTF-8. safetensors: save_file.
+/// come first, so that each is aligned to its element size. An existing file stays intact until the
+/// new one is complete. Throws lamina::error for a name that is not UTF-8. safetensors: save_file.
 template <class Parameters>
 void save_safetensors(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -206,7 +207,7 @@ void save_safetensors(const file_path& path, const Parameters& from) {
     std::string_view word;
     for (const detail::safetensors_type& t : detail::safetensors_types)
       if (t.type == value.type()) word = t.word;
-    try {  // a single string: nlohmann_json escapes it
+    try {  // dumps a single string, so that nlohmann_json escapes it
       header += (header.size() > 1 ? "," : "") + nlohmann::json(entry->first).dump();
     } catch (const nlohmann::json::type_error&) {
       throw error("lamina: " + path.string() + ": expected names of values in UTF-8, found others");
@@ -235,15 +236,15 @@ template <program_type P>
 void save_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
 /// Reads a file that save_safetensors or the safetensors library wrote. Throws format_error for
-/// damaged files, and for element types that lamina does not compute with (float16, bfloat16,
+/// damaged files, and for element types with which lamina does not compute (float16, bfloat16,
 /// unsigned integers of more than one byte).
 inline named_tensors load_safetensors(const file_path& path) {
   binary_reader from(path.string());
   return detail::read_safetensors(from).values;
 }
 /// Reads a file into a scope, or into a model whose parameters have the values' names; further
-/// values are ignored. Throws format_error for a parameter that is missing or has another type or
-/// shape; scope and model then stay unchanged.
+/// values are ignored. Throws format_error if a parameter is missing or has another type or shape;
+/// then scope and model stay unchanged.
 template <class Parameters>
 void load_safetensors(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

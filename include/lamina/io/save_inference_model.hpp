@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/save_inference_model.hpp - writes a program and its parameters into a directory, as
+// lamina/io/save_inference_model.hpp - writes a program and its parameters to a directory, as
 // Fluid's save_inference_model does.
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Writes the part of a program that computes `targets`, and the parameters it needs, into a
+/// Writes the part of a program that computes `targets`, and the parameters that it needs, to a
 /// directory that PaddlePaddle reads. The program is written last, so a directory with a program
-/// has its parameters too. Throws lamina::error for a target that is not a variable, a parameter
-/// without a value, and a parameter whose file name is that of the program. Fluid:
+/// always has its parameters. Throws lamina::error for a target that is not a variable, a parameter
+/// without a value, and a parameter whose file would have the name of the program's file. Fluid:
 /// save_inference_model.
 inline void save_inference_model(const file_path& directory, const program_message& program,
                                  const scope& variables, const std::vector<std::string>& feeds,

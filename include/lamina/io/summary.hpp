@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/summary.hpp - a program as a table of layers: shapes, parameters, work.
+// lamina/io/summary.hpp - prints a program as a table of layers: shapes, parameters, work.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,8 +23,8 @@ struct layer_summary {
   std::string name;
   std::string operators;        // "mul + elementwise_add + relu", without repetitions
   std::string output;           // the shape of its result: "[batch, 64]"
-  std::int64_t parameters = 0;  // numbers in parameters that no layer above reads
-  std::int64_t shared = 0;      // numbers in parameters that a layer above reads too
+  std::int64_t parameters = 0;  // elements of parameters that no earlier layer reads
+  std::int64_t shared = 0;      // elements of parameters that an earlier layer reads too
   double flops = 0;             // multiplications and additions of products and convolutions
 };
 
@@ -32,19 +32,19 @@ struct layer_summary {
 struct program_summary {
   std::vector<layer_summary> layers;
   std::int64_t parameters = 0;  // each counted once, however many layers read it
-  std::int64_t trainable = 0;   // the part of these that an optimizer may change
+  std::int64_t trainable = 0;   // elements of parameters that an optimizer may change
   std::int64_t bytes = 0;       // bytes of all parameters
   double flops = 0;
   std::int64_t rows = 1;  // number of rows for which the flops are counted
 
-  /// A table as Keras prints it: one line per layer, then the sums. Numbers in parentheses count
-  /// parameters that a layer above has already counted.
+  /// Returns a table in the form of Keras: one line per layer, then the sums. Numbers in
+  /// parentheses count parameters that an earlier layer has already counted.
   std::string text() const;
 };
 
 namespace detail {
 
-/// 1234567 as "1,234,567".
+/// Returns "1,234,567" for 1234567.
 LAMINA_COLD inline std::string with_commas(std::int64_t number) {
   std::string digits = lamina::text() << number;
   for (std::size_t at = digits.size(); at > 3 + (number < 0 ? 1u : 0u);)
@@ -78,7 +78,7 @@ class summary_maker {
   }
 
  private:
-  /// Adds an operator to the layer that its first result belongs to.
+  /// Adds an operator to the layer to which its first result belongs.
   void add(const operator_desc& op) {
     int result = -1;
     for (int at = op.outputs; at < op.end && result < 0; ++at)
@@ -123,7 +123,7 @@ class summary_maker {
            n > 0; --n, ++at)
         if (p_.arguments[at] >= 0) f(p_.arguments[at]);
   }
-  /// Whether an argument among the outputs is a variable and no count of a list.
+  /// Whether an argument among the outputs is a variable and not the count of a list.
   bool is_variable_of(const operator_desc& op, int at) const {
     bool found = false;
     int n = op.outputs;
@@ -212,9 +212,9 @@ LAMINA_COLD inline std::string program_summary::text() const {
   return all.print(": %.3f\n", flops / 1e6);
 }
 
-/// The layers of a program with the shape of their results, their parameters and their work in a
-/// run, as Keras' `model.summary()` prints them. A multiplication and an addition are two flops;
-/// products and convolutions alone count.
+/// Lists the layers of a program with the shape of their results, their parameters and their work
+/// in a run, like Keras' `model.summary()`. A multiplication and an addition count as two flops;
+/// only products and convolutions are counted.
 ///   std::puts(lamina::summary(digits).text().c_str());
 ///   std::puts(lamina::summary(translator, {.rows = 64, .tokens = 64 * 20}).text().c_str());
 LAMINA_COLD inline program_summary summary(const program_view& program,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/work_counter.hpp - the multiplications and additions of the operators of a program.
+// lamina/io/work_counter.hpp - counts multiplications and additions of operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,13 +29,13 @@ class work_counter {
  public:
   work_counter(const program_view& program, const report_options& run) : p_(program), run_(run) {}
 
-  /// The number of rows in the described run for a `rows` entry of a plan.
+  /// Returns the number of rows in the described run for a `rows` entry of a plan.
   double rows(int known) const {
     if (known >= 0) return known;
     return static_cast<double>((domain_of_rows(known) == batch::domain ? run_.rows : run_.tokens) *
                                parts_of_rows(known));
   }
-  /// The number of runs of a block.
+  /// Returns how often a block runs.
   double times(int block) const {
     double n = 1;
     for (; block > 0; block = p_.blocks[block].parent)
@@ -46,7 +46,8 @@ class work_counter {
     return n;
   }
 
-  /// Flops of an instruction that calls a kernel, or of a convolution with fused statements.
+  /// Returns the flops of an instruction that calls a kernel, or of a convolution with fused
+  /// statements.
   double flops(const instruction& i) const {
     const operator_desc& op = p_.operators[i.op];
     const bool part = i.head != group_head::call ||
@@ -54,8 +55,8 @@ class work_counter {
     return part ? flops(op, 1) : same_address(i.schema, op.schema) ? flops(op, wanted(op)) : 0;
   }
 
-  /// Flops of an operator of the program: 2 for each pair of numbers that a product multiplies and
-  /// adds. Other operators count nothing.
+  /// Returns the flops of an operator of the program: 2 for each pair of numbers that a product
+  /// multiplies and adds. Other operators count as 0.
   double flops(const operator_desc& op) const { return flops(op, wanted(op)); }
 
   double size(int v) const {
@@ -85,8 +86,8 @@ class work_counter {
     }
     if (rule == product_rule::sequence_filter)
       return 2 * products * rows(-p_.variables[x].rows) * size(slot(op, "Filter"));
-    // Every row is multiplied once by the recurrent weights. In the gradient it is two products per
-    // row: for the weights and for the state.
+    // Every row is multiplied once by the recurrent weights. The gradient has two products per row:
+    // for the weights and for the state.
     if (rule != product_rule::recurrent) return 0;
     double weights = size(slot(op, "Weight"));
     if (const int projection = slot(op, "ProjWeight"); projection >= 0) weights += size(projection);
@@ -106,7 +107,7 @@ class work_counter {
       if (op.schema->outputs[i].name == name) return p_.arguments[op.outputs + i];
     return -1;
   }
-  // The number of columns of mul's operand Y as a matrix.
+  // Returns the number of columns of mul's operand Y as a matrix.
   double columns(const operator_desc& op, int y) const {
     double n = 1;
     const int first =

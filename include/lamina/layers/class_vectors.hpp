@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/class_vectors.hpp - products with selected rows of a trained table, for costs over
-// many classes.
+// lamina/layers/class_vectors.hpp - products with some rows of a trained table, for costs over many
+// classes.
 #pragma once
 
 #include <lamina/core/config.hpp>

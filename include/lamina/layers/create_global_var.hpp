@@ -14,9 +14,9 @@ struct create_global_var_attr {
   std::string_view name{};
 };
 
-/// A variable of shape [Dims...], or [1] without dimensions, that has the value `value` at first
-/// and keeps what `store` writes to it, from step to step and from run to run: `auto rate =
-/// create_global_var<float>(main, 0.1, {.name = "rate"})`. It is stored with the model, as a
+/// Makes a variable of shape [Dims...], or [1] without dimensions. Its initial value is `value`,
+/// and it keeps each value that `store` writes to it, from step to step and from run to run: `auto
+/// rate = create_global_var<float>(main, 0.1, {.name = "rate"})`. It is stored with the model, as a
 /// parameter that no optimizer updates: `model.parameter<"rate">()` reads it on the host, and
 /// `model.set_parameter<"rate">({0.01f})` sets it. The default name is "global_var_0.w_0". A second
 /// call with the same name returns the same variable. Fluid:

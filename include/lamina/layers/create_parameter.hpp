@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/create_parameter.hpp - a parameter without a layer around it.
+// lamina/layers/create_parameter.hpp - a parameter without a layer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,10 +10,10 @@
 namespace lamina::inline LAMINA_ABI::layer {
 
 /// A parameter of shape [Dims...] that any layer may read: `auto w = create_parameter<float, 64,
-/// 16>(main, {.name = "w"})`. Uses are `matmul(x, w)` and, for a tied decoder,
+/// 16>(main, {.name = "w"})`. For example, `matmul(x, w)` multiplies by it, and a tied decoder uses
 /// `matmul<matmul_form{.transpose_y = true}>(h, w)`. The options are those of a layer's own
 /// parameter; the default `initializer` is Xavier's. The default name is "create_parameter_0.w_0".
-/// With the name of an earlier parameter, that parameter is shared. Fluid: layers.create_parameter.
+/// If an earlier parameter has the given name, it is shared. Fluid: layers.create_parameter.
 template <element T, int... Dims>
 constexpr auto create_parameter(const block& main, const param_attr& attr = {},
                                 int line = __builtin_LINE()) {

@@ -18,7 +18,7 @@ template <element T>
 struct fed_element<T> {
   using type = T;
 };
-/// T, or float in place of what no variable can hold.
+/// T, or float if no variable can have elements of type T.
 template <class T>
 using element_or_float = typename fed_element<T>::type;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/glu.hpp - gated linear unit: one half of a variable is a gate for the other half.
+// lamina/layers/glu.hpp - gated linear unit: one half of a variable gates the other half.
 #pragma once
 
 #include <lamina/core/config.hpp>

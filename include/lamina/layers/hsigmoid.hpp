@@ -76,7 +76,7 @@ constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto decision = cast<T>(elementwise_mod(above, two));
     const auto node = elementwise_sub(elementwise_floordiv(above, two), one);
     // After the end of the path the node is -1. The layer then reads another node, whose decision
-    // is not counted.
+    // is multiplied by 0.
     const auto seen = elementwise_max(node, none);
     const auto score =
         detail::class_scores<Classes - 1, bits>(layer, x, reshape<bits, 1>(seen), attr, line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/img_conv_group.hpp - several convolutions and then a pooling: the part that VGG
-// repeats.
+// lamina/layers/img_conv_group.hpp - several convolutions and then a pooling, the repeated block of
+// VGG.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -41,18 +41,18 @@ class layer_helper {
   /// Index of the layer's name.
   constexpr int name() const { return name_; }
 
-  /// A new output "<name>.tmp_N" of a given shape in the pool.
+  /// Makes an output "<name>.tmp_N" whose shape is in the pool.
   constexpr int output(int shape, int rank, int rows, dtype type) {
     return b_.add_variable(name_, ".tmp_", next(".tmp", tmp_), shape, rank, rows, type);
   }
 
-  /// A new output with the shape, rows and type of the handle type V.
+  /// Makes an output with the shape, rows and type of the handle type V.
   template <class V>
   constexpr V output() {
     return output_of(static_cast<V*>(nullptr));
   }
 
-  /// A new output with the shape, rows and type of variable `like`.
+  /// Makes an output with the shape, rows and type of variable `like`.
   constexpr int output_like(int like) {
     const variable_desc v = b_.variables.items[like];
     return output(v.dims, v.rank, v.rows, v.type);
@@ -65,8 +65,8 @@ class layer_helper {
     return v;
   }
 
-  /// A new parameter "<name>.w_N" (or .b_N), or the existing one that `attr` names. Its initial
-  /// value is recorded in the startup program once.
+  /// Makes a parameter "<name>.w_N" (or .b_N), or returns the existing one that `attr` names. Its
+  /// initial value is recorded once, in the startup program.
   template <std::size_t Rank>
   constexpr int parameter(const param_attr& attr, const char* suffix, const int (&extent)[Rank],
                           dtype type, const initializer& otherwise, int line) {
@@ -133,7 +133,7 @@ class layer_helper {
         "param_attr: gradient_clip: norm >= 0");
   }
 
-  /// An unnamed persistable int64 variable [extent] that is not a parameter: a statistic that
+  /// Makes an unnamed persistable int64 variable [extent] that is not a parameter: a statistic that
   /// starts at 0 and is kept from batch to batch. Fluid: create_global_variable.
   constexpr int counter(int extent) {
     const int v = b_.add_variable(b_.layer_name("_generated_var", {}), "", -1, b_.shape(extent), 1,
@@ -164,7 +164,7 @@ class layer_helper {
     return 0;
   }
 
-  /// Whether a variable is the parameter that a user gave this name.
+  /// Whether a variable is the parameter to which a user gave this name.
   constexpr bool is_parameter(int variable, int name) const {
     return variable >= 0 && variable < b_.variables.count &&
            b_.variables.items[variable].kind == variable_kind::parameter &&
@@ -183,7 +183,7 @@ class layer_helper {
   }
 
   /// Checks the options of a shared parameter. A layer that only names it shares it unchanged. A
-  /// layer that sets more options must set the same ones as the first layer, because they would
+  /// layer that sets more options must set the same ones as the first layer, because others would
   /// have no effect.
   constexpr void check_agreement(int known, const param_attr& attr, int line) {
     if (b_.variables[known].kind != variable_kind::parameter) return;
@@ -217,8 +217,9 @@ class layer_helper {
     return same;
   }
 
-  // The range or the deviation of xavier or msra; msra uses only the fan-in. Fans are computed as
-  // in Fluid: for a matrix they are its two sides, and for a filter channels times kernel size.
+  // Returns the range or the deviation of xavier or msra; msra uses only the fan-in. Fans are
+  // computed as in Fluid: for a matrix they are its two dimensions, and for a filter channels times
+  // kernel size.
   static constexpr double deviation(const initializer& init, const int* extent, int rank) {
     double fan_in = 1, fan_out = 1;
     if (rank == 1) fan_in = fan_out = extent[0];
@@ -299,7 +300,7 @@ class layer_helper {
     b_.startup.push({&schema, at, at, at + 1, attributes, 0, op_role::forward});
   }
 
-  // Square root by Newton's method, because std::sqrt is not constexpr in C++20.
+  // Computes a square root by Newton's method, because std::sqrt is not constexpr in C++20.
   static constexpr double root(double x) {
     double r = x > 1 ? x : 1;
     for (int i = 0; i < 40; ++i) {

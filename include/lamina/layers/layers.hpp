@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
-// Operators first: a compiler names the first path of includes that leads to a header, and a short
-// path is a short message.
+// Operators come first: a compiler prints the first path of includes that leads to a header, and a
+// short path makes a short message.
 // clang-format off
 #include <lamina/operators/activation/prelu_maxout/layer.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>

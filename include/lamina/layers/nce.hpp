@@ -44,7 +44,7 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
   if constexpr (fits && enough) {
     require_one_program(x, label, line);
     layer_helper layer(*x.builder, "nce", attr.name);
-    // Rounded down. The product with Classes may be rounded up to Classes itself, so it is limited.
+    // Rounds down. The product with Classes may be rounded up to Classes itself, so it is limited.
     const auto drawn = uniform_random_batch_size_like<Samples>(
         x, {.min = 0, .max = static_cast<float>(Classes), .seed = attr.seed});
     const auto sampled = cast<std::int64_t>(clip(drawn, 0, static_cast<float>(Classes) - 1));

@@ -19,7 +19,8 @@ struct slot_inputs {
   std::string_view slot;
   std::array<int, N> ids;
 };
-/// The variables of an input slot: `in("X", x)`, of a slot that takes several `in("X", x, y)`.
+/// Sets the variables of an input slot: `in("X", x)`, or `in("X", x, y)` for a slot that takes
+/// several.
 template <class... V>
 constexpr slot_inputs<sizeof...(V)> in(std::string_view slot, const V&... variables) {
   return {slot, {variables.id...}};
@@ -30,13 +31,13 @@ struct set_attribute {
   std::string_view name;
   Value value;
 };
-/// The value of an attribute: `set("axis", 1)`, `set("mode", "all")`, of a list
-/// `set("shape", std::array{2, 3})`.
+/// Sets the value of an attribute: `set("axis", 1)`, `set("mode", "all")`, or a list, `set("shape",
+/// std::array{2, 3})`.
 template <class Value>
 constexpr set_attribute<Value> set(std::string_view name, Value value) {
   return {name, value};
 }
-/// The text of an attribute.
+/// Sets the text of an attribute.
 constexpr set_attribute<std::string_view> set(std::string_view name, const char* value) {
   return {name, value};
 }
@@ -45,7 +46,7 @@ template <class... V>
 struct slot_outputs {
   std::string_view slot;
 };
-/// New variables of type V in an output slot: `out<variable<float, batch, 8>>("Out")`.
+/// Makes new variables of type V in an output slot: `out<variable<float, batch, 8>>("Out")`.
 template <class... V>
 constexpr slot_outputs<V...> out(std::string_view slot) {
   return {slot};
@@ -55,7 +56,7 @@ struct slot_targets {
   std::string_view slot;
   std::array<int, N> ids;
 };
-/// Variables that exist already in an output slot, which the operator writes: `into("Out", x)`.
+/// Names existing variables for an output slot, to which the operator writes: `into("Out", x)`.
 template <class... V>
 constexpr slot_targets<sizeof...(V)> into(std::string_view slot, const V&... variables) {
   return {slot, {variables.id...}};
@@ -63,11 +64,11 @@ constexpr slot_targets<sizeof...(V)> into(std::string_view slot, const V&... var
 
 namespace detail {
 
-/// One record() in progress: what its parts say of a slot or an attribute.
+/// The state of one call of record(): finds the part that names a slot or an attribute.
 struct operator_recorder {
   layer_helper& layer;
   program_builder& b;
-  bool known = true;  // each part names a slot or an attribute of the operator
+  bool known = true;  // whether each part names a slot or an attribute of the operator
 
   template <class... V>
   constexpr std::tuple<V...> made(const slot_outputs<V...>&) {
@@ -78,7 +79,7 @@ struct operator_recorder {
     return {};
   }
 
-  // The variables of a part, if it is the one of the slot.
+  // Returns the variables of a part if it names the slot.
   template <std::size_t N, class Made>
   constexpr bool ids_of(const slot_inputs<N>& part, const Made&, std::string_view slot, bool input,
                         constexpr_vector<int>& ids) {
@@ -137,8 +138,8 @@ inline constexpr bool is_attribute<set_attribute<Value>> = true;
 
 }  // namespace detail
 
-/// A variable of type V that no operator has computed yet, for the bodies of record_block, which
-/// write it by into().
+/// Makes a variable of type V that no operator has computed yet, for the bodies of record_block,
+/// which write it by into().
 template <class V>
 constexpr V declare(const block& main, std::string_view name) {
   layer_helper layer(*main.builder, "declare", name);
@@ -146,12 +147,12 @@ constexpr V declare(const block& main, std::string_view name) {
 }
 
 /// Records one operator: `record<lamina::operators::lrn>(main, "lrn_0", in("X", x), set("n", 3),
-/// out<variable<float, batch, 8, 5, 5>>("Out"))`. `Op` is the operator's definition. Parts name its
-/// slots and attributes; slots that are not named are empty, attributes have their defaults. Shapes
-/// and rows of results are those that `out` says, and are not checked. Returns the new variables,
-/// one or a tuple, under the given name. Layers are safer where there is one for the operator;
-/// imported programs use this for the others. Names that the operator does not have are an error.
-/// Fluid: LayerHelper.append_op.
+/// out<variable<float, batch, 8, 5, 5>>("Out"))`. `Op` is the operator's definition. The parts name
+/// its slots and attributes; other slots are empty, and other attributes have their defaults.
+/// Results have the shapes and rows given by `out`, which are not checked. Returns the new
+/// variables, one or a tuple, under the given name. Prefer a layer if the operator has one;
+/// imported programs use this function for the others. A name that the operator does not have is an
+/// error. Fluid: LayerHelper.append_op.
 template <class Op, class... Part>
 constexpr auto record(const block& main, std::string_view name, const Part&... parts) {
   program_builder& b = *main.builder;

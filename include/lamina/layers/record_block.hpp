@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/record_block.hpp - records a loop or a branch as it stands in a file: the body
+// lamina/layers/record_block.hpp - records a loop or a branch of a program from a file: the body
 // writes variables, not handles.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Records an operator that runs a block, `while_block` or `conditional_block`, as programs from
-/// files have it: the body is recorded once, and what it changes outside of it are variables that
-/// it writes by `record<...>(body, ..., into("Out", x))`. `flag` is the operator's second
-/// attribute: is_test of a loop, is_scalar_condition of a branch. Handles are not carried:
-/// layer::while_loop and layer::conditional_block, for programs that are written by hand, do that.
+/// Records an operator that runs a block, `while_block` or `conditional_block`, as in programs from
+/// files. The body is recorded once; it changes outer variables by writing to them with
+/// `record<...>(body, ..., into("Out", x))`. `flag` is the operator's second attribute: is_test of
+/// a loop, is_scalar_condition of a branch. Handles are not carried to the next iteration. Programs
+/// that are written by hand use layer::while_loop and layer::conditional_block, which carry them.
 /// Fluid: While, ConditionalBlock.
 template <class Op, class Condition, class Body>
 constexpr void record_block(const block& main, std::string_view name, const Condition& condition,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/record_rows.hpp - rows that a mask chooses, in programs from files.
+// lamina/layers/record_rows.hpp - rows that a mask selects, in programs from files.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,9 +18,9 @@ struct row_key {
 
 namespace layer {
 
-/// Opens the rows R = chosen<Of, row_key<"name">>, which record<split_lod_tensor> makes: variables
-/// of the operators that follow may have them. layer::if_else, for programs that are written by
-/// hand, opens rows of its own.
+/// Opens the rows R = chosen<Of, row_key<"name">>, which record<split_lod_tensor> makes, so that
+/// variables of the following operators may have them. Programs that are written by hand use
+/// layer::if_else, which opens its rows itself.
 template <row_domain R>
 constexpr void open_rows(const block& main) {
   program_builder& b = *main.builder;

@@ -42,7 +42,7 @@ constexpr V add_relu(V a, V b) {
 }  // namespace detail
 
 /// relu(x + conv_bn(conv_bn(x))) with two convolutions of 3 by 3; the first one has the stride. If
-/// the shape changes, x is replaced by a convolution of 1 by 1 of it. Source: He et al. 2015,
+/// the shape changes, a convolution of 1 by 1 of x replaces x in the sum. Source: He et al. 2015,
 /// figure 5 (left). PaddlePaddle's book: basicblock.
 template <int Filters, int Stride = 1, class T, class R, int C, int H, int W>
 constexpr auto basic_block(variable<T, R, C, H, W> x, int line = __builtin_LINE()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/row_ids.hpp - whether a variable holds one integer per row.
+// lamina/layers/row_ids.hpp - tells whether a variable holds one integer per row.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -31,11 +31,11 @@ struct mask_variable {
   constexpr mask_variable(variable<T, R, D...> v) : builder(v.builder), id(v.id) {}  // NOLINT
 };
 
-/// Options of scaled_dot_product_attention. M is the number of keys, L that of queries.
+/// Options of scaled_dot_product_attention. M is the number of keys, L the number of queries.
 struct scaled_dot_product_attention_attr {
-  float dropout_rate = 0;   // of the weights
+  float dropout_rate = 0;   // dropout of the attention weights
   bool causal = false;      // a query sees the keys up to its own position; M = L
-  mask_variable lengths{};  // int64 [-1, 1]: a query sees so many keys, the first ones
+  mask_variable lengths{};  // int64 [-1, 1]: a query sees this many keys, the first ones
   mask_variable mask{};     // 1: a query sees a key, 0: not; [-1, M], [L, M] or [-1, L, M]
   std::string_view name{};
 };
@@ -47,15 +47,15 @@ template <int Heads, class T, class R, int L, int W>
 constexpr auto heads_of(variable<T, R, L, W> x) {
   return transpose<0, 2, 1, 3>(reshape<L, Heads, W / Heads>(x));
 }
-/// [L, L]: 1 up to the diagonal, 0 behind it.
+/// [L, L]: 1 on and below the diagonal, 0 above it.
 template <int L, class T>
 constexpr auto causal_mask(const block& here) {
   int visible[bound(L)] = {};
   for (int i = 0; i < L; ++i) visible[i] = i + 1;
   return sequence_mask<L, T>(assign_value<L>(here, visible));
 }
-/// A mask [-1, L, M] for scores [-1, L, M] or [-1, Heads, L, M]; unless it is `recorded`, the
-/// handle of none.
+/// Returns a mask [-1, L, M] for scores [-1, L, M] or [-1, Heads, L, M]; an empty handle unless it
+/// is `recorded`.
 template <int Heads, class T, class R, int L, int M>
 constexpr auto mask_of_heads(variable<T, R, L, M> mask, bool recorded) {
   if constexpr (Heads == 1)
@@ -64,14 +64,16 @@ constexpr auto mask_of_heads(variable<T, R, L, M> mask, bool recorded) {
     return recorded ? expand<1, Heads, 1, 1>(reshape<1, L, M>(mask))
                     : variable<T, R, Heads, L, M>{mask.builder, -1};
 }
-/// Scores that the softmax gives no weight where the mask is 0, whatever they were.
+/// Replaces scores where the mask is 0, so that the softmax gives them a weight of 0, whatever they
+/// were.
 template <class S, class M>
 constexpr auto hidden_scores(S scores, M mask) {
   // Not -infinity, which check_nan would report.
   constexpr double low = 3e38;
   return elementwise_keep(scores, mask) + scale(mask, low, {.bias = -low});
 }
-/// Whether variable `id` has this type and shape, with the rows of `like` or, without Rows, none.
+/// Whether variable `id` has this type and shape, with the rows of `like` or, without Rows, no
+/// rows.
 template <class T, bool Rows, int... D>
 constexpr bool is_mask(const program_builder& b, int id, int like) {
   const variable_desc& v = b.variables.items[id];
@@ -83,7 +85,7 @@ constexpr bool is_mask(const program_builder& b, int id, int like) {
     if (b.dims.items[v.dims + i + (Rows ? 1 : 0)] != dims[i]) return false;
   return true;
 }
-/// x^-1/2 by Newton's steps.
+/// Computes x^-1/2 by Newton's method.
 constexpr double inverse_root(double x) {
   double root = 1;
   while (root * root * x > 2) root /= 2;
@@ -95,15 +97,15 @@ constexpr double inverse_root(double x) {
 
 /// softmax(q k^T / sqrt(width of a head)) v: for each query [L, W] the average of the values [M,
 /// V], weighted by the products of the query with the keys [M, W]. With several heads, queries,
-/// keys and values go through an fc of their own width and are cut into Heads parts. Each part
-/// attends separately, and the results are concatenated. With `causal`, the average is over the
-/// values up to the position of the query. `lengths` and `mask` hide keys too; a key is
-/// seen if all of them show it. A hidden key has a weight of 0: neither it nor its value takes
-/// part, even if they are NaN or infinite, and both get a gradient of 0. A query that sees no key
-/// gets 0. Masks are 0 or 1, get no gradient, and hold for all heads. Result: [L, V]. Parameters of
-/// several heads: three weights and biases, of queries, keys and values; with a name w_0, w_1 and
-/// w_2 of that name, else those of three fc. Source: Vaswani et al. 2017. Fluid:
-/// nets.scaled_dot_product_attention.
+/// keys and values each pass through an fc that keeps their width, and are split into Heads parts.
+/// Each part attends separately, and the results are concatenated. With `causal`, the average is
+/// over the values up to the position of the query. `lengths` and `mask` also hide keys; a key is
+/// visible if none of them hides it. A hidden key has a weight of 0: neither it nor its value has
+/// an influence, even if they are NaN or infinite, and both get a gradient of 0. The result of a
+/// query without visible keys is 0. Masks are 0 or 1, get no gradient, and apply to all heads.
+/// Result: [L, V]. Parameters of several heads: three weights and biases, of queries, keys and
+/// values; with a name w_0, w_1 and w_2 of that name, else those of three fc. Source: Vaswani et
+/// al. 2017. Fluid: nets.scaled_dot_product_attention.
 template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
           class Q, int N, int V>
 constexpr auto scaled_dot_product_attention(
@@ -145,7 +147,7 @@ constexpr auto scaled_dot_product_attention(
       require(attr.mask, alone || shared || detail::is_mask<T, true, L, M>(b, mask, queries.id),
               "scaled_dot_product_attention: mask: [-1, keys], [queries, keys] or [-1, queries, "
               "keys] of the type of the queries");
-    // One mask hides all: of all rows alike, or else of each row.
+    // Combines the masks into one that is the same for all rows, and one that differs between rows.
     variable<T, once, L, M> alike{&b, -1};
     auto by_row = detail::mask_of_heads<heads>(variable<T, R, L, M>{&b, -1}, false);
     const auto all = [](auto& of, auto more) { of = of.id < 0 ? more : elementwise_mul(of, more); };

@@ -39,8 +39,8 @@ constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
 }
 
 /// An input with one element per element of `like`, in sequences of the same lengths:
-/// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. A feed whose sequences have
-/// other lengths is an error at run time.
+/// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. If a feed's sequences have
+/// other lengths, an error is thrown at run time.
 template <fixed_string Name, class T, int... Dims, class U, class R, int... E>
 constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) {
   static_assert(check<is_tokens<R>, gets_type<variable<U, R, E...>>>,

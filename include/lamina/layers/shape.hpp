@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// A whole shape; a leading -1 stands for a number of rows that is known at run time.
+/// A whole shape; a leading -1 represents a number of rows that is known at run time.
 struct extents {
   static constexpr int most = 8;
   int rank;
@@ -32,7 +32,7 @@ struct extents {
 };
 
 namespace detail {
-// A loop instead of a pack in braces, because nvcc loses a pack inside nested braces.
+// A loop instead of a pack in braces, because nvcc drops a pack inside nested braces.
 template <class T, class R, int... D>
 constexpr extents extents_of(variable<T, R, D...>*) {
   const int inner[] = {D..., 0};

@@ -8,11 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Marks x: no gradient flows back through it, so the variables from which it was computed do not
-/// learn from it. Records no operator. The mark applies to every reader of x, including earlier
-/// ones. To stop the gradient for some readers only, mark an `assign(x)` and let them read it. Data
-/// layers are marked from the start; `param_attr::trainable` freezes a parameter. Returns x. Fluid:
-/// x.stop_gradient = True.
+/// Marks x: no gradient flows back through it to the variables from which it was computed. Records
+/// no operator. The mark applies to every reader of x, including earlier ones. To stop the gradient
+/// for some readers only, mark an `assign(x)` and let them read it. Data layers are marked from the
+/// start; `param_attr::trainable` freezes a parameter. Returns x. Fluid: x.stop_gradient = True.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> stop_gradient(variable<T, R, D...> x, int line = __builtin_LINE()) {
   program_builder& b = *x.builder;

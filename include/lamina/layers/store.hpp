@@ -9,10 +9,10 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Writes x to `to`, a global variable (create_global_var) or a parameter (create_parameter). What
-/// is recorded after it reads the new value, and so does the next run. `assign(x, into)` makes a
-/// handle name another variable; `store` changes the variable. No gradient flows through it, and a
-/// program in test mode leaves it out, so that evaluators change no model. Fluid: assign(output=).
+/// Writes x to `to`, a global variable (create_global_var) or a parameter (create_parameter).
+/// Operators recorded after it read the new value, and so does the next run. In contrast,
+/// `assign(x, into)` makes a handle name another variable. No gradient flows through it. A program
+/// in test mode omits it, so that evaluators do not change a model. Fluid: assign(output=).
 template <class T, class R, int... D>
 constexpr void store(variable<T, R, D...> x, const variable<T, R, D...>& to,
                      int line = __builtin_LINE()) {

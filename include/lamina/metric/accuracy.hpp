@@ -8,10 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// The weighted mean sum(value_i * weight_i) / sum(weight_i). It is the accuracy over all updates,
-/// if each update gets the accuracy of a batch (as layer::accuracy computes it) and its number of
-/// rows. Errors: weight below 0 or not finite; eval before an update of positive weight. Fluid:
-/// fluid.metrics.Accuracy.
+/// The weighted mean sum(value_i * weight_i) / sum(weight_i). It is the accuracy over all updates
+/// if the arguments of each update are the accuracy of a batch (as layer::accuracy computes it) and
+/// its number of rows. Errors: weight below 0 or not finite; eval before an update of positive
+/// weight. Fluid: fluid.metrics.Accuracy.
 class accuracy {
  public:
   void update(double value, double weight) { average_.update(value, weight); }

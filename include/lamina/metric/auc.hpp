@@ -16,7 +16,7 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// The curve under which the area is computed. Each point of it has the two rates for one
+/// The curve under which the area is computed. Each of its points has the two rates for one
 /// threshold.
 enum class curve {
   roc,  ///< true positive rate over false positive rate
@@ -29,14 +29,14 @@ struct auc_options {
   std::size_t num_thresholds = 4095;
 };
 
-/// The area under the curve that arises when a threshold moves over the predictions. Predictions
-/// are counted in num_thresholds + 1 bins of equal width, so memory does not grow with the data,
-/// and the result is exact up to the order within a bin. ROC: the trapezoids between bins. PR: the
-/// average precision, sum of (recall_i - recall_{i-1}) * precision_i; trapezoids would give too
-/// large a value. The area is 0 if one of the two classes has no sample, as in Fluid. Errors: no
-/// thresholds; predictions and labels of unequal length, a prediction outside [0, 1], a label that
-/// is neither 0 nor 1 (the counts are then unchanged); eval before an update. Fluid:
-/// fluid.metrics.Auc, which ignores its curve argument.
+/// The area under the curve of two rates as functions of a threshold on the predictions.
+/// Predictions are counted in num_thresholds + 1 bins of equal width, so memory does not grow with
+/// the data, and the result is exact up to the order within a bin. ROC: the trapezoids between
+/// bins. PR: the average precision, sum of (recall_i - recall_{i-1}) * precision_i; trapezoids
+/// would give too large a value. The area is 0 if one of the two classes has no sample, as in
+/// Fluid. Errors: no thresholds; predictions and labels of unequal length, a prediction outside [0,
+/// 1], a label that is neither 0 nor 1 (the counts are then unchanged); eval before an update.
+/// Fluid: fluid.metrics.Auc, which ignores its curve argument.
 class auc {
  public:
   explicit auc(auc_options options = {}) : options_(options), positive_(bins()), negative_(bins()) {

@@ -21,7 +21,7 @@ class binary_counts {
   explicit binary_counts(const char* name) : name_(name) {}
 
   /// Adds two ranges of equal length. Throws for unequal lengths, a prediction outside [0, 1], or a
-  /// label that is neither 0 nor 1; the counts are then unchanged.
+  /// label that is neither 0 nor 1; then the counts are unchanged.
   template <std::ranges::input_range P, std::ranges::input_range L>
   void update(const P& predictions, const L& labels) {
     binary_counts next = *this;

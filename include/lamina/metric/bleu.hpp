@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/bleu.hpp - how much translations agree with those of people.
+// lamina/metric/bleu.hpp - the agreement of translations with reference translations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,12 +23,13 @@ struct bleu_options {
 
 /// BLEU of all translations since the last reset, 0 to 1:
 ///   exp(min(0, 1 - r / c)) * (p_1 * ... * p_N)^(1 / N)
-/// p_n is the share of the n-grams of the translations that a reference contains, each counted at
-/// most as often as in the reference that has most of it; c is the length of all translations, r
-/// the sum of the lengths of the references that are nearest in length, of two the shorter one.
-/// There is no smoothing: without a common n-gram of each length it is 0. Words may be numbers or
-/// texts; ids of marks such as "<e>" are words unless the caller leaves them out. Errors: max_n of
-/// 0; an update without a reference; eval before an update. Source: Papineni et al. 2002.
+/// p_n is the fraction of the n-grams of the translations that occur in a reference; each n-gram
+/// counts at most as often as in the reference that contains it most often. c is the total length
+/// of all translations, and r the total length of the references, where for each translation the
+/// reference nearest in length counts (the shorter one of two). There is no smoothing: if there is
+/// no common n-gram of some length, BLEU is 0. Words may be numbers or texts; ids of marks such as
+/// "<e>" count as words unless the caller removes them. Errors: max_n of 0; an update without a
+/// reference; eval before an update. Source: Papineni et al. 2002.
 class bleu {
  public:
   explicit bleu(bleu_options options = {})
@@ -37,12 +38,12 @@ class bleu {
       throw error("lamina: metric::bleu: expected n-grams of at least 1 word, found max_n of 0");
   }
 
-  /// A translation, and what it should be.
+  /// Adds a translation and its reference.
   template <class Word>
   void update(const std::vector<Word>& translation, const std::vector<Word>& reference) {
     update(translation, std::vector<std::vector<Word>>{reference});
   }
-  /// A translation, and several that are right.
+  /// Adds a translation and its references, of which there may be several.
   template <class Word>
   void update(const std::vector<Word>& translation,
               const std::vector<std::vector<Word>>& references) {

@@ -12,16 +12,17 @@
 namespace lamina::inline LAMINA_ABI::metric {
 
 /// Adds up the counts that layer::chunk_eval returns for each mini-batch. precision = correct /
-/// found, recall = correct / labelled, F1 = 2 precision recall / (precision + recall); each is 0
-/// where it would divide by 0. Errors: counts below 0, more correct chunks than there are, eval
-/// before an update. Fluid: fluid.metrics.ChunkEvaluator.
+/// found, recall = correct / labelled, F1 = 2 precision recall / (precision + recall); each is 0 if
+/// its divisor is 0. Errors: counts below 0, more correct chunks than there are, eval before an
+/// update. Fluid: fluid.metrics.ChunkEvaluator.
 class chunk_evaluator {
  public:
   struct result {
     double precision, recall, f1;
   };
 
-  /// The chunks that were found, those of the labels, and those that are both.
+  /// Adds the number of chunks that were found, the number in the labels, and the number of chunks
+  /// in both.
   void update(std::int64_t found, std::int64_t labelled, std::int64_t correct) {
     if (found < 0 || labelled < 0 || correct < 0 || correct > found || correct > labelled)
       throw error(text() << "lamina: metric::chunk_evaluator: expected at most as many correct "

@@ -34,7 +34,7 @@ class composite {
     std::apply([](auto&... m) { (m.reset(), ...); }, metrics_);
   }
 
-  /// The metric with this index.
+  /// Returns the metric with this index.
   template <std::size_t Index>
   const auto& get() const {
     return std::get<Index>(metrics_);

@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// The mean of the distances that layer::edit_distance returns, one per sequence, and the share of
-/// sequences whose distance is not 0. Errors: a distance below 0 or NaN, which leaves the sums
+/// The mean of the distances that layer::edit_distance returns, one per sequence, and the fraction
+/// of sequences whose distance is not 0. Errors: a distance below 0 or NaN, which leaves the sums
 /// unchanged; eval before an update with a sequence. Fluid: fluid.metrics.EditDistance.
 class edit_distance {
  public:
@@ -21,7 +21,7 @@ class edit_distance {
     double distance, error_rate;
   };
 
-  /// A range of distances, one per sequence of the mini-batch.
+  /// Adds a range of distances, one per sequence of the mini-batch.
   template <std::ranges::input_range D>
   void update(const D& distances) {
     edit_distance next = *this;

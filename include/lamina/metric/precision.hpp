@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/precision.hpp - the share of positive predictions that are right.
+// lamina/metric/precision.hpp - the fraction of positive predictions that are correct.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/recall.hpp - the share of positive samples that are predicted as positive.
+// lamina/metric/recall.hpp - the fraction of positive samples that are found.
 #pragma once
 
 #include <lamina/core/config.hpp>

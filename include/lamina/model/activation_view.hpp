@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/activation_view.hpp - a machine's memory as an array.
+// lamina/model/activation_view.hpp - a view of a variable in a machine's memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The result of a view after a reported mistake, so that no further error follows. It accepts any
+/// Replaces a view after a reported mistake, so that no further error follows. It accepts any
 /// number of indices.
 struct missing_view : array_view<float, 1> {
   missing_view() : array_view(nullptr, {0}, 0) {}
@@ -24,8 +24,8 @@ struct missing_view : array_view<float, 1> {
   }
 };
 
-/// A view of variable V in a machine's memory, with the variable's own shape and without a copy. It
-/// is valid until the next run with more rows. Weights in panels have no such view:
+/// Returns a view of variable V in a machine's memory, with the variable's own shape and without a
+/// copy. It is valid until the next run with more rows. Weights in panels have no such view:
 /// model::parameter copies them.
 template <class P, int V, class Machine = engine::cpu::machine<P>>
 auto activation_view(Machine& m) {

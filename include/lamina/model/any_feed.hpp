@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/any_feed.hpp - values by name for a model of any program, and what its names stand
-// for.
+// lamina/model/any_feed.hpp - names, types and shapes of an any_model's variables, and values for
+// its data layers.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>  // with the concepts of ranges: <ranges> adds all views
+#include <span>  // for the range concepts; <ranges> would add all views
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +26,10 @@ struct any_variable {
   int levels = 0;
 };
 
-/// Values for the data layer of this name, row by row; refers to the caller's memory. For a data
-/// layer of sequences, the third argument holds the length of each sample's sequence. For nested
-/// sequences it holds the number of inner sequences of each sample, and the fourth argument the
-/// length of each inner sequence.
+/// Values for the data layer with this name, row by row. The object refers to the caller's memory.
+/// For a data layer of sequences, the third argument holds the length of each sample's sequence.
+/// For nested sequences it holds the number of inner sequences of each sample, and the fourth
+/// argument the length of each inner sequence.
 struct any_feed {
   std::string_view name;
   dtype type;

@@ -63,10 +63,10 @@ LAMINA_API_COLD any_variable describe_variable(const program_view& p, int v, std
 LAMINA_API_COLD std::string layer_name(const program_view& p, int name);
 LAMINA_API_COLD std::string names_of(const std::vector<any_variable>& all);
 LAMINA_API_COLD std::vector<any_variable> inputs_of(const program_view& p);
-/// The layers that the user named, and the variables that the program returns.
+/// Returns the layers that the user named, and the variables that the program returns.
 LAMINA_API_COLD std::vector<any_variable> outputs_of(const program_view& p);
 
-/// By variable in variable_table: the data layers that it depends on, as a bit mask.
+/// By variable in variable_table: a bit mask of the data layers that it depends on.
 template <class Program>
 struct needed_feeds {
   using variables = variable_table<Program>;
@@ -156,7 +156,7 @@ class any_run_of final : public any_run {
   [[noreturn]] LAMINA_COLD static void fail(const any_feed& f, const text& what) {
     throw error(text() << "lamina: any_model: feed " << f.name << ": " << what);
   }
-  /// The variable of this name, which the last run has computed.
+  /// Returns the variable with this name; throws unless the last run has computed it.
   int computed(std::string_view name) const {
     const program_view& p = run_time_program<P>::view;
     const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
@@ -188,7 +188,7 @@ class any_run_of final : public any_run {
       fail(f, text() << "expected " << name_of(wanted) << ", found " << name_of(f.type));
     return i;
   }
-  /// Adds the rows of a feed to those of the run.
+  /// Adds the rows of a feed to the rows of the run.
   void count_rows(const any_feed& f, int i, engine::domain_rows<domains>& rows) {
     const data_layer& l = data_layers_of<P>.of[i];
     const auto columns = static_cast<std::size_t>(l.columns);
@@ -235,7 +235,7 @@ class any_run_of final : public any_run {
 
   machine machine_;
   std::vector<int> ends_[bound(domains)];  // by domain: the ends of its sequences
-  unsigned long long given_ = 0;           // bit mask of the data of the last run
+  unsigned long long given_ = 0;           // bit mask of the data that the last run received
 };
 
 template <program_type P>
@@ -303,7 +303,7 @@ std::vector<any_variable> outputs_of(const program_view& p) {
 
 }  // namespace detail
 
-/// Computes activations of an any_model by name. One thread at a time may use it; it keeps the
+/// Computes activations of an any_model by name. Only one thread at a time may use it. It keeps the
 /// model alive.
 class any_evaluator {
  public:
@@ -315,8 +315,8 @@ class any_evaluator {
   }
   void forward(std::span<const any_feed> feeds) { run_->forward(feeds); }
 
-  /// A copy of the activation of a layer or variable of any_model::outputs(): `auto scores =
-  /// e.activation("output")`, or `activation<std::int64_t>("best")` for elements of another type.
+  /// Returns a copy of the activation of a layer or variable of any_model::outputs(): `auto scores
+  /// = e.activation("output")`, or `activation<std::int64_t>("best")` for elements of another type.
   template <element T = float>
   array<T> activation(std::string_view name) {
     const detail::any_values v = run_->values(name);
@@ -329,9 +329,9 @@ class any_evaluator {
                   v.from + r * v.stride_bytes, v.row_bytes);
     return made;
   }
-  /// The lengths of the sequences that the rows of an activation form. Level 0 is the outermost, -1
-  /// the innermost: of nested sequences, level 0 has the number of inner sequences of each sample,
-  /// level 1 the length of each inner sequence.
+  /// Returns the lengths of the sequences that the rows of an activation form. Level 0 is the
+  /// outermost, -1 the innermost: of nested sequences, level 0 has the number of inner sequences of
+  /// each sample, level 1 the length of each inner sequence.
   std::vector<int> lengths(std::string_view name, int level = -1) {
     return run_->lengths(name, level);
   }
@@ -353,25 +353,25 @@ class any_evaluator {
 ///   }
 class any_model {
  public:
-  /// Takes a model over: `any_model a{std::move(m)}`. To keep sharing its parameters, make another
-  /// one with share_parameters_of.
+  /// Takes ownership of a model: `any_model a{std::move(m)}`. To share its parameters with a
+  /// further model, construct that one with share_parameters_of first.
   template <program_type P>
   any_model(model<P>&& m)  // NOLINT: a model converts
       : model_(std::make_shared<detail::any_model_of<P>>(std::move(m))) {}
   template <program_type P>
-  any_model(const model<P>&) = delete;  // it takes a model over: std::move(m)
+  any_model(const model<P>&) = delete;  // it takes ownership: std::move(m)
 
   any_model(const any_model&) = default;  // no moves, which would leave a model without a program
   any_model& operator=(const any_model&) = default;
 
-  /// The data layers, in their order.
+  /// Returns the data layers, in their order.
   LAMINA_API LAMINA_COLD std::vector<any_variable> inputs() const;
-  /// The layers with a name, and the variables that the program returns.
+  /// Describes the layers with a name, and the variables that the program returns.
   LAMINA_API LAMINA_COLD std::vector<any_variable> outputs() const;
-  /// The parameters, in the order of creation.
+  /// Returns the parameters, in the order of creation.
   LAMINA_API LAMINA_COLD std::vector<any_variable> parameters() const;
 
-  /// Computes with this model; one evaluator per thread, without a lock.
+  /// Makes an evaluator of this model; use one per thread, without a lock.
   any_evaluator evaluator() const { return any_evaluator(model_); }
 
   /// Save and load the parameters like model::save and model::load.

@@ -56,8 +56,8 @@ struct batch_view {
   const std::byte* data[bound(layers)] = {};
   engine::domain_rows<domains> rows;
 
-  /// A mini-batch without sequences: one array per data layer. `first_row` is the position of its
-  /// first sample in a larger mini-batch.
+  /// Makes a mini-batch without sequences: one array per data layer. `first_row` is the position of
+  /// its first sample in a larger mini-batch.
   static batch_view dense(int rows, const void* const* arrays, std::int64_t first_row = 0) {
     batch_view b;
     b.rows = engine::domain_rows<domains>(rows, first_row);
@@ -74,7 +74,7 @@ struct batch_view {
 
   int size() const { return rows.count[batch::domain]; }
 
-  /// The number of samples and sequence elements before a sample.
+  /// Returns the number of samples and sequence elements before a sample.
   std::int64_t count_before(int sample) const {
     int begins[bound(domains)] = {};
     begins[batch::domain] = sample;
@@ -87,8 +87,8 @@ struct batch_view {
     return count;
   }
 
-  /// The sample to which a row of a domain belongs; -1 if it is not known, because an operator has
-  /// made the rows.
+  /// Returns the sample to which a row of a domain belongs; -1 if it is not known, because an
+  /// operator computes the rows of this domain.
   std::int64_t sample_of(int domain, std::int64_t row) const {
     if (domain >= domains) return -1;
     for (; domain > batch::domain; domain = parent_of(domain)) {
@@ -102,13 +102,13 @@ struct batch_view {
     return domain == batch::domain && row < size() ? row : -1;
   }
 
-  /// The position of a row of a domain in its sample, which has rows of sequences; -1 for a domain
-  /// with one row a sample.
+  /// Returns the position of a row of a domain in the sequences of its sample; -1 for a domain with
+  /// one row per sample.
   std::int64_t position_of(int domain, std::int64_t row) const {
     const std::int64_t sample = sample_of(domain, row);
     return sample < 0 || domain <= batch::domain ? -1 : row - first_row(domain, sample);
   }
-  /// The first row of a domain that belongs to a sample.
+  /// Returns the first row of a domain that belongs to a sample.
   std::int64_t first_row(int domain, std::int64_t sample) const {
     if (domain <= batch::domain || domain >= domains) return sample;
     const int* const offsets = rows.offsets[domain];

@@ -73,8 +73,8 @@ class bfloat16_copies {
 
 }  // namespace detail
 
-/// Runs a program made of P in test mode with weights in bfloat16. These are the weights that fc,
-/// lstm, lstmp, gru and gru_unit multiply by. Biases, embedding tables and image filters keep their
+/// Runs a program made of P in test mode with weights in bfloat16. Rounded are the weight matrices
+/// of fc, lstm, lstmp, gru and gru_unit. Biases, embedding tables and image filters keep their
 /// type, and all sums are computed in float.
 template <program_type P>
 class bfloat16_machine : private detail::bfloat16_copies<P>,

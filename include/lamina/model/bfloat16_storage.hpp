@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/bfloat16_storage.hpp - the option that asks for weights in bfloat16.
+// lamina/model/bfloat16_storage.hpp - the option that stores weights in bfloat16.
 #pragma once
 
 #include <lamina/core/config.hpp>

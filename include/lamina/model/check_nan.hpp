@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/check_nan.hpp - the check for NaN and infinity, for files that ask for it with the
-// options check_nan and check_infinity of training or with evaluator::check_nan().
+// lamina/model/check_nan.hpp - the check for NaN and infinity. Include it to use the options
+// check_nan and check_infinity of training, or evaluator::check_nan().
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/copy_arrays.hpp - copies parameters between models, or moves them part of the way.
+// lamina/model/copy_arrays.hpp - copies or blends parameters of models.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,15 +25,15 @@ struct parameter_memory {
 
 namespace detail {
 
-/// The index of the parameter with this name, or -1.
+/// Returns the index of the parameter with this name, or -1.
 LAMINA_API_COLD int find_parameter(const parameter_list_view& in, std::string_view name);
 
-/// By parameter of `to`: the index of the parameter of `from` with the same name. Throws
-/// lamina::error if any of them is missing or has another shape or type.
+/// Returns, for each parameter of `to`, the index of the parameter of `from` with the same name.
+/// Throws lamina::error if one is missing or has another shape or type.
 LAMINA_API_COLD std::vector<int> counterparts(const parameter_list_view& to,
                                               const parameter_list_view& from);
 
-/// to = (1 - tau) to + tau from, in doubles.
+/// Computes to = (1 - tau) to + tau from, in doubles.
 template <class Real>
 LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t count, double tau) {
   const Real* const from = engine::numbers_at<Real>(from_memory);
@@ -45,8 +45,8 @@ LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t c
 
 /// Moves parameters towards those of another model: to = (1 - tau) to + tau from. `from_of` holds
 /// the counterparts, or is null if both models have the same program. Parameters in the list
-/// `copied`, in ascending order, are copied instead. Parameters that both models share in one
-/// memory stay.
+/// `copied`, in ascending order, are copied instead. Parameters that both models share are not
+/// changed.
 LAMINA_API_COLD void copy_arrays(const parameter_memory& to, const parameter_memory& from,
                                  const int* from_of, double tau, const int* copied,
                                  int copied_count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/cost_kind.hpp - whether a program has a cost that training can minimise.
+// lamina/model/cost_kind.hpp - tells whether a program has a cost that training can minimise.
 #pragma once
 
 #include <lamina/core/config.hpp>

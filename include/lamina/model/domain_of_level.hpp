@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The row domain of level `level` of the sequences to which rows of `domain` belong. Level 0 is
-/// the outermost one, and level -1 the innermost. Returns -1 if there is no such level.
+/// Returns the row domain of level `level` of the sequences to which rows of `domain` belong. Level
+/// 0 is the outermost, and level -1 the innermost. Returns -1 if there is no such level.
 template <class Program>
 constexpr int domain_of_level(const Program& p, int domain, int level) {
   int above = level < 0 ? -1 - level : lod_level_of(p, domain) - 1 - level;

@@ -47,12 +47,12 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       : machine_({m.memory_of_all(), nullptr, nullptr}), seed_(seed), rows_read_(m) {
     detail::initialise_state<P>(machine_);
   }
-  /// An evaluator with its own threads, which share the work of each call: `evaluator e{model,
-  /// {.threads = 2}}`.
+  /// Makes an evaluator with its own threads, which share the work of each call: `evaluator
+  /// e{model, {.threads = 2}}`.
   evaluator(const model<P>& m, const evaluator_options& options) : evaluator(m, options.seed) {
     threads_ = detail::owned_threads(machine_, options.threads);
   }
-  /// An evaluator on a device: `evaluator e{model, lamina::cuda::place{0}}`, with
+  /// Makes an evaluator on a device: `evaluator e{model, lamina::cuda::place{0}}`, with
   /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
   template <class Place>
   requires requires(const Place& at) { at.number; }
@@ -67,7 +67,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// Refuses a program in place of a model with a one-line error.
+  /// Reports a program in place of a model with a one-line error.
   template <class Q, class... More>
   requires(std::is_same_v<Q, P>) explicit evaluator(const Q& given, const More&...)
       : evaluator(static_cast<const model<P>&>(model<P>(given))) {
@@ -75,21 +75,21 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
                   "lamina: evaluator: expected a model, evaluator e{model}, found a program; put "
                   "lamina::model m{program} before it");
   }
-  /// Refuses a model of another program with a one-line error.
+  /// Reports a model of another program with a one-line error.
   template <program_type Q, class Options = evaluator_options>
   requires(!__is_same(Q, P)) explicit evaluator(const model<Q>&, const Options& = {})
       : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(check<is_faulty<Q>, expects_type<P>, gets_type<Q>>,
                   "lamina: evaluator: expected a model of its program, found that of another one");
   }
-  /// Refuses a temporary model with a one-line error.
+  /// Reports a temporary model with a one-line error.
   template <class... More>
   explicit evaluator(model<P>&& m, const More&...) : evaluator(static_cast<const model<P>&>(m)) {
     static_assert(never<P, More...>,
                   "lamina: evaluator: expected a model that outlives it, found a temporary one; "
                   "give the model a name: lamina::model m{program}");
   }
-  /// Refuses a call without a model with a one-line error.
+  /// Reports a call without a model with a one-line error.
   template <class Q = P>
   evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");
@@ -106,8 +106,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     constexpr bool named = (detail::is_feed<Feed> && ...);
     static_assert(check<named, gets_type<Feed...>>,
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
-    // These checks are here and not in a separate function, because an error about a feed shows
-    // each function above it.
+    // These checks are not in a separate function, because an error about a feed shows each
+    // function above it.
     if constexpr (named && !(detail::feeds_nothing<Feed> || ...)) {
       constexpr bool once = detail::all_differ({Feed::name.view()...});
       static_assert(check<once, gets_type<detail::name_letters<Feed::name>...>>,
@@ -136,7 +136,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     }
   }
 
-  /// The activation of a layer or variable after forward(), as a view in its own shape. The
+  /// Returns the activation of a layer or variable after forward(), as a view in its own shape. The
   /// evaluator always keeps the layers that the user named and the variables that the program
   /// returns; it keeps others only where no later value reuses their memory (otherwise a
   /// compile-time error). Throws lamina::error when the activation depends on data that the last
@@ -161,7 +161,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     }
   }
 
-  /// Refuses a name among the arguments with a one-line error.
+  /// Reports a name among the function arguments with a one-line error.
   template <class Text>
   missing_view activation(const Text&) {
     static_assert(never<Text>,
@@ -170,9 +170,10 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     return {};
   }
 
-  /// The sequences that the rows of an activation form after forward(), without a copy: `s.count`
-  /// of them, sequence i has the rows `s.begin(i)` to `s.end(i)` - 1. Level 0 is the outermost, -1
-  /// the innermost: after a beam search, hypotheses of each sample, and words of each hypothesis.
+  /// Returns the sequences that the rows of an activation form after forward(), without a copy.
+  /// There are `s.count` of them, and sequence i consists of the rows `s.begin(i)` to `s.end(i)` -
+  /// 1. Level 0 is the outermost, -1 the innermost: after a beam search, hypotheses of each sample,
+  /// and words of each hypothesis.
   template <fixed_string Name, int Level = -1>
   sequence_view sequences() {
     constexpr int found = variable_named<P>(Name.view());
@@ -192,8 +193,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     }
   }
 
-  /// The cost after forward(). Throws lamina::error for a program without a cost, or if the last
-  /// forward() lacked data that the cost depends on.
+  /// Returns the cost after forward(). Throws lamina::error for a program without a cost, or if the
+  /// last forward() lacked data that the cost depends on.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
@@ -202,11 +203,11 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   }
 
   /// Computes a whole pass of a reader of mini-batches. Returns the mean cost over all samples and
-  /// the metrics of the pass. The metrics accuracy, auc, chunk_eval and quotients of sums add up
-  /// their counts. Throws lamina::error for a reader without samples and for data that do not fit.
-  /// In several processes, `all` is their distributed::session: each reads the whole data, or a
-  /// share of its own, which may be empty, and all get the result of all samples. All processes
-  /// that train must call it; an error in one of them ends all.
+  /// the metrics of the pass. The metrics accuracy, auc, chunk_eval and quotients of sums are
+  /// computed from counts over the whole pass. Throws lamina::error for a reader without samples
+  /// and for data that do not fit. With several processes, `all` is their distributed::session:
+  /// each reads the whole data, or its own share, which may be empty, and all get the result over
+  /// all samples. All training processes must call it; an error in one of them ends all.
   template <class Reader, class World = detail::no_world>
   requires(__is_same(World, detail::no_world) || requires(World & w) {
     w.gather_trainers(&w, 0, &w);
@@ -235,9 +236,9 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       return {};
   }
 
-  /// Makes forward() and test() throw lamina::error at the first NaN, or infinity with `infinity`,
-  /// naming layer, operator, row, in test() also mini-batch and sample. CPU only; costs time; needs
-  /// <lamina/model/check_nan.hpp>.
+  /// Makes forward() and test() throw lamina::error at the first NaN or, with `infinity`, at the
+  /// first infinity. The error names layer, operator and row, in test() also mini-batch and sample.
+  /// It works on the CPU only, makes evaluation slower, and needs <lamina/model/check_nan.hpp>.
   void check_nan(bool infinity = false) {
     constexpr const program_view& names = run_time_program<P>::view;
     constexpr bool can = requires { machine_.check_numbers(names, infinity); };
@@ -245,7 +246,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     if constexpr (can) machine_.check_numbers(names, infinity);
   }
 
-  /// The machine itself, for callers that run it without these functions.
+  /// Returns the machine, for callers that run it directly.
   Machine& machine() { return machine_; }
 
   /// Resets accumulated statistics (auc).
@@ -259,7 +260,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     sums.join(machine_, all);
     return sums.result();
   }
-  /// Runs the mini-batches of a reader and adds up cost and metrics.
+  /// Runs the mini-batches of a reader and sums cost and metrics.
   template <class Reader>
   void add_up(Reader& batches, detail::test_sums<program>& sums) {
     metric_rules<program>::begin_pass(machine_);
@@ -313,7 +314,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// The bit mask of data layers.
+  /// Returns the bit mask of data layers.
   template <int... Layer>
   static constexpr unsigned long long mask_of() {
     bool fed[bound(counts_of<P>.data)] = {};
@@ -321,8 +322,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     return feed_mask(fed, counts_of<P>.data);
   }
 
-  /// Whether a feed is copied: sequences are, a single one too, because their offsets must be
-  /// computed.
+  /// Whether a feed is copied. Sequences are copied, even a single one, because their offsets must
+  /// be computed.
   template <class Feed>
   static constexpr bool is_copied = detail::is_feed_of_sequences<Feed> ||
                                     detail::data_layers_of<P>.of[layer_of<Feed::name>].parent >= 0;
@@ -379,7 +380,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   Machine machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;
-  unsigned long long given_ = 0;  // bit mask of the data of the last run
+  unsigned long long given_ = 0;  // bit mask of the data that the last run received
   int rows_ = -1;
   [[no_unique_address]] detail::row_fetcher<P> rows_read_{};
   detail::owned_threads threads_;

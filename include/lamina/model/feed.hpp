@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/feed.hpp - hands an array to a data layer.
+// lamina/model/feed.hpp - passes an array to a data layer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
-#include <span>  // with the concepts of ranges: <ranges> adds all views
+#include <span>  // for the range concepts; <ranges> would add all views
 #include <type_traits>
 
 #include <lamina/core/check.hpp>
@@ -33,7 +33,7 @@ struct feed_sequences {
   const Sequences& values;
 };
 
-/// The result of a wrong feed: it causes no second error.
+/// Replaces the result of an invalid feed, so that it causes no second error.
 struct feed_nothing {};
 
 namespace detail {
@@ -112,7 +112,7 @@ feed_value<Name, T> feed(const T* values, std::size_t count) {
   return {values, count};
 }
 
-/// Refuses a type that cannot be fed with a one-line error.
+/// Reports a type that cannot be fed with a one-line error.
 template <fixed_string Name, class X>
 requires(!element<X> && !detail::flat_numbers<X> && !detail::ragged_numbers<X>) feed_nothing
     feed(const X&) {
@@ -121,7 +121,7 @@ requires(!element<X> && !detail::flat_numbers<X> && !detail::ragged_numbers<X>) 
                 "sequence");
   return {};
 }
-/// As above, for a name among the function arguments: `feed("x", values)`.
+/// Reports a name among the function arguments, `feed("x", values)`, with a one-line error.
 template <class X>
 feed_nothing feed(const char*, const X&) {
   static_assert(never<X>,

@@ -23,7 +23,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Holds a mini-batch as one array per data layer, in the order of the data layers. Its memory
-/// grows to the largest mini-batch and stays.
+/// grows to the largest mini-batch and is reused.
 template <program_type P>
 class feeder {
  public:
@@ -71,7 +71,7 @@ class feeder {
     for (const auto& a : arrays_) sum.add(a.data(), a.size());
     for (const auto& o : offsets_) sum.add(o.data(), o.size() * sizeof(int));
   }
-  /// The mini-batch; valid until the next one is filled.
+  /// Returns the mini-batch; valid until the next one is filled.
   batch_view<P> view() const {
     batch_view<P> v;
     v.rows.count[batch::domain] = rows_;
@@ -87,7 +87,7 @@ class feeder {
  private:
   static constexpr const auto& table = detail::data_layers_of<P>;
   static constexpr int columns(int i) { return table.of[i].columns; }
-  /// Whether data layers set the rows of a domain; otherwise operators make them.
+  /// Whether data layers determine the rows of a domain; otherwise operators do.
   static constexpr bool is_fed(int d) {
     for (int i = 0; i < layers; ++i)
       if (table.of[i].domain == d || table.of[i].parent == d || table.of[i].grandparent == d)
@@ -101,7 +101,7 @@ class feeder {
 
   template <int... Index, class... Field>
   void append_all(std::integer_sequence<int, Index...>, const Field&... field) {
-    // A list instead of a fold, because clang folds at most 256 operands.
+    // An array instead of a fold, because clang folds at most 256 operands.
     const int each[] = {0, (append < Index < layers ? Index : 0 > (field), 0)...};
     (void)each;
   }
@@ -163,7 +163,7 @@ class feeder {
     to.resize(at + rows * row_bytes(layer));
     return to.data() + at;
   }
-  /// The number of sequences of a domain before those of sample `row`.
+  /// Returns the number of sequences of a domain before those of sample `row`.
   int offset_count(int domain, int row) const {
     return offsets_[static_cast<std::size_t>(domain)][static_cast<std::size_t>(row)];
   }

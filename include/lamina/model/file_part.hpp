@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/file_part.hpp - what the file of a model holds beside its parameters, such as the
-// encoding of its columns.
+// lamina/model/file_part.hpp - additional contents of a model's file, such as the encoding of its
+// columns.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,9 +18,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// An object that a model's file can hold: `model.save(path, encoding)`. `part_name` says what it
-/// is, in the file and in messages. to_text() is its content. read_text(text, source) takes the
-/// content back, or throws an error that begins with `source`.
+/// An object that a model's file can contain: `model.save(path, encoding)`. `part_name` is its name
+/// in the file and in messages. to_text() returns its contents. read_text(text, source) reads the
+/// contents back, or throws an error that begins with `source`.
 template <class T>
 concept file_part = requires(const T& from, T& to, std::string_view content,
                              const std::string& source) {
@@ -31,8 +31,8 @@ concept file_part = requires(const T& from, T& to, std::string_view content,
 
 namespace detail {
 
-/// The name of a part's entry. Entries of parameters have other element types, so that a parameter
-/// may have any name.
+/// Returns the name of a part's entry. A parameter may have the same name, because entries of
+/// parameters have other element types.
 LAMINA_API_COLD std::string part_entry_name(std::string_view part);
 LAMINA_API_COLD const tensor_entry* find_part(const std::vector<tensor_entry>& entries,
                                               std::string_view part);
@@ -41,7 +41,7 @@ LAMINA_API_COLD void add_part(std::vector<tensor_entry>& entries, std::string_vi
 LAMINA_API_COLD std::string_view text_of_part(const std::vector<tensor_entry>& entries,
                                               std::string_view part, const std::string& path);
 
-/// Adds the contents of the parts to the entries of a file.
+/// Appends the contents of the parts to the entries of a file.
 template <file_part... Parts>
 std::vector<tensor_entry> with_parts(std::vector<tensor_entry> entries, const Parts&... parts) {
   (add_part(entries, Parts::part_name, parts.to_text()), ...);
@@ -93,9 +93,10 @@ std::string_view text_of_part(const std::vector<tensor_entry>& entries, std::str
 
 }  // namespace detail
 
-/// Reads a part alone from the file of a model or of a trainer, for any program:
+/// Reads only a part from the file of a model or trainer of any program:
 ///   auto encoding = lamina::load_part<lamina::dataset::column_encoding>("net.model");
-/// Throws format_error for a damaged or foreign file, and lamina::error for a file without it.
+/// Throws format_error for a damaged or foreign file, and lamina::error for a file without this
+/// part.
 template <file_part Part>
 Part load_part(const file_path& path) {
   Part part;

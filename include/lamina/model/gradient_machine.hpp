@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/gradient_machine.hpp - gradients of a model's cost.
+// lamina/model/gradient_machine.hpp - computes the gradients of a model's cost.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,9 +23,9 @@ template <program_type P>
 using gradient_program =
     std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
 
-/// Runs a program forward and backward over a model that it only reads. It owns the gradients and
-/// the moving statistics that batch_norm would change. Each thread needs its own gradient machine.
-/// The design document of PaddlePaddle: GradientMachine.
+/// Runs a program forward and backward with a model that it does not change. It owns the gradients,
+/// and copies of the moving statistics that batch_norm changes. Each thread needs its own gradient
+/// machine. The design document of PaddlePaddle: GradientMachine.
 template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:
@@ -57,8 +57,8 @@ class gradient_machine {
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// A gradient machine on a device: `gradient_machine g{model, lamina::cuda::place{0}}`, with
-  /// <lamina/lamina.cuh>. Each backward() copies the model's parameters to the device.
+  /// Makes a gradient machine on a device: `gradient_machine g{model, lamina::cuda::place{0}}`,
+  /// with <lamina/lamina.cuh>. Each backward() copies the model's parameters to the device.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   gradient_machine(const model<P>& m, const Place& at, std::uint64_t seed = 0)
@@ -66,7 +66,7 @@ class gradient_machine {
     detail::initialise_state<P>(machine_);
   }
 
-  /// Refuses a program in place of a model with a one-line error.
+  /// Reports a program in place of a model with a one-line error.
   template <class Q, class... More>
   requires(std::is_same_v<Q, P>) explicit gradient_machine(const Q& given, const More&...)
       : gradient_machine(static_cast<const model<P>&>(model<P>(given))) {
@@ -74,7 +74,7 @@ class gradient_machine {
                   "lamina: gradient_machine: expected a model, gradient_machine g{model}, found a "
                   "program; put lamina::model m{program} before it");
   }
-  /// Refuses a temporary model with a one-line error.
+  /// Reports a temporary model with a one-line error.
   template <class... More>
   explicit gradient_machine(model<P>&& m, const More&...)
       : gradient_machine(static_cast<const model<P>&>(m)) {
@@ -90,7 +90,7 @@ class gradient_machine {
                                 std::int64_t first_row = 0) {
     return backward(batch_view<P>::dense(rows, data, first_row), step);
   }
-  /// The same for a mini-batch that may have sequences.
+  /// Does the same for a mini-batch that may have sequences.
   real backward(const batch_view<P>& batch, std::uint64_t step = 0) {
     statistics_.refresh();
     if constexpr (requires { machine_.refresh(); }) machine_.refresh();
@@ -98,7 +98,7 @@ class gradient_machine {
     machine_.run(~0ull, seed_, step);
     return detail::number_in<P, P::desc.cost>(machine_);
   }
-  /// The same for a range of samples.
+  /// Does the same for a range of samples.
   template <class Batch>
   real backward(const Batch& samples, std::uint64_t step = 0) {
     constexpr bool batched = std::ranges::range<const Batch&>;
@@ -118,8 +118,8 @@ class gradient_machine {
     return backward(feeder_.view(), step);
   }
 
-  /// The gradient of a parameter in its own shape: `g.gradient<"fc_0.w_0">()`; zeros where the cost
-  /// does not depend on it.
+  /// Returns the gradient of a parameter in its own shape: `g.gradient<"fc_0.w_0">()`; zeros if the
+  /// cost does not depend on it.
   template <fixed_string Name>
   array<real> gradient() {
     constexpr int found = parameter_named<P>(Name.view());
@@ -141,12 +141,12 @@ class gradient_machine {
     return value;
   }
 
-  /// The gradient of parameter i in memory, in the layout of the parameter; null if no gradient
-  /// reaches it or the gradient is selected rows.
+  /// Returns the gradient of parameter i in memory, in the layout of the parameter; null if the
+  /// cost does not depend on it or the gradient is sparse (selected rows).
   float* gradient_memory(int i) { return machine_.gradient(i); }
-  /// The moving statistics after the last backward().
+  /// Returns the moving statistics after the last backward().
   const moving_statistics<P>& statistics() const { return statistics_; }
-  /// The machine itself, for callers that read metrics.
+  /// Returns the machine, for callers that read metrics.
   Machine& machine() { return machine_; }
 
  private:
@@ -156,7 +156,7 @@ class gradient_machine {
   std::uint64_t seed_;
 };
 
-/// Leads `gradient_machine g{program}` to the constructor that explains the mistake.
+/// Selects the constructor that explains the mistake in `gradient_machine g{program}`.
 template <program_type P, class... More>
 gradient_machine(const P&, const More&...) -> gradient_machine<P>;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/initialise_state.hpp - sets the statistics that a program keeps to their initial
-// values.
+// lamina/model/initialise_state.hpp - initialises the statistics that a program keeps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +21,8 @@ LAMINA_COLD void initialise_state(Machine& m) {
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
-    // A machine on a device gave a copy of the values, which must be stored there.
+    // A machine on a device has returned a copy of the values on the host, so they must be stored
+    // on the device.
     if constexpr (requires { m.store(lies); }) m.store(lies);
   }
 }

@@ -13,14 +13,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The elements [first, first + count) of the variable that a startup operator fills, which are
-/// numbered row by row. `stream` is the number of the parameter, so that its values do not depend
-/// on the rest of the program.
+/// Returns the elements [first, first + count) of the variable that a startup operator fills, in
+/// row-major order. `stream` is the number of the parameter, so that its values do not depend on
+/// the rest of the program.
 template <class Real>
 LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
                                              std::uint64_t program_seed, std::uint64_t stream,
                                              std::size_t first, std::size_t count);
-/// All elements of the variable.
+/// Returns all elements of the variable.
 template <class Real>
 LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
                                              std::uint64_t program_seed, std::uint64_t stream);

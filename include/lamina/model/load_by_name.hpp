@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/load_by_name.hpp - sets the parameters of a model that a file contains, and reports
+// lamina/model/load_by_name.hpp - loads the parameters of a model that a file contains, and reports
 // the others.
 #pragma once
 
@@ -22,13 +22,13 @@ namespace lamina::inline LAMINA_ABI {
 struct load_report {
   std::vector<std::string> loaded;        // parameters that got values from the file
   std::vector<std::string> missing;       // parameters that the file lacks; they keep their values
-  std::vector<std::string> surplus;       // arrays of the file that are no parameter
+  std::vector<std::string> surplus;       // arrays of the file that are not a parameter
   std::vector<std::string> other_shapes;  // parameters whose array has another shape or type, with
                                           // both in the text; they keep their values
 
   /// Whether every parameter got a value from the file.
   bool complete() const { return missing.empty() && other_shapes.empty(); }
-  /// One line per list that is not empty.
+  /// Returns one line per list that is not empty.
   LAMINA_API LAMINA_COLD std::string text() const;
 };
 
@@ -127,13 +127,13 @@ template <program_type P>
                                        const std::string& source = "arrays") {
   return detail::load_by_name(from, source, to.arrays(), options);
 }
-/// The same from a file that model::save or a checkpoint wrote.
+/// Does the same with a file that model::save or a checkpoint wrote.
 template <program_type P>
 [[nodiscard]] load_report load_by_name(const file_path& path, model<P>& to,
                                        const load_by_name_options& options = {}) {
   return detail::load_by_name(read_tensor_file(path), path.string(), to.arrays(), options);
 }
-/// The same from another model.
+/// Does the same with another model.
 template <program_type Q, program_type P>
 [[nodiscard]] load_report load_by_name(const model<Q>& from, model<P>& to,
                                        const load_by_name_options& options = {}) {

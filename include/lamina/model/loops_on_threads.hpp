@@ -17,15 +17,15 @@ namespace lamina::inline LAMINA_ABI {
 /// Makes an evaluator or a gradient machine share its work with the threads of a pool, as long as
 /// this object exists. The loops of large operators are divided: rows of the batch in products,
 /// convolutions, normalisations and pointwise operators, or the elements of one long array. Results
-/// are bit for bit those of one thread. Small operators stay on the calling thread.
+/// have the same bits as with one thread. Small operators stay on the calling thread.
 ///
 ///   lamina::worker_pool pool(2);
 ///   lamina::evaluator e(model);
 ///   lamina::loops_on_threads loops(e, pool);
 ///   e.forward(lamina::feed<"image">(many));
 ///
-/// A pool may serve many machines, one at a time. With a pool of one nothing changes. Programs with
-/// loops or branches are refused at compile time; for training in parts of mini-batches there is
+/// A pool may serve many machines, one at a time. A pool of one thread changes nothing. Programs
+/// with loops or branches cause a compile-time error. For training with several threads, use
 /// train_options::threads.
 template <class Machine>
 class loops_on_threads {
@@ -44,7 +44,7 @@ class loops_on_threads {
   }
 
  private:
-  // Stands in for the machine type where the program is refused, to avoid further errors.
+  // Replaces the machine type after a reported error, to avoid further errors.
   struct one_thread {
     one_thread(engine::cpu::machine<program>&, worker_pool&) {}
   };
@@ -54,8 +54,7 @@ class loops_on_threads {
 
 namespace detail {
 
-/// Threads that a machine may own; it has none by default. They stay with the machine when it
-/// moves.
+/// The threads that a machine may own; by default it has none. They move with the machine.
 class owned_threads {
  public:
   owned_threads() = default;

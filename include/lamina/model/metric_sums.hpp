@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/metric_sums.hpp - metrics over a pass: adds up their counts over mini-batches and
-// over the parts of one.
+// lamina/model/metric_sums.hpp - sums the counts of metrics over mini-batches, parts of
+// mini-batches and processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// One metric of some rows: a quotient of two sums.
+/// The metric of some rows, as a quotient of two sums.
 struct metric_sum {
   double numerator = 0, denominator = 0;
   quotient_sums sums{};  // for a quotient that the program itself computes
@@ -36,13 +36,13 @@ constexpr auc_counts auc_counts_of(const program_desc& p, int v) {
   return {};
 }
 
-/// The counts of `auc` in the memory of a machine.
+/// Returns the counts of `auc` in the memory of a machine.
 template <class Machine>
 std::int64_t* counts_in(Machine& m, int variable) {
   return reinterpret_cast<std::int64_t*>(m.address(variable));
 }
-/// The area under the curve of true positives against false positives, as trapezoids from the
-/// highest score down.
+/// Returns the area under the curve of true positives over false positives, by the trapezoidal rule
+/// from the highest score down.
 inline double area_under(const std::vector<double>& positive, const std::vector<double>& negative) {
   double area = 0, p = 0, n = 0;
   for (std::size_t i = positive.size(); i-- > 0;) {
@@ -55,8 +55,9 @@ inline double area_under(const std::vector<double>& positive, const std::vector<
 
 }  // namespace detail
 
-/// The rules for adding up the metrics of program P. Over a pass, sums over rows are averaged by
-/// samples, like the cost. Means are weighted by the number of rows that they average.
+/// Defines how the metrics of program P are combined. Over a pass, metrics that are sums over rows
+/// are averaged by samples, like the cost; means are weighted by the number of rows that they
+/// average.
 template <program_type P>
 struct metric_rules {
   using metrics = program_metrics<P>;
@@ -87,13 +88,14 @@ struct metric_rules {
   static void begin_pass(Machine& m) {
     if constexpr (all.any_counts)
       for (int i = 0; i < count; ++i) {
-        // The array has a name, because nvcc loses an unnamed one.
+        // The array needs a name: nvcc miscompiles an unnamed one here.
         const int sides[] = {all.of[i].counts.positive, all.of[i].counts.negative};
         for (const int v : sides) {
           if (v < 0) continue;
           const variable_layout& lies = *m.layout(v);
           std::fill_n(detail::counts_in(m, v), lies.columns, std::int64_t{0});
-          // A machine on a device gave a copy of the counts, which must be stored there.
+          // A machine on a device has returned a copy of the counts on the host, so they must be
+          // stored on the device.
           if constexpr (requires { m.store(lies); }) m.store(lies);
         }
       }
@@ -117,7 +119,7 @@ struct metric_rules {
       to.numerator += rows * value, to.denominator += rows;
   }
   /// Computes the area under the curve from the counts of several machines. `join(counts, n)`, if
-  /// given, adds those of other processes.
+  /// given, adds the counts of other processes.
   template <class Machines, class... Join>
   static void add_counts(metric_sum& to, const Machines& machines, int i, Join&&... join) {
     if constexpr (all.any_counts) {
@@ -143,19 +145,19 @@ struct metric_rules {
     if (r.quotient)
       pass.sums.add(step.sums);
     else if (r.counts.positive >= 0)
-      pass = step;  // the counts are already those since the beginning of the pass
+      pass = step;  // the counts already cover the pass so far
     else if (r.parts.is_sum)
       pass.numerator += samples * step.numerator, pass.denominator += samples;
     else
       pass.numerator += step.numerator, pass.denominator += step.denominator;
   }
-  /// The value of a metric; 0 if it has no rows.
+  /// Returns the value of a metric; 0 if it has no rows.
   static double value(const metric_sum& s, int i) {
     const rule& r = all.of[i];
     if (r.quotient) return s.sums.value(r.quotient);
     return s.denominator > 0 ? s.numerator / s.denominator + r.parts.added : 0;
   }
-  /// The value of a scalar variable.
+  /// Returns the value of a scalar variable.
   template <class Machine>
   static double number(Machine& m, int v) {
     const void* const at = m.address(v);

@@ -29,15 +29,15 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The parameters of a program: training changes them. Evaluators only read them, so any number of
-/// threads may compute with one model at once, by an evaluator for each thread. A model can be
+/// The parameters of a program. Training changes them. Evaluators only read them, so any number of
+/// threads may compute with one model at the same time, each with its own evaluator. A model can be
 /// moved but not copied; it may share parameters with other models. The design document of
 /// PaddlePaddle: Model.
 template <program_type P>
 requires(P::desc.count.variables >= 0) class model<P> {
  public:
   using program = P;
-  /// The type of parameters: float, or double in a program in double.
+  /// The type of parameters: float, or double for a program in double.
   using real = real_of<P>;
 
   /// Runs the startup program: every parameter gets its initial value. Equal seeds give equal
@@ -47,8 +47,9 @@ requires(P::desc.count.variables >= 0) class model<P> {
     initialise(seed);
   }
 
-  /// As above, for one of the processes of a world, such as `distributed::session`: they divide the
-  /// rows of tables of embeddings with is_distributed. All processes must make the model.
+  /// As above, for one of the processes of a world, such as `distributed::session`. The rows of
+  /// embedding tables with is_distributed are divided over the processes. All processes must
+  /// construct the model.
   template <class World>
   requires(detail::divides_tables<World>) model(P, World& world, std::uint64_t seed = 1) {
     if constexpr (has_distributed_tables<P>) tables_.divide(world, seed, pointers_.get());
@@ -77,19 +78,19 @@ requires(P::desc.count.variables >= 0) class model<P> {
     if constexpr (wrong < 0) share_each<chosen>(other.from, all{});
   }
 
-  /// Refuses construction without a program with a one-line error.
+  /// Reports a construction without a program with a one-line error.
   template <class... Given>
   requires(std::is_same_v<P, detail::no_program>) explicit model(const Given&...) {
     static_assert(check<never<P, Given...>, gets_type<Given...>>,
                   "lamina: model: expected a program, lamina::model m{program}");
   }
-  /// Refuses another program than that of its own type with a one-line error.
+  /// Reports a program that differs from the one of the model's type with a one-line error.
   template <program_type Q, class... More>
   requires(!std::is_convertible_v<Q, P>) explicit model(Q, const More&...) : model(own_memory{}) {
     static_assert(check<is_faulty<Q>, expects_type<P>, gets_type<Q>>,
                   "lamina: model: expected the program of its type, found another one");
   }
-  /// Refuses anything but a seed or parameters to share with a one-line error.
+  /// Reports arguments other than a seed or parameters to share with a one-line error.
   template <class Given, class... More>
   requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given> &&
            !detail::divides_tables<Given>) model(P, const Given&, const More&...) {
@@ -109,7 +110,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   model(model&&) = default;
   model& operator=(model&&) = default;
 
-  /// A model with the same values in its own memory, even where this model shares memory with
+  /// Returns a model with the same values in separate memory, even if this model shares memory with
   /// others. To keep the best parameters of a run: `auto best = m.clone()`, then
   /// `best.copy_parameters(m)` after each improvement.
   model clone() const {
@@ -119,28 +120,28 @@ requires(P::desc.count.variables >= 0) class model<P> {
     return made;
   }
 
-  /// Sets every parameter to the value that `from` has under the same name. `from` may have another
-  /// program. Throws lamina::error for a parameter that is missing there or has another shape or
-  /// type; nothing is changed then. Further parameters of `from` are ignored.
+  /// Sets every parameter to the value of the parameter of `from` with the same name. `from` may
+  /// have another program. Throws lamina::error for a parameter that is missing there or has
+  /// another shape or type; nothing is changed then. Further parameters of `from` are ignored.
   template <program_type Q>
   void copy_parameters(const model<Q>& from) {
     copy_from(from, 1, nullptr, 0);
   }
-  /// Moves every parameter towards that of `from`: p = (1 - tau) p + tau q with 0 <= tau <= 1, for
-  /// target networks and averages of models. Parameters that the program itself changes in training
-  /// (the moving statistics of batch_norm) are copied if tau > 0: they belong to the mini-batches
-  /// that `from` has seen. Parameters that both models share stay. Allocates nothing for a model of
-  /// the same program.
+  /// Moves every parameter towards the parameter of `from` with the same name: p = (1 - tau) p +
+  /// tau q with 0 <= tau <= 1, for target networks and averages of models. Parameters that the
+  /// program itself changes in training (the moving statistics of batch_norm) are copied if tau >
+  /// 0, because they describe the mini-batches that `from` has seen. Parameters that both models
+  /// share are not changed. Allocates no memory if both models have the same program.
   template <program_type Q>
   void copy_parameters(const model<Q>& from, double tau) {
     using written = detail::written_parameters<P>;
     copy_from(from, tau, written::all.of, written::all.count);
   }
 
-  /// The number of parameters.
+  /// Returns the number of parameters.
   static constexpr int parameter_arrays() { return counts_of<P>.parameters; }
 
-  /// The value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
+  /// Returns the value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
   template <fixed_string Name>
   array<real> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
@@ -150,7 +151,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
                   "lamina: parameter: the program has no parameter of this name");
     return get(found < 0 ? 0 : found);
   }
-  /// Refuses a name among the arguments with a one-line error.
+  /// Reports a name among the function arguments with a one-line error.
   template <class Text>
   array<real> parameter(const Text&) const {
     static_assert(never<Text>,
@@ -169,7 +170,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
     set(found < 0 ? 0 : found, value);
   }
 
-  /// The same for a parameter by its index, in the order of creation.
+  /// get() and set() do the same for a parameter by its index, in the order of creation.
   LAMINA_COLD array<real> get(int i) const {
     const parameter_info info = describe(i);
     array<real> value(info.shape);
@@ -185,8 +186,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
 
   /// Replaces all parameters by row-major elements in their shapes; null leaves a parameter
-  /// unchanged. Replaces all or none: nothing is allocated after the first change. Forgets the
-  /// training state.
+  /// unchanged. If it throws, no parameter is changed. Forgets the training state.
   LAMINA_COLD void set_all(const real* const* values) {
     std::vector<stored_arrays::assignment> all;
     for (int i = 0; i < parameter_arrays(); ++i)
@@ -199,8 +199,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
   static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
   /// Writes all parameters to a file, and `parts` with them (see file_part). If the write fails,
-  /// the old file stays complete. If processes divide a table, all must call save() and load(), and
-  /// rank 0 writes the file.
+  /// the old file stays complete. If a table is divided over processes, all must call save() and
+  /// load(), and rank 0 writes the file.
   template <file_part... Parts>
   void save(const file_path& path, const Parts&... parts) const {
     if constexpr (has_distributed_tables<P>)
@@ -208,9 +208,9 @@ requires(P::desc.count.variables >= 0) class model<P> {
         return tables_.save(path.string(), memory_of_all(), detail::with_parts({}, parts...));
     write_tensor_file(path, detail::with_parts(entries(), parts...));
   }
-  /// Replaces all parameters and parts by those of a file of save(). Throws format_error for a
-  /// damaged file, lamina::error for another program's or without a part; nothing is changed then.
-  /// Forgets the training state: the next call of `train` begins anew.
+  /// Replaces all parameters and parts by the contents of a file of save(). Throws format_error for
+  /// a damaged file, and lamina::error for the file of another program or one without a part;
+  /// nothing is changed then. Discards the training state: the next call of `train` begins anew.
   template <file_part... Parts>
   void load(const file_path& path, Parts&... parts) {
     const std::vector<tensor_entry> from = read(path);
@@ -229,34 +229,36 @@ requires(P::desc.count.variables >= 0) class model<P> {
     arrays().append_to(all);
     return all;
   }
-  /// Reads the parameters from entries and ignores further entries. Replaces all or none. Forgets
-  /// training, as load() does.
+  /// Reads the parameters from entries and ignores further entries. Replaces all or none. Discards
+  /// the training state, as load() does.
   void assign(const std::vector<tensor_entry>& from, const std::string& source) {
     arrays().check_entries(from, source);
     stored_arrays::assign(arrays().find_all(from));
     forget_training();
   }
-  /// The parameters in the form for files.
+  /// Returns the parameters in the form for files.
   stored_arrays arrays() const { return parameters_for_files<P>(memory()); }
 
-  /// The training state that `train` keeps between calls: moments, steps and passes. With it a
-  /// second call with the same type of optimizer continues the training. It holds as much memory as
-  /// the optimizer's accumulators. forget_training() releases it, and the next call begins anew.
+  /// Returns the training state that `train` keeps between calls: moments, steps and passes. With
+  /// it a second call with the same type of optimizer continues the training. It holds as much
+  /// memory as the optimizer's accumulators. forget_training() releases it, and the next call
+  /// begins anew.
   training_memory& training() { return training_; }
   void forget_training() { training_.forget(); }
 
-  /// One pointer per parameter, to its memory in the engine's layout. Throws lamina::error for a
-  /// model that was moved away, and if other processes have rows of a table.
+  /// Returns one pointer per parameter, to its memory in the engine's layout. Throws lamina::error
+  /// for a model that was moved from, and if other processes hold rows of a table.
   float* const* memory() const {
     if constexpr (has_distributed_tables<P>) tables_.require_whole();
     return memory_of_all();
   }
-  /// The same, also if other processes have rows of a table: they are missing in its memory.
+  /// Does the same even if other processes hold rows of a table; those rows are missing in its
+  /// memory.
   float* const* memory_of_all() const {
     if (!pointers_) fail_moved();
     return pointers_.get();
   }
-  /// The tables that processes divide; null if there are none.
+  /// Returns the tables that are divided over processes; null if there are none.
   divided_tables* divided() const {
     if constexpr (has_distributed_tables<P>)
       return tables_.get();
@@ -264,7 +266,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
       return nullptr;
   }
   const detail::held_tables<P>& tables() const { return tables_; }
-  /// Whether processes divide parameter i; its number among their tables.
+  /// Whether parameter i is divided over processes; and its number among the divided tables.
   bool divides(int i) const {
     if constexpr (has_distributed_tables<P>)
       return tables_.has(i);
@@ -272,7 +274,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
       return false;
   }
   static int table_of(int i) { return distributed_tables<P>::all.table_of[i]; }
-  /// The owner of parameter i's memory.
+  /// Returns the owner of parameter i's memory.
   const std::shared_ptr<engine::aligned_buffer>& owner(int i) const { return memory(), owners_[i]; }
 
  private:
@@ -281,7 +283,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
-      if (pointers_[i] != nullptr) continue;  // a divided table
+      if (pointers_[i] != nullptr) continue;  // a divided table is not allocated here
       owners_[i] = std::make_shared<engine::aligned_buffer>(parameters_in<P>().floats(i));
       pointers_[i] = owners_[i]->data();
     }
@@ -291,7 +293,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
       if (divided()) return tables_.read(path.string(), memory_of_all());
     return read_tensor_file(path);
   }
-  /// An argument of a constructor for another one: a seed gets the type of seeds.
+  /// Converts an argument for another constructor: a seed gets the type of seeds.
   template <class T>
   static decltype(auto) as_argument(const T& argument) {
     if constexpr (std::is_integral_v<T>)
@@ -328,7 +330,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
 
   template <class Shared, class Q, int... Index>
   void share_each(const model<Q>& other, std::integer_sequence<int, Index...>) {
-    // A list instead of a fold, because clang folds at most 256 operands.
+    // An array instead of a fold, because clang folds at most 256 operands.
     const int each[] = {0, (share_one<Shared, Q, Index>(other), 0)...};
     (void)each;
   }
@@ -357,7 +359,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
   [[no_unique_address]] detail::held_tables<P> tables_;
 };
 
-// One guide, which refuses options in braces, and its parameters in one line: clang shows each.
+// A single guide also reports options in braces. Its parameters are on one line, because clang
+// prints each line in an error.
 // clang-format off
 template <class P = left_out, class Seed = std::uint64_t, class... More>
 model(const P& = {}, const Seed& = 1, const More&...) -> model<detail::modelled_in<P>>;

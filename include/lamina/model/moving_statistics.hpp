@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The parameters that a program writes, other than by updates of an optimizer.
+/// The parameters that a program writes, except by updates of an optimizer.
 template <program_type P>
 struct written_parameters {
   struct list {
@@ -24,7 +24,8 @@ struct written_parameters {
     int of[bound(counts_of<P>.parameters)];
   };
   static constexpr list find() {
-    // Not by new: g++ 12 with -ftime-report fails at one in a function that it evaluates here.
+    // A member array instead of new: g++ 12 with -ftime-report crashes at a new-expression that it
+    // evaluates here.
     bool written[bound(counts_of<P>.parameters)] = {};
     for (int k = 0; k < counts_of<P>.operators; ++k) {
       const operator_desc op = P::desc.operators[k];
@@ -50,7 +51,7 @@ struct written_parameters {
 }  // namespace detail
 
 /// The parameters of a model for a machine that must not change the model. Parameters that the
-/// program writes are copies; all others are the model's own memory.
+/// program writes are copies; all others refer to the model's memory.
 template <program_type P>
 class moving_statistics {
  public:
@@ -67,7 +68,7 @@ class moving_statistics {
     }
   }
 
-  /// The number of copied parameters, and the parameter index of the i-th copy.
+  /// The number of copied parameters, and the parameter index of copy i.
   static constexpr int count = detail::written_parameters<P>::all.count;
   static constexpr int parameter(int i) { return detail::written_parameters<P>::all.of[i]; }
 
@@ -78,7 +79,7 @@ class moving_statistics {
     else
       return model_;
   }
-  /// The i-th copy.
+  /// Returns copy number i.
   const float* copy(int i) const { return copies_[i].data(); }
   /// Copies the model's values again.
   void refresh() {

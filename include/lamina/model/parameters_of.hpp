@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 /// exponential_moving_average. Their elements have the engine's layout, padding included.
 ///   auto list = parameters_of(model);
 ///   average.update(list);                  // after each step, from the event handler
-///   auto guard = average.apply(list);      // averaged values, until the guard goes
+///   auto guard = average.apply(list);      // averaged values while the guard lives
 template <program_type P>
 class parameter_list {
  public:

@@ -17,21 +17,22 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The number of the data layer with this name, or -1.
+/// Returns the number of the data layer with this name, or -1.
 template <program_type P>
 constexpr int data_named(std::string_view name) {
   for (int i = 0; i < counts_of<P>.data; ++i)
     if (has_name(P::desc, P::desc.data[i], name)) return i;
   return -1;
 }
-/// The number of the parameter with this name, or -1.
+/// Returns the number of the parameter with this name, or -1.
 template <program_type P>
 constexpr int parameter_named(std::string_view name) {
   for (int i = 0; i < counts_of<P>.parameters; ++i)
     if (has_name(P::desc, P::desc.parameters[i].variable, name)) return i;
   return -1;
 }
-/// The variable that a layer of this name returned, or the variable of this name, or -1.
+/// Returns the variable that a layer with this name returned, or the variable with this name, or
+/// -1.
 template <program_type P>
 constexpr int variable_named(std::string_view name) {
   return detail::find_variable(P::desc, P::desc.names, counts_of<P>.names, counts_of<P>.variables,
@@ -48,7 +49,7 @@ constexpr bool all_differ(std::initializer_list<std::string_view> names) {
   return true;
 }
 
-/// Letters of names for error messages.
+/// Returns the characters of names, as a type for error messages.
 template <fixed_string Name, std::size_t... Index>
 auto letters_of(std::index_sequence<Index...>) -> named<Name.text[Index]...>;
 template <fixed_string Name>

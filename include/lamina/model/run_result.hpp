@@ -26,12 +26,12 @@ constexpr bool is_metric(int name) {
          P::desc.variables[n.output].kind == variable_kind::temporary;
 }
 
-/// The value of variable V of program P, a single real number, in the memory of a machine.
+/// Returns the value of variable V of program P, a single real number, in the memory of a machine.
 template <class P, int V, class Machine>
 auto number_in(Machine& machine) {
   using number = typename cpp_type_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
   const void* const at = machine.template address<V>();
-  if (at == nullptr) __builtin_unreachable();  // it has memory, which g++ does not see
+  if (at == nullptr) __builtin_unreachable();  // it has memory, but g++ does not know
   return *static_cast<const number*>(at);
 }
 
@@ -55,7 +55,7 @@ struct program_metrics {
   template <class Machine>
   static double value(Machine& machine, int i) {
     const float* const at = machine.address(all.variable[i]);
-    if (at == nullptr) __builtin_unreachable();  // a metric has memory, which g++ does not see
+    if (at == nullptr) __builtin_unreachable();  // a metric has memory, but g++ does not know
     return all.is_double[i] ? *reinterpret_cast<const double*>(at) : static_cast<double>(*at);
   }
   static constexpr list all = [] {
@@ -83,7 +83,7 @@ struct test_result {
   double cost = 0;
   std::vector<metric_value> metrics;
 
-  /// The metric of that name; throws lamina::error for an unknown one.
+  /// Returns the metric of that name; throws lamina::error for an unknown one.
   LAMINA_API LAMINA_COLD double metric(std::string_view name) const;
 };
 

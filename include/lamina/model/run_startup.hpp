@@ -28,14 +28,14 @@ constexpr bool has_parameter_of(int i) {
   delete[] text;
   return found;
 }
-/// The first parameter of program S that none of the models has, or -1.
+/// Returns the first parameter of program S that none of the models has, or -1.
 template <program_type S, program_type... P>
 constexpr int first_unknown_parameter() {
   for (int i = 0; i < counts_of<S>.parameters; ++i)
     if (!(has_parameter_of<S, P>(i) || ...)) return i;
   return -1;
 }
-/// The first parameter that program S writes and that program P does not have, or -1.
+/// Returns the first parameter that program S writes and that program P does not have, or -1.
 template <program_type S, program_type P>
 constexpr int first_foreign_result() {
   constexpr auto written = written_parameters<S>::all;
@@ -44,7 +44,7 @@ constexpr int first_foreign_result() {
   return -1;
 }
 
-/// The name of parameter Index of program S as a type, for error messages; void without one.
+/// The name of parameter Index of program S as a type, for error messages; void if Index is -1.
 template <program_type S, int Index, bool = (Index >= 0)>
 struct parameter_letters_of {
   using type = void;
@@ -59,10 +59,10 @@ using parameter_letters = typename parameter_letters_of<S, Index>::type;
 
 /// Runs program `start`, a startup program that the user recorded, once on the parameters of model
 /// `m`. The program names parameters of `m` and writes to them with layer::store. It may also read,
-/// but not write, the parameters of `sources`; if several models have a parameter of one name, the
-/// first model counts. Operators draw random numbers with `seed`. All other parameters of `m` stay.
-/// The next training of `m` starts with new states of its optimizer. Throws lamina::error if an
-/// operator does. Fluid: exe.run(startup_program).
+/// but not write, the parameters of `sources`; if several models have a parameter of the same name,
+/// the first model is used. Operators draw random numbers with `seed`. All other parameters of `m`
+/// keep their values. The next training of `m` starts with new states of its optimizer. Throws
+/// lamina::error if an operator does. Fluid: exe.run(startup_program).
 template <program_type S, program_type P, program_type... More>
 void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>&... sources) {
   constexpr bool faulty = is_faulty<S> || is_faulty<P>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/sample_fields.hpp - the fields of a sample, and whether data layers accept them.
+// lamina/model/sample_fields.hpp - finds the fields of a sample, and checks them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -7,7 +7,7 @@
 #include <array>
 #include <concepts>
 #include <iterator>
-#include <span>  // with the concepts of ranges: <ranges> adds all views
+#include <span>  // for the range concepts; <ranges> would add all views
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -32,11 +32,11 @@ struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
-/// The most fields of a struct that is a sample.
+/// The maximum number of fields of a struct that is a sample.
 inline constexpr int most_fields = 10;
 
-/// The number of brace pairs that an aggregate accepts, at most 11. It equals the number of fields
-/// where S{} exists, because S{} initialises each field with empty braces.
+/// Returns the number of brace pairs that an aggregate accepts, at most 11. If S{} is valid, this
+/// is the number of fields, because empty braces can initialise each of them.
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 11;
@@ -51,7 +51,7 @@ constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}}; }) return 2;
   return 1;
 }
-/// The number of fields of a sample if it is known to differ from N; otherwise N.
+/// Returns the number of fields of a sample if it is known to differ from N; otherwise N.
 template <int N, class S>
 constexpr int fields_of() {
   if constexpr (requires { std::tuple_size<S>::value; } && (N != 1 || is_tuple_like<S>)) {
@@ -120,9 +120,9 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
   }
 }
 
-/// How many levels of containers hold the numbers of a field: 0 for a number, 1 for contiguous
-/// numbers, and -1 for anything else, such as an enumeration, a std::list or a text, whose
-/// characters are not numbers.
+/// Returns the nesting depth of the numbers of a field: 0 for a number, 1 for contiguous numbers,
+/// and so on; -1 for anything else, such as an enumeration, a std::list or a text, whose characters
+/// are not numbers.
 template <class Field>
 constexpr int depth_of_field() {
   if constexpr (std::is_arithmetic_v<Field>) {
@@ -185,11 +185,11 @@ template <class P, class Sample>
 using field_list_of =
     decltype(with_fields<counts_of<P>.data>(std::declval<const Sample&>(), list_fields()));
 
-/// The index of the first data layer that cannot accept its field of the samples, as far as the
-/// types show, or -1. An integer layer does not accept real numbers, such as float labels or fields
-/// in the wrong order. An array must have the size of its layer. A layer without sequences takes a
-/// number or one container of numbers. A layer of sequences takes up to two nested containers, and
-/// a layer of nested sequences one to three.
+/// Returns the index of the first data layer that cannot accept its field of the samples, as far as
+/// the types show, or -1. An integer layer does not accept real numbers, such as float labels or
+/// fields in the wrong order. An array must have the size of its layer. A layer without sequences
+/// takes a number or one container of numbers. A layer of sequences takes up to two nested
+/// containers, and a layer of nested sequences one to three.
 template <class P, class Fields>
 constexpr int layer_without_field() {
   for (int i = 0; i < counts_of<P>.data; ++i) {
@@ -206,8 +206,8 @@ constexpr int layer_without_field() {
   return -1;
 }
 
-/// The types for an error message: the name of the data layer, the field that it accepts, and the
-/// field found.
+/// The types for an error message: the name of the data layer, the type of field that it accepts,
+/// and the field found.
 template <class P, class Fields, int Index>
 struct field_fault {
   using element = typename cpp_type_of<data_layers_of<P>.of[Index].type>::type;
@@ -232,8 +232,8 @@ struct field_check_at<P, Fields, -1> : no_field_fault {
   static constexpr bool ok = true;
 };
 
-/// Whether the data layers of a program accept the fields of a mini-batch's samples. Checked only
-/// if Wanted is true, which means one field per data layer.
+/// Checks whether the data layers of a program accept the fields of a mini-batch's samples. Checks
+/// only if Wanted is true, which means that there is one field per data layer.
 template <class P, class Batch, bool Wanted>
 struct field_check : field_check_at<P, void, -1> {};
 template <class P, class Batch>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/sample_files.hpp - readers divided over files, and files divided over trainers.
+// lamina/model/sample_files.hpp - writes samples to files, and divides files over trainers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,8 +28,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Writes samples to a file of RecordIO, a record per sample (lamina/model/sample_record.hpp). The
-/// file appears when all of it is written.
+/// Writes samples to a RecordIO file, one record per sample (lamina/model/sample_record.hpp). The
+/// file is complete or does not exist.
 template <class S>
 void write_samples(const std::vector<S>& samples, const std::string& path) {
   binary_writer file(path);
@@ -39,8 +39,8 @@ void write_samples(const std::vector<S>& samples, const std::string& path) {
   file.finish();
 }
 
-/// The samples of a file of RecordIO. Throws lamina::error if it cannot be opened, format_error if
-/// it is damaged or has samples with other fields.
+/// Returns the samples of a RecordIO file. Throws lamina::error if it cannot be opened, and
+/// format_error if it is damaged or its samples have other fields.
 template <class S>
 std::vector<S> read_samples(const std::string& path) {
   binary_reader file(path);
@@ -56,7 +56,7 @@ std::vector<S> read_samples(const std::string& path) {
 
 namespace detail {
 
-/// A pattern of names with the number of a file, "train-%05d.recordio".
+/// A pattern of file names with a number, "train-%05d.recordio".
 class numbered_path {
  public:
   LAMINA_API LAMINA_COLD explicit numbered_path(const std::string& pattern);
@@ -70,7 +70,7 @@ class numbered_path {
 
 LAMINA_API_COLD void require_no_file(const std::string& path);
 
-/// The files that a pattern of the shell matches, by their names.
+/// Returns the files that match a shell pattern, sorted by name.
 LAMINA_API_COLD std::vector<std::string> files_of(const std::string& pattern);
 
 #if LAMINA_DEFINES
@@ -124,12 +124,12 @@ std::vector<std::string> files_of(const std::string& pattern) {
 
 }  // namespace detail
 
-/// Writes the elements of a reader's first pass to files of `line_count` elements each, the last
-/// one of what is left. `suffix` is the path of the files, with one %d for their number from 0, as
-/// "train-%05d.recordio". `dumper(elements, path)` writes a file. Returns the number of files.
-/// Errors: a line_count below 1, a suffix without number, a file that cannot be written, a reader
-/// without elements, and a file that follows the last one, which a later reader would take for one
-/// of them. Fluid: dataset.common.split, whose first file has one element more.
+/// Writes the elements of a reader's first pass to files of `line_count` elements each; the last
+/// file has the rest. `suffix` is the path of the files, with one %d for their number, counted from
+/// 0, such as "train-%05d.recordio". `dumper(elements, path)` writes a file. Returns the number of
+/// files. Errors: a line_count below 1, a suffix without number, a file that cannot be written, a
+/// reader without elements, and an existing file with the next number, which a later reader would
+/// take for one of these files. Fluid: dataset.common.split, whose first file has one element more.
 template <reader::readable R, class Dumper>
 std::size_t split_files(R&& samples, std::int64_t line_count, const std::string& suffix,
                         Dumper dumper) {
@@ -154,7 +154,7 @@ std::size_t split_files(R&& samples, std::int64_t line_count, const std::string&
   detail::require_no_file(names.of(files));
   return files;
 }
-/// The same, in files of RecordIO: write_samples.
+/// Does the same with RecordIO files, written by write_samples.
 template <reader::readable R>
 std::size_t split_files(R&& samples, std::int64_t line_count,
                         const std::string& suffix = "%05d.recordio") {
@@ -162,7 +162,7 @@ std::size_t split_files(R&& samples, std::int64_t line_count,
                      &write_samples<reader::reader_element_t<R>>);
 }
 
-/// Writes the elements of a reader to files of RecordIO "FOLDER/PREFIX-00000" and so on. Fluid:
+/// Writes the elements of a reader to RecordIO files "FOLDER/PREFIX-00000" and so on. Fluid:
 /// dataset.common.convert.
 template <reader::readable R>
 std::size_t convert(const std::string& output_path, R&& samples, std::int64_t line_count,
@@ -192,7 +192,8 @@ class trainer_files {
                   << id << " of " << count);
   }
 
-  /// The paths of this trainer's files, by their names. Error: fewer files than trainers.
+  /// Returns the paths of this trainer's files, sorted by name. Throws if there are fewer files
+  /// than trainers.
   LAMINA_COLD std::vector<std::string> files() const {
     const std::vector<std::string> all = detail::files_of(pattern_);
     if (all.size() < count_)
@@ -218,17 +219,18 @@ class trainer_files {
   Loader loader_;
 };
 
-/// A reader of those files that a pattern of the shell matches, "train-*.recordio", which belong to
-/// one of `trainer_count` trainers: in the order of their names, every trainer_count-th file from
-/// number `trainer_id` on. `loader(path)` returns the elements of a file as a vector. The files are
-/// looked for when a pass begins. Errors: a trainer_id that is not below trainer_count, fewer files
-/// than trainers, and what the loader throws. Fluid: dataset.common.cluster_files_reader.
+/// Makes a reader of the files that belong to one of `trainer_count` trainers. Of the files that
+/// match a shell pattern, such as "train-*.recordio", sorted by name, these are every
+/// trainer_count-th one, beginning with number `trainer_id`. `loader(path)` returns the elements of
+/// a file as a vector. The files are listed when a pass begins. Errors: a trainer_id that is not
+/// below trainer_count, fewer files than trainers, and errors of the loader. Fluid:
+/// dataset.common.cluster_files_reader.
 template <class Loader>
 requires std::invocable<Loader&, const std::string&> trainer_files<Loader> cluster_files_reader(
     std::string files_pattern, std::int64_t trainer_count, std::int64_t trainer_id, Loader loader) {
   return {std::move(files_pattern), trainer_count, trainer_id, std::move(loader)};
 }
-/// The same, of files of split_files() with samples of type S.
+/// Does the same with files of split_files() that contain samples of type S.
 template <class S>
 auto cluster_files_reader(std::string files_pattern, std::int64_t trainer_count,
                           std::int64_t trainer_id) {

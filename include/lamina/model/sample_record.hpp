@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/sample_record.hpp - samples as bytes, for files of samples.
+// lamina/model/sample_record.hpp - converts samples to bytes, for files of samples.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,11 +20,11 @@
 #include <lamina/io/archive/crc32.hpp>
 #include <lamina/model/sample_fields.hpp>
 
-// A record of a sample is the CRC-32 of its layout, then its fields in their order, little-endian:
-// a number as its bytes, an array of fixed size as its elements, a text or vector as the number of
-// its elements (64 bits) and these. The layout is a text: "f4" and "f8" are floats, "i1" to "i8"
-// whole numbers, "u1" to "u8" those without sign, "b" a truth, "s" a text, "X*" a vector and "X*N"
-// an array of N, each field followed by a blank: "f4*64 i8 ".
+// The record of a sample is the CRC-32 of its layout, followed by its fields in order,
+// little-endian: a number as its bytes; an array of fixed size as its elements; a text or vector as
+// its number of elements (64 bits) and the elements. The layout is a text: "f4" and "f8" are
+// floats, "i1" to "i8" signed integers, "u1" to "u8" unsigned integers, "b" a Boolean, "s" a text,
+// "X*" a vector and "X*N" an array of N elements of X, with a blank after each field: "f4*64 i8 ".
 namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
@@ -32,12 +32,12 @@ namespace detail {
 template <class T>
 struct field_codec;
 
-/// Why bytes are no sample.
+/// The reason why bytes are not a valid sample.
 struct no_sample {
   std::string reason;
 };
 
-/// Bytes that are read from the front. They throw no_sample.
+/// Bytes that are read from the front. They throw no_sample if they are not valid.
 struct record_bytes {
   std::string_view left;
 
@@ -49,7 +49,7 @@ struct record_bytes {
     left.remove_prefix(n);
     return taken;
   }
-  /// The number of elements of a vector, of which each has at least `least` bytes.
+  /// Reads the number of elements of a vector whose elements have at least `least` bytes each.
   std::size_t count(std::size_t least) {
     std::uint64_t n = 0;
     std::memcpy(&n, take(8).data(), 8);
@@ -126,7 +126,7 @@ struct field_codec<std::vector<T>> {
   }
 };
 
-/// The fields of a sample as a tuple of their types.
+/// The types of the fields of a sample, as a tuple.
 template <class S>
 struct stored_fields {
   static constexpr int count = fields_of<0, S>();
@@ -160,8 +160,8 @@ std::uint32_t layout_sum() {
 
 }  // namespace detail
 
-/// The bytes of a sample. Its fields are numbers, texts, and std::array or std::vector of those, in
-/// each other too.
+/// Converts a sample to bytes. Its fields may be numbers, texts, and std::array or std::vector of
+/// these, also nested.
 template <class S>
 std::string to_record(const S& sample) {
   std::string bytes;
@@ -173,7 +173,7 @@ std::string to_record(const S& sample) {
 }
 
 namespace detail {
-/// The sample of which these are the bytes; throws no_sample.
+/// Converts the bytes of a record to a sample; throws no_sample.
 template <class S>
 S sample_of(std::string_view record) {
   record_bytes from{record};
@@ -195,8 +195,8 @@ S sample_of(std::string_view record) {
 }
 }  // namespace detail
 
-/// The sample of which these are the bytes. Throws lamina::error for the bytes of a sample with
-/// other fields, and for too few or too many.
+/// Converts bytes to a sample. Throws lamina::error if they belong to a sample with other fields,
+/// or are too few or too many.
 template <class S>
 S from_record(std::string_view record) {
   try {

@@ -12,7 +12,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The result of `sequences<"name">()`. Sequence i consists of the rows from begin(i) up to, not
-/// including, end(i). A number that is not below `count` throws lamina::error, unless NDEBUG is
+/// including, end(i). An index that is not below `count` throws lamina::error, unless NDEBUG is
 /// defined.
 struct sequence_view : engine::sequence_rows {
   int begin(int i) const { return sequence_rows::begin(checked(i)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/shared_parameters.hpp - names a model whose parameters another one shares.
+// lamina/model/shared_parameters.hpp - names a model whose parameters a new model shares.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -45,7 +45,7 @@ int share_parameters_of(...) = delete;  // expected a model, share_parameters_of
 
 namespace detail {
 
-/// What program P shares with others: the checks at compile time.
+/// Checks at compile time which parameters program P shares with others.
 template <program_type P>
 struct parameter_sharing {
   /// The parameter of program Q with the name of parameter Index of program P, or -1.

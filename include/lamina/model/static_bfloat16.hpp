@@ -12,7 +12,7 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// `static_evaluator<decltype(net), 1, storage::bfloat16>` rounds the weights of fc and lstm_unit
-/// to bfloat16 when it loads them; sums and everything else are floats.
+/// to bfloat16 when it loads them; everything else, including sums, is computed in float.
 template <>
 struct static_storage<storage::bfloat16_type> {
   using weights = engine::cpu::bfloat16_weights;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/static_evaluator.hpp - computes activations in its own memory only: for audio
-// threads, kernels of operating systems, small devices.
+// lamina/model/static_evaluator.hpp - computes activations without allocating memory: for audio
+// threads, operating system kernels and small devices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -139,8 +139,8 @@ class static_evaluator {
                       static_cast<std::size_t>(padded(d.columns)));
     }
   }
-  /// Copies all parameters, each row-major, one after the other in the order of creation. The
-  /// source is an array in the program's own binary or a file that the user has read.
+  /// Copies all parameters, each row-major, in the order of creation. The source is an array in the
+  /// program's own binary or a file that the user has read.
   void load(std::span<const float, parameter_elements> values) {
     const float* from = values.data();
     for (int i = 0; i < layout::parameter_count; from += elements_of(i), ++i) set(i, from);
@@ -159,8 +159,8 @@ class static_evaluator {
     if constexpr (fits) set(i, value.data());
   }
 
-  /// The memory of a data layer, all rows without gaps; the caller writes the inputs of forward()
-  /// here.
+  /// Returns the memory of a data layer, all rows without gaps; the caller writes the inputs of
+  /// forward() here.
   template <fixed_string Name>
   auto input() {
     constexpr int i = data_layer<Name>();
@@ -170,8 +170,8 @@ class static_evaluator {
         reinterpret_cast<data_type<i>*>(memory() + layout::at.data[i]), size);
   }
 
-  /// Computes everything that depends only on the data layers with these names; without names, on
-  /// all of them.
+  /// Computes everything that depends only on the data layers with these names; without names,
+  /// everything.
   template <fixed_string... Name>
   void forward() {
     constexpr unsigned long long given = [] {

@@ -6,11 +6,11 @@
 
 namespace lamina::inline LAMINA_ABI::storage {
 
-/// The type that the model has.
+/// Stores weights in the type of the model.
 struct float32_type {};
 inline constexpr float32_type float32{};
 
-/// As bfloat16. (model/bfloat16_machine.hpp, model/static_bfloat16.hpp)
+/// Stores weights as bfloat16 (model/bfloat16_machine.hpp, model/static_bfloat16.hpp).
 struct bfloat16_type {};
 
 }  // namespace lamina::inline LAMINA_ABI::storage

@@ -30,7 +30,7 @@ struct parameter_info {
   bool panel;  // it has the engine's panel layout
   dtype type;
 
-  /// Elements, without padding.
+  /// Returns the number of elements without padding.
   std::size_t size() const {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   }
@@ -66,13 +66,13 @@ struct parameter_list_view {
 
   /// Name, shape and layout of parameter i.
   LAMINA_API LAMINA_COLD parameter_info describe(int i) const;
-  /// The number of floats that parameter i occupies in memory, padding included. An element in
-  /// double occupies two.
+  /// Returns the number of floats that parameter i occupies in memory, padding included. An element
+  /// in double occupies two.
   std::size_t floats(int i) const {
     const dtype type = program->variables[program->parameters[i].variable].type;
     return numbers(i) * static_cast<std::size_t>(size_of(type)) / sizeof(float);
   }
-  /// The number of elements of parameter i, padding included.
+  /// Returns the number of elements of parameter i, padding included.
   std::size_t numbers(int i) const {
     return static_cast<std::size_t>(layouts[i].rows) *
            static_cast<std::size_t>(padded(layouts[i].columns));
@@ -86,8 +86,8 @@ parameter_list_view parameters_in() {
 
 /// Arrays in the layout of parameters, such as accumulators: `of_each` arrays per parameter. Array
 /// s of parameter i is `array[i * of_each + s]` and has the name "<parameter><before><state
-/// s><after>". `kind` is the word for such an array in messages. A null array is not in the memory
-/// of this process (divided_tables): its entries have no bytes.
+/// s><after>". `kind` is the name for such an array in messages. A null array is not in the memory
+/// of this process (divided_tables), so its entries have no bytes.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;
@@ -115,21 +115,21 @@ struct stored_arrays {
   /// entries.
   LAMINA_API LAMINA_COLD std::vector<assignment> find_all(
       const std::vector<tensor_entry>& from) const;
-  /// Assigns the values. It allocates nothing, so nothing can fail after the first change.
+  /// Assigns the values. It allocates no memory, so it cannot fail after the first change.
   LAMINA_API LAMINA_COLD static void assign(const std::vector<assignment>& all) noexcept;
-  /// The name of array s of a parameter.
+  /// Returns the name of array s of a parameter.
   LAMINA_API LAMINA_COLD std::string name_of(const parameter_info& info, int s) const;
 
  private:
   LAMINA_API LAMINA_COLD static std::size_t size_of(const parameter_info& info);
-  /// The entry with this name. An accumulator may have the same name as another parameter, such as
-  /// "w_velocity_0". In checkpoints, parameters come first: a parameter takes the first entry of
-  /// this name, an accumulator the last one.
+  /// Returns the entry with this name. An accumulator may have the same name as another parameter,
+  /// such as "w_velocity_0". In checkpoints, parameters come first: a parameter takes the first
+  /// entry of this name, an accumulator the last one.
   LAMINA_API LAMINA_COLD const tensor_entry* find(const std::vector<tensor_entry>& from,
                                                   const std::string& name) const;
 };
 
-/// The parameters of a program in the form for files.
+/// Returns the parameters of a program in the form for files.
 template <program_type P>
 stored_arrays parameters_for_files(float* const* memory) {
   static constexpr const char* none[] = {""};

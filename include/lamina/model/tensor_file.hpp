@@ -38,13 +38,13 @@ struct tensor_entry {
   std::vector<std::uint64_t> dims;
   raw_bytes bytes;
 
-  /// An entry of one number.
+  /// Makes an entry of one number.
   static tensor_entry number(std::string name, std::uint64_t value) {
     tensor_entry e{std::move(name), dtype::int64, {1}, raw_bytes(8)};
     std::memcpy(e.bytes.data(), &value, 8);
     return e;
   }
-  /// An entry of text.
+  /// Makes an entry of text.
   static tensor_entry letters(std::string name, std::string_view value) {
     return {std::move(name), dtype::uint8, {value.size()}, raw_bytes(value)};
   }
@@ -63,7 +63,7 @@ inline constexpr char tensor_file_version = 2;  // the byte after the magic
 constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
   return (bytes + checksum::stripe - 1) / checksum::stripe * checksum::stripe;
 }
-/// The header's own checksum, computed with its last word as 0.
+/// Returns the header's own checksum, computed with its last word as 0.
 LAMINA_API_COLD std::uint64_t sum_of_header(const char* header, std::size_t size);
 LAMINA_API_COLD void put_number(std::string& to, std::uint64_t value);
 
@@ -74,10 +74,10 @@ class tensor_file_reader {
 
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read();
 
-  /// The parts of read(): entries without data; then, for each entry in turn, its data, or only a
-  /// verification of them; then the checksum of all.
+  /// The steps of read(): read_header() returns the entries without data; then, for each entry in
+  /// order, read_data() or verify_data(); finish() then checks the checksum of all data.
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read_header();
-  /// The sizes of the entries' data in bytes.
+  /// Returns the sizes of the entries' data in bytes.
   const std::vector<std::uint64_t>& sizes() const { return sizes_; }
   /// Reads bytes directly into their destination, and adds them to the checksum while they are in
   /// the cache.
@@ -102,7 +102,7 @@ class tensor_file_reader {
   checksum sum_{0};
 };
 
-/// The header of a file of these entries; `sum` becomes its checksum.
+/// Returns the header of a file of these entries; sets `sum` to its checksum.
 LAMINA_API_COLD std::string tensor_file_header(const std::vector<tensor_entry>& entries,
                                                std::uint64_t& sum);
 
@@ -250,13 +250,13 @@ std::string tensor_file_header(const std::vector<tensor_entry>& entries, std::ui
 
 }  // namespace detail
 
-/// Writes entries to a file; the old file stays whole until the new one is complete.
-/// Throws lamina::error naming the path when it cannot be written.
+/// Writes entries to a file; the old file stays intact until the new one is complete. Throws
+/// lamina::error with the path if it cannot be written.
 LAMINA_API_COLD void write_tensor_file(const file_path& path,
                                        const std::vector<tensor_entry>& entries);
 
 /// Reads a file of write_tensor_file. Throws format_error with file, offset and reason for a
-/// damaged or foreign file, and lamina::error when there is no file.
+/// damaged or foreign file, and lamina::error if there is no file.
 LAMINA_API_COLD std::vector<tensor_entry> read_tensor_file(const file_path& path);
 
 #if LAMINA_DEFINES

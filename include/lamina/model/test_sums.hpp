@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/test_sums.hpp - cost and metrics of a test, added up over mini-batches and
-// processes.
+// lamina/model/test_sums.hpp - sums cost and metrics of a test over mini-batches and processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// In place of the other processes of a test that this one makes alone.
+/// Replaces the world of a test that this process makes alone.
 struct no_world {};
 
 /// Calls f(). If it throws, the other processes of `all` stop too.
@@ -36,7 +35,7 @@ LAMINA_COLD void tell_of_failure(World& all, F&& f) {
   }
 }
 
-/// The sums of a test of program P, the one for tests.
+/// The sums of a test; P is the program in test mode.
 template <class P>
 class test_sums {
   using metrics = metric_rules<P>;
@@ -54,9 +53,9 @@ class test_sums {
       metrics::extend(all_.of[i], one, n, i);
     }
   }
-  /// Makes the sums those of all processes that train; all of them must call it. Sums that are
-  /// equal in all stay: then each has read the whole data, and the result has the bits of one
-  /// process.
+  /// Sums over all training processes; all of them must call it. Sums that are equal in all
+  /// processes are kept: then each has read the whole data, and the result has the same bits as in
+  /// one process.
   template <class Machine>
   void join(Machine&, no_world&) {}
   template <class Machine, class World>
@@ -91,7 +90,7 @@ class test_sums {
           for (std::size_t k = 0; k < every.size(); ++k) counts[k % n] += every[k];
         });
   }
-  /// The means. Throws lamina::error if there were no samples.
+  /// Returns the means. Throws lamina::error if there were no samples.
   test_result result() const {
     if (all_.samples == 0)
       throw error(

@@ -15,19 +15,20 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The state of an optimizer between two calls of its `train`: accumulators, steps and passes. It
-/// cannot be copied, because the optimizer has not trained a copy of the model.
+/// cannot be copied, because it belongs to one model.
 class training_memory {
  public:
   /// The type of the optimizer, identified by an address; null if there is no state.
   const void* optimizer = nullptr;
   /// All accumulators, ordered by parameter and state, in the layout of the parameters.
   engine::aligned_buffer accumulators{};
-  /// The accumulators of tables that processes divide.
+  /// The accumulators of tables that are divided over processes.
   std::shared_ptr<divided_states> divided{};
   /// The number of updates and of passes so far.
   std::int64_t steps = 0;
   int passes = 0;
-  /// Whether this process has the accumulators of its own shard alone, and rank 0 all of them.
+  /// Whether this process holds only the accumulators of its own shard; rank 0 then holds all of
+  /// them.
   bool is_part = false;
 
   training_memory() = default;

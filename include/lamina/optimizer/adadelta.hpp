@@ -25,7 +25,7 @@ struct adadelta final : rule<adadelta> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("rho", static_cast<double>(rho))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
@@ -36,7 +36,7 @@ struct adadelta final : rule<adadelta> {
   static constexpr std::array<const char*, 2> state_slots{"AvgSquaredGrad", "AvgSquaredUpdate"};
   static constexpr std::array<const char*, 2> attributes{"epsilon", "rho"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon, rho};

@@ -23,7 +23,7 @@ struct adagrad final : rule<adagrad> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return size_fault("epsilon", static_cast<double>(epsilon))
         .or_else(size_fault("initial_accumulator_value",
@@ -36,10 +36,10 @@ struct adagrad final : rule<adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 1> attributes{"epsilon"};
 
-  /// The initial value of the accumulator.
+  /// Returns the initial value of the accumulator.
   constexpr float initial_state(int /*state*/) const { return initial_accumulator_value; }
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 2;
   constexpr std::array<float, 2> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon};

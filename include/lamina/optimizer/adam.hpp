@@ -18,17 +18,17 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   rate = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
 ///   param -= rate * moment1 / (sqrt(moment2) + epsilon)
-/// A gradient of selected rows (embedding with is_sparse) counts as zero in the other rows; with
+/// A sparse gradient (embedding with is_sparse) is zero in the rows that it does not contain; with
 /// lazy_mode the other rows, and their moments, do not change. Source: Kingma and Ba 2014, the form
 /// at the end of section 2; Fluid: adam.
 struct adam final : rule<adam> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
-  bool lazy_mode = false;  // with selected rows, update only these rows
+  bool lazy_mode = false;  // update only the rows of a sparse gradient
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("beta1", static_cast<double>(beta1))
         .or_else(decay_fault("beta2", static_cast<double>(beta2)))
@@ -41,12 +41,12 @@ struct adam final : rule<adam> {
   static constexpr std::array<const char*, 2> state_slots{"Moment1", "Moment2"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, beta2), beta1, beta2, epsilon};
   }
-  /// The two numbers whose powers correct the learning rate.
+  /// Returns the two numbers whose powers correct the learning rate.
   constexpr std::array<float, 2> powers() const { return {beta1, beta2}; }
   /// The equation above, for one element.
   template <class T>

@@ -24,7 +24,7 @@ struct adamax final : rule<adamax> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("beta1", static_cast<double>(beta1))
         .or_else(decay_fault("beta2", static_cast<double>(beta2)))
@@ -36,12 +36,13 @@ struct adamax final : rule<adamax> {
   static constexpr std::array<const char*, 2> state_slots{"Moment", "InfNorm"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, 0), beta1, beta2, epsilon};
   }
-  /// The two numbers whose powers correct the learning rate; a number 0 corrects nothing.
+  /// Returns the two numbers whose powers correct the learning rate; a number 0 means no
+  /// correction.
   constexpr std::array<float, 2> powers() const { return {beta1, 0}; }
   /// The equation above, for one element.
   template <class T>

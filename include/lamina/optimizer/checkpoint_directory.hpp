@@ -15,8 +15,9 @@ inline const checkpoint_files& checkpoint_functions();
 
 namespace optimizer {
 
-/// The directory of a training run's checkpoints, or none. Only a program that names a directory
-/// contains the code for checkpoints: the conversion from a path refers to it.
+/// The directory of a training run's checkpoints, or none. The code for checkpoints is compiled
+/// only into a program that names a directory, because only the conversion from a path refers to
+/// it.
 class checkpoint_directory {
  public:
   checkpoint_directory() = default;
@@ -28,7 +29,7 @@ class checkpoint_directory {
 
   bool empty() const { return path_.empty(); }
   const std::string& string() const { return path_; }
-  /// Null if no path was given.
+  /// Returns null if no path was given.
   const checkpoint_files* files() const { return files_; }
 
  private:

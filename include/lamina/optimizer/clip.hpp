@@ -19,22 +19,22 @@ constexpr bool needs_norm(gradient_clip clip) {
   return clip.kind == clip_kind::norm || clip.kind == clip_kind::global_norm;
 }
 
-/// The factor of a gradient: 1 if norm <= limit, else limit / norm. Fluid: clip_by_norm.
+/// Returns the factor of a gradient: 1 if norm <= limit, else limit / norm. Fluid: clip_by_norm.
 LAMINA_FN constexpr float norm_scale(float norm, float limit) {
   return norm > limit ? limit / norm : 1.f;
 }
 
-/// The common factor of several gradients, from the sum of the squares of their norms. Fluid:
-/// GradientClipByGlobalNorm.
+/// Returns the common factor of several gradients, from the sum of the squares of their norms.
+/// Fluid: GradientClipByGlobalNorm.
 LAMINA_FN inline float shared_scale(double squares, float limit) {
   const double norm = math::sqrt(squares);
   return norm > limit ? static_cast<float>(limit / norm) : 1.f;
 }
 
 /// Computes the factor of every gradient: `clips[i]` applies to the gradient whose L2 norm is
-/// `norms[i]`. The gradients under clip_by_global_norm form one group: only they count in its norm,
-/// and they must have the same limit, otherwise throws lamina::error. Gradients under clip_by_norm
-/// are scaled one by one. All other gradients get 1; their norms are ignored.
+/// `norms[i]`. The gradients with clip_by_global_norm form one group: only they contribute to its
+/// norm, and they must have the same limit, otherwise throws lamina::error. Each gradient with
+/// clip_by_norm is scaled separately. All other gradients get 1; their norms are ignored.
 LAMINA_API_COLD void clip_scales(std::span<const gradient_clip> clips, std::span<const float> norms,
                                  std::span<float> scales);
 

@@ -22,7 +22,7 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("decay", static_cast<double>(decay))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
@@ -33,7 +33,7 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"decay", "epsilon"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), decay, epsilon};

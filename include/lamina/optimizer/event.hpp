@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// The points of a training loop at which it reports an event, in the order of the v2 trainer.
+/// The times at which a training loop reports an event, in the order of the v2 trainer.
 enum class event_kind : std::uint8_t {
   begin_pass,            // once per pass
   begin_iteration,       // once per mini-batch, before anything is computed
@@ -26,7 +26,7 @@ enum class event_kind : std::uint8_t {
   early_stop             // only in fit: no test has been better for `patience` tests
 };
 
-/// The name of an event in the v2 API.
+/// Returns the name of an event in the v2 API.
 constexpr std::string_view name_of(event_kind kind) {
   switch (kind) {
     case event_kind::begin_pass:
@@ -54,7 +54,7 @@ struct metric_value {
   double value = 0;
 };
 
-/// One event. It refers to the loop's memory and is valid during the call of the handler only.
+/// One event. It refers to the loop's memory and is valid only during the call of the handler.
 ///
 ///   on_event = [](const lamina::event& e) {
 ///     if (e.is_end_iteration() && e.batch % 100 == 0) std::cout << e.cost << '\n';
@@ -81,12 +81,13 @@ struct event {
 
   constexpr bool is_end_validation() const { return kind == event_kind::end_validation; }
 
-  /// Asks the loop to end: it finishes this mini-batch, reports end_pass and returns.
+  /// Makes the loop end: it finishes this mini-batch, reports end_pass and returns.
   constexpr void stop() const {
     if (stopping != nullptr) *stopping = true;
   }
 
-  /// The metric with that name; throws lamina::error that lists the known names.
+  /// Returns the metric with this name. For an unknown name, throws lamina::error that lists the
+  /// known ones.
   LAMINA_API LAMINA_COLD double metric(std::string_view name) const;
 };
 

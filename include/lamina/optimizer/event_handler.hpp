@@ -31,7 +31,7 @@ class event_handler {
     call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
   }
 
-  /// Refuses an argument that is not a callable for events with a one-line error.
+  /// Reports an argument that is not a callable for events with a one-line error.
   template <class F>
   requires(!std::invocable<F&, const event&> &&
            !std::same_as<std::remove_cvref_t<F>, event_handler>)
@@ -40,7 +40,7 @@ class event_handler {
                   "lamina: on_event: expected a callable that takes const lamina::event&");
   }
 
-  /// Whether there is anything to call.
+  /// Whether there is a callable.
   explicit operator bool() const { return call_ != nullptr; }
   void operator()(const event& e) const { call_(target_.get(), e); }
 

@@ -20,7 +20,7 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// parameters. `apply` divides by 1 minus the product of all decays so far, so that the weights sum
 /// to 1 from the first step. Fluid: ExponentialMovingAverage. Fluid computes the product as the
 /// last decay to the power of the number of steps, which is the same for a constant decay. The sums
-/// are kept in double, so the average of a constant is this constant.
+/// are stored in double, so the average of a constant equals this constant.
 class exponential_moving_average {
  public:
   /// Throws lamina::error unless 0 <= decay < 1.
@@ -31,7 +31,7 @@ class exponential_moving_average {
                       .print("%g", decay));
   }
 
-  /// Adds the parameters after one more step; throws lamina::error if their number or sizes
+  /// Adds the parameters after one more step; throws lamina::error if their number or sizes have
   /// changed.
   template <parameter_access Parameters>
   void update(Parameters& parameters) {
@@ -61,10 +61,10 @@ class exponential_moving_average {
             }};
   }
 
-  /// The number of updates, and the product of their decays.
+  /// Returns the number of updates, and the product of their decays.
   std::int64_t updates() const { return updates_; }
   double decays() const { return decays_; }
-  /// The averages before the division, for inspection and for checkpoints.
+  /// Returns the averages before the division, for inspection and for checkpoints.
   const parameter_sums& sums() const { return sums_; }
   parameter_sums& sums() { return sums_; }
   /// Sets the counters after `sums` were read from a checkpoint.

@@ -23,7 +23,7 @@ struct ftrl final : rule<ftrl> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return size_fault("l1", static_cast<double>(l1))
         .or_else(size_fault("l2", static_cast<double>(l2)))
@@ -47,7 +47,7 @@ struct ftrl final : rule<ftrl> {
     return math::select(lr_power == T(-0.5), math::sqrt(x), power);
   }
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2, lr_power};

@@ -13,12 +13,12 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// With the L2 norms of the whole parameter and of u, or 1 for their ratio where one of them is 0,
+/// With the L2 norms of the whole parameter and of u; if one of them is 0, their ratio is 1:
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   u = moment1 / (sqrt(moment2) + epsilon) + lamb_weight_decay * param
 ///   param -= learning_rate * |param| / |u| * u
-/// without a correction of the bias. Source: You et al. 2019; Fluid: lamb.
+/// There is no bias correction. Source: You et al. 2019; Fluid: lamb.
 struct lamb final : rule<lamb> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float lamb_weight_decay = 0.01f;
@@ -26,7 +26,7 @@ struct lamb final : rule<lamb> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("beta1", static_cast<double>(beta1))
         .or_else(decay_fault("beta2", static_cast<double>(beta2)))
@@ -41,13 +41,12 @@ struct lamb final : rule<lamb> {
   static constexpr std::array<const char*, 4> attributes{"beta1", "beta2", "epsilon",
                                                          "weight_decay"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 5;
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), beta1, beta2, epsilon, lamb_weight_decay};
   }
-  /// The vector u of the equation, computed from the moments after their update. Changes no
-  /// argument.
+  /// Returns the vector u of the equation, computed from the updated moments. Changes no argument.
   template <class T>
   LAMINA_NUMBER_FN static T normed(T param, T grad, T moment1, T moment2, T /*learning_rate*/,
                                    T beta1, T beta2, T epsilon, T weight_decay) {

@@ -26,7 +26,7 @@ struct lars_momentum final : rule<lars_momentum> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return share_fault("momentum", static_cast<double>(momentum))
         .or_else(size_fault("lars_coeff", static_cast<double>(lars_coeff)))
@@ -40,12 +40,12 @@ struct lars_momentum final : rule<lars_momentum> {
   static constexpr std::array<const char*, 3> option_names{"momentum", "lars_coeff",
                                                            "lars_weight_decay"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, lars_coeff, lars_weight_decay};
   }
-  /// The value whose norm `update` needs in addition to the parameter's norm: the gradient.
+  /// Returns the value whose norm `update` needs in addition to the parameter's norm: the gradient.
   template <class T>
   LAMINA_NUMBER_FN static T normed(T /*param*/, T grad, T /*velocity*/, T /*learning_rate*/,
                                    T /*mu*/, T /*lars_coeff*/, T /*weight_decay*/) {

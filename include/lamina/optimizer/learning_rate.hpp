@@ -49,8 +49,8 @@ enum class schedule_kind : std::uint8_t {
   variable  // the value of a variable of the program that is recorded
 };
 
-/// The learning rate of every step: converts from a number, from every schedule and, for minimize
-/// inside of a program, from a variable of the program that is one float. An argument
+/// The learning rate of every step. It converts from a number, from every schedule and, for
+/// minimize inside of a program, from a variable of the program with one float element. An argument
 /// that would divide by zero throws lamina::error, or does not compile if the value is constant.
 struct learning_rate {
   schedule_kind kind = schedule_kind::constant;
@@ -114,15 +114,15 @@ struct learning_rate {
   constexpr learning_rate(const schedule::linear_lr_warmup& s);
   constexpr learning_rate(const lamina::variable<float, once, 1>& rate)
       : kind(schedule_kind::variable), builder(rate.builder), variable(rate.id) {}
-  /// Anything else, so that clang does not list all of the above.
-  // The compilers show the line of the name:
+  /// Catches every other type, so that clang does not list all of the above.
+  // The declaration is on one line, because compilers show the line of the name.
   // clang-format off
   template <class Other>
   requires(!std::is_convertible_v<const Other&, float> && !schedule::is_schedule<Other>)
   learning_rate(const Other&) = delete;  // expected a number or a schedule
   // clang-format on
 
-  /// The learning rate of a step; steps count from 0.
+  /// Returns the learning rate of a step; steps are counted from 0.
   constexpr float at(std::int64_t step) const {
     if (step < warmup_steps)
       return factor *
@@ -140,7 +140,7 @@ struct learning_rate {
     schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
   }
 
-  /// scheduled(), for code that runs.
+  /// Computes scheduled() at run time.
   LAMINA_API LAMINA_COLD double scheduled_now(std::int64_t step) const;
   constexpr double scheduled(std::int64_t step) const {
     const float fa = static_cast<float>(a), fb = static_cast<float>(b);
@@ -182,8 +182,9 @@ struct learning_rate {
 namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: the bias correction for moments that
-/// begin with 0. A beta of 0 corrects nothing. Fluid keeps the powers in the variables Beta1Pow and
-/// Beta2Pow and multiplies them in each step; powers computed from the step lose no digits.
+/// begin with 0. A beta of 0 means no correction. Fluid keeps the powers in the variables Beta1Pow
+/// and Beta2Pow and multiplies them in each step; powers computed from the step do not accumulate
+/// rounding errors.
 constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float beta2) {
   // Returns early, because constant expressions have no power function.
   if (rate == 0 || (beta1 == 0 && beta2 == 0)) return rate;

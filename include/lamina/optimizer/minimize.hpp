@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/minimize.hpp - gradients and updates inside a program that is recorded.
+// lamina/optimizer/minimize.hpp - appends gradients and updates to a program that is recorded.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ requires requires(Opt& opt) { opt.learning_rate; }
 inline constexpr bool has_schedule<Opt> =
     std::same_as<decltype(Opt::learning_rate), optimizer::learning_rate>;
 
-/// The optimizer with another learning rate, where it has one.
+/// Returns the optimizer with another learning rate, if it has one.
 template <class Opt>
 constexpr Opt with_rate(Opt opt, float rate) {
   if constexpr (has_schedule<Opt>) opt.learning_rate = optimizer::learning_rate(rate);
@@ -55,7 +55,7 @@ concept has_powers = requires(const Opt& opt) {
 };
 
 /// Whether the scalar arguments are the same in each step. If the learning rate changes, the first
-/// one must be the learning rate itself.
+/// argument must be the learning rate itself.
 template <class Opt>
 constexpr bool numbers_stay(const Opt& opt) {
   using traits = optimizer::traits<Opt>;
@@ -81,8 +81,8 @@ class minimizer {
   constexpr minimizer(const Opt& opt, program_builder& b, int cost, int line)
       : opt_(opt), b_(b), cost_(cost), line_(line) {}
 
-  /// As record() without a choice, but updates only the parameters of `choice`; no gradient flows
-  /// to others.
+  /// Does the same as record(), but updates only the parameters of `choice`; no gradients are
+  /// computed for others.
   template <class Choice>
   constexpr void record_chosen(const Choice& choice) {
     const chosen_parameters chosen(b_, choice);
@@ -94,8 +94,8 @@ class minimizer {
       b_.report(fault_kind::option_range, line_, wrong.name, nullptr, 0, nullptr, 0);
       return;
     }
-    // A custom schedule is refused, because a program cannot call a function of the host. A factor
-    // is refused, because the attributes do not contain it.
+    // A custom schedule is an error, because a program cannot call a function of the host. A factor
+    // is an error, because the attributes do not contain it.
     const optimizer::learning_rate rate = rate_of(opt_);
     const bool given = rate.kind == optimizer::schedule_kind::variable;
     const bool recordable = rate.kind != optimizer::schedule_kind::custom && rate.factor == 1 &&
@@ -145,7 +145,7 @@ class minimizer {
     const parameter_desc& d = b_.parameters.items[i];
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
   }
-  /// Adds a variable of one element in the current block.
+  /// Adds a variable with one element in the current block.
   constexpr int number(int name, dtype type) {
     const int v = b_.add_variable(name, "", -1, b_.shape(1), 1, once::domain, type);
     b_.variables[v].stop_gradient = true;
@@ -163,7 +163,8 @@ class minimizer {
         {&schema_of<operators::fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
   }
 
-  /// Checks a variable that is the learning rate: it must be one of this program and of this block.
+  /// Checks a variable that is used as the learning rate: it must belong to this program and this
+  /// block.
   constexpr void require_rate(const optimizer::learning_rate& rate) {
     if (rate.builder != &b_)
       fault(fault_kind::foreign_variable);
@@ -171,7 +172,8 @@ class minimizer {
       require_visible(b_, rate.variable, line_);
   }
   /// Finds the variable of the learning rate. Records the operators that count the steps and
-  /// compute the rate from the count; a variable of the program is corrected by powers if need be.
+  /// compute the rate from the count; a rate that is a variable of the program is corrected by
+  /// powers if the optimizer requires it.
   constexpr void record_rate(const optimizer::learning_rate& rate) {
     const bool given = rate.kind == optimizer::schedule_kind::variable;
     if (given && !has_powers<Opt>) {
@@ -183,7 +185,7 @@ class minimizer {
       const auto of = opt_.powers();
       powers[0] = of[0], powers[1] = of[1];
     }
-    // A second optimizer has its own counter.
+    // A second optimizer has a separate counter.
     const int before = b_.names.count;
     int name = b_.own_name("@LR_DECAY_COUNTER@");
     if (name < before) name = b_.layer_name("@LR_DECAY_COUNTER@", {});
@@ -202,8 +204,8 @@ class minimizer {
                     {learning_rate_});
   }
 
-  /// Records the factors of gradients that are clipped by norm. `scale` receives, by parameter, the
-  /// variable with the factor, or -1. Returns whether any parameter has one.
+  /// Records the factors of gradients that are clipped by norm. `scale` receives, for each
+  /// parameter, the variable with the factor, or -1. Returns whether any parameter has a factor.
   constexpr bool record_scales(const int* gradient, int* scale) {
     int shared = -1;
     float limit = -1;
@@ -240,14 +242,15 @@ class minimizer {
     b_.operators.push(op);
   }
 
-  /// Records the attributes of the update of parameter i, whose gradient may be selected rows.
+  /// Records the attributes of the update of parameter i; `rows`: its gradient is sparse (selected
+  /// rows).
   constexpr int record_numbers(int i, bool rows) {
     if (rows && !traits::accepts_rows) fault(fault_kind::rows_update);
     const parameter_desc& d = b_.parameters.items[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
         clip_of(i), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
                                               traits::regularization(opt_)));
-    // The attribute is a factor on the variable of the learning rate.
+    // The attribute is a factor of the variable of the learning rate.
     auto scalar =
         learning_rate_ >= 0 ? traits::scalars(with_rate(opt_, 0), 0) : traits::scalars(opt_, 0);
     if (learning_rate_ >= 0) scalar[0] = 1;
@@ -258,7 +261,7 @@ class minimizer {
     return at;
   }
 
-  /// Records the initial value of an accumulator that does not begin with 0.
+  /// Records the initial value of an accumulator that does not start at 0.
   constexpr void record_first_value(int v) {
     if (traits::state_count == 0 || b_.variables[v].kind != variable_kind::accumulator) return;
     const float first = traits::initial_state(
@@ -270,7 +273,7 @@ class minimizer {
   program_builder& b_;
   int cost_, line_;
   int first_ = 0;           // the index of the first accumulator
-  int learning_rate_ = -1;  // its variable, if it changes from step to step; else -1
+  int learning_rate_ = -1;  // the rate's variable if it changes between steps, else -1
 };
 
 }  // namespace detail
@@ -278,16 +281,15 @@ class minimizer {
 namespace optimizer {
 
 /// Records the gradients of a cost, a scalar of the current block, and then the update of every
-/// trainable parameter, or of those that `choice` means: only, prefix, except, a handle of
-/// create_parameter or a tuple of such handles. So a training step
-/// becomes part of a program, mostly in a loop that reads mini-batches. Operators compute the
-/// values that change from step to step (optimizer/step_operators.hpp): the learning rate of a
-/// schedule, its correction (adam), and the factors of gradients that are clipped by norm. The
-/// variable
-/// @LR_DECAY_COUNTER@ counts the steps. The learning rate may be a variable of the program, one
-/// float, whatever computes it: `sgd{.learning_rate = rate}`. All other scalar arguments of a
-/// custom optimizer stay the same in each step. Its learning rate may be corrected by powers of two
-/// of them: `std::array<float, 2> powers() const`. Fluid: Optimizer.minimize.
+/// trainable parameter, or of those that `choice` selects: only, prefix, except, a handle of
+/// create_parameter or a tuple of such handles. This makes a training step part of a program,
+/// usually in a loop that reads mini-batches. Operators compute the values that change from step to
+/// step (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (adam), and
+/// the factors of gradients that are clipped by norm. The variable
+/// @LR_DECAY_COUNTER@ counts the steps. The learning rate may be any variable of the program with
+/// one float element: `sgd{.learning_rate = rate}`. All other scalar arguments of a custom
+/// optimizer stay the same in each step. Its learning rate may be corrected by powers of two of
+/// them: `std::array<float, 2> powers() const`. Fluid: Optimizer.minimize.
 template <class Opt, class T, class R, int... D, class... Choice>
 constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line,
                              const Choice&... choice) {
@@ -314,7 +316,7 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
   }
 }
 
-/// Refuses a model, or anything else that is not a variable, with a one-line error.
+/// Reports a model, or anything else that is not a variable, with a one-line error.
 template <class Opt, class Other, class... Choice>
 constexpr auto minimize_with(const Opt&, const Other&, int, const Choice&...) {
   static_assert(

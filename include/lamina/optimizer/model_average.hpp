@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// The window of a model_average, with Fluid's arguments.
 struct average_window {
-  float rate = 0;  // Fluid: average_window_rate; the window's share of all updates
+  float rate = 0;  // Fluid: average_window_rate; the window's fraction of all updates
   std::int64_t min_average_window = 10000, max_average_window = 10000;
 };
 
@@ -28,7 +28,7 @@ struct average_window {
 ///
 ///   model_average average({.rate = 0.15f, .min_average_window = 100});
 ///   for (...) { ...; average.update(parameters); }
-///   { auto averaged = average.apply(parameters); test(); }   // and the parameters are back
+///   { auto averaged = average.apply(parameters); test(); }   // restores the parameters
 class model_average {
  public:
   /// The number of values that sum_1 holds before it is added to sum_2.
@@ -44,7 +44,7 @@ class model_average {
       throw error("lamina: model_average: expected a rate and windows not below 0");
   }
 
-  /// Adds the parameters after one more step; throws lamina::error if their number or sizes
+  /// Adds the parameters after one more step; throws lamina::error if their number or sizes have
   /// changed.
   template <parameter_access Parameters>
   void update(Parameters& parameters) {
@@ -84,7 +84,8 @@ class model_average {
             }};
   }
 
-  /// The counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for inspection and for checkpoints.
+  /// Returns the counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for inspection and for
+  /// checkpoints.
   const counts& counters() const { return counts_; }
   counts& counters() { return counts_; }
   const parameter_sums& sums(int which) const { return sums_[which]; }

@@ -23,7 +23,7 @@ struct momentum final : rule<momentum> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return share_fault("momentum", static_cast<double>(momentum));
   }
@@ -35,7 +35,7 @@ struct momentum final : rule<momentum> {
   static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};
   static constexpr std::array<const char*, 2> option_names{"momentum", "use_nesterov"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, use_nesterov ? 1.f : 0.f};

@@ -21,7 +21,7 @@ struct option_fault {
   double found = 0;
 
   constexpr bool is_some() const { return name != nullptr; }
-  /// This fault if there is one, otherwise the next.
+  /// Returns this fault if there is one, otherwise the next.
   LAMINA_COLD constexpr option_fault or_else(const option_fault& next) const {
     return is_some() ? *this : next;
   }
@@ -48,7 +48,7 @@ LAMINA_COLD constexpr option_fault finite_fault(const char* name, double value) 
   return {name, "a finite number", value};
 }
 
-/// The first fault of a schedule: one of its rates, its decay_rate or its power.
+/// Returns the first fault of a schedule: one of its rates, its decay_rate or its power.
 LAMINA_COLD constexpr option_fault fault_of_schedule(const learning_rate& rate) {
   option_fault fault =
       size_fault("learning_rate", static_cast<double>(rate.base))
@@ -66,10 +66,10 @@ LAMINA_COLD constexpr option_fault fault_of_schedule(const learning_rate& rate) 
   return fault.or_else(size_fault("start_lr", static_cast<double>(rate.warmup_start)))
       .or_else(size_fault("end_lr", static_cast<double>(rate.warmup_end)));
 }
-/// The same, for code that runs.
+/// Does the same at run time.
 LAMINA_API_COLD option_fault fault_now(const learning_rate& rate);
 
-/// The same, in constant expressions too.
+/// Does the same, also in constant expressions.
 constexpr option_fault fault_of(const learning_rate& rate) {
   if (!std::is_constant_evaluated()) return fault_now(rate);
   return fault_of_schedule(rate);
@@ -77,7 +77,7 @@ constexpr option_fault fault_of(const learning_rate& rate) {
 constexpr option_fault fault_of(const regularizer& decay) {
   return size_fault("regularization", static_cast<double>(decay.coefficient));
 }
-/// The fault of a clip. Limits of -infinity and infinity are allowed and do not limit.
+/// Returns the fault of a clip. Limits of -infinity and infinity are allowed and have no effect.
 LAMINA_COLD constexpr option_fault fault_of(const gradient_clip& clip) {
   const double low = static_cast<double>(clip.low), high = static_cast<double>(clip.high);
   if (clip.kind == clip_kind::value && !(low <= high))
@@ -87,8 +87,8 @@ LAMINA_COLD constexpr option_fault fault_of(const gradient_clip& clip) {
   return {};
 }
 
-/// The first option of an optimizer that is outside of its range. Checks the common options, and
-/// then the options of the optimizer's own `option_fault own_fault() const`.
+/// Returns the first option of an optimizer that is outside of its range. Checks the common
+/// options, and then calls `option_fault own_fault() const` of the optimizer, if it has one.
 template <class Opt>
 constexpr option_fault fault_of_options(const Opt& opt) {
   option_fault fault;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/option_text.hpp - all options of an optimizer as text, which processes compare.
+// lamina/optimizer/option_text.hpp - lists all options of an optimizer, which processes compare.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// The options of an optimizer, independent of its type.
 struct option_values {
   const char* type;
-  const learning_rate* rate = nullptr;  // null: the optimizer has none, only scalars
+  const learning_rate* rate = nullptr;  // null: the optimizer has only scalars
   lamina::regularizer regularization{};
   gradient_clip clip{};
   int lazy_mode = -1;  // -1: no such option
@@ -30,27 +30,28 @@ struct option_values {
   const float* scalars = nullptr;
   const std::int64_t* steps = nullptr;
   std::size_t count = 0, step_count = 0;
-  const char* const* names = nullptr;  // of scalars from 1 on
+  const char* const* names = nullptr;  // the names of all scalars except the first
   std::size_t name_count = 0;
   const float* initial_states = nullptr;
   std::size_t state_count = 0;
 };
 
-/// One option per line, "name = value". Equal options give the same text in every process; numbers
-/// have all their digits.
+/// Returns one option per line, "name = value". Equal options give the same text in every process;
+/// numbers have all their digits.
 LAMINA_API_COLD std::string text_of(const option_values& of);
-/// A decay or a clip as it is written in a program, such as "l2_decay(0.1)", "none".
+/// Returns a decay or a clip as it is written in a program, such as "l2_decay(0.1)", or "none".
 LAMINA_API_COLD std::string text_of(const lamina::regularizer& decay);
 LAMINA_API_COLD std::string text_of(const gradient_clip& clip);
 
-/// text_of() all options of an optimizer. An optimizer whose options have other names than its
-/// operator's attributes has a member `option_names`.
+/// Calls text_of() for all options of an optimizer. An optimizer whose options have other names
+/// than its operator's attributes has a member `option_names`.
 template <class Opt>
 LAMINA_COLD std::string option_text(const Opt& opt) {
   using of = traits<Opt>;
   constexpr bool has_rate = detail::has_learning_rate<Opt>;
-  // A schedule of the optimizer's own is compared by its first values. That of a learning_rate has
-  // its options, and later steps could be outside of what a custom schedule takes.
+  // A schedule type that the optimizer defines is compared by its first values. A learning_rate is
+  // compared by its options, and its later steps could be outside of the range of a custom
+  // schedule.
   static constexpr std::array<std::int64_t, 4> steps{0, 1, 10, 1000};
   constexpr std::size_t count = static_cast<std::size_t>(of::scalar_count);
   constexpr std::size_t step_count = has_rate ? 1 : steps.size();
@@ -87,8 +88,8 @@ LAMINA_COLD std::string option_text(const Opt& opt) {
   return text_of(all);
 }
 
-/// Where two texts of options differ: the lines that only `here` has, at most four of them, joined
-/// by ", "; "no other option" if there are none.
+/// Compares two texts of options. Returns the lines that only `here` has, at most four of them,
+/// joined by ", "; "no other option" if there are none.
 LAMINA_API_COLD std::string lines_of_one(const std::string& here, const std::string& there);
 
 #if LAMINA_DEFINES
@@ -162,7 +163,7 @@ void add_rate(text& to, const learning_rate& rate) {
       if (i + 1 < rate.piecewise.pieces) to << " to step " << rate.piecewise.boundaries[i] << ",";
     }
   } else if (rate.kind == schedule_kind::custom) {
-    // The address of a function differs from process to process, its values do not.
+    // The address of a function differs between processes, but its values do not.
     to << "custom with";
     for (const std::int64_t step : {0, 1, 2, 10, 100, 1000}) {
       try {

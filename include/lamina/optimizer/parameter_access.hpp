@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/parameter_access.hpp - how averages replace parameters and restore them.
+// lamina/optimizer/parameter_access.hpp - lets averages replace parameters and restore them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -62,11 +62,11 @@ class [[nodiscard]] replaced_parameters {
   std::vector<std::vector<float>> saved_;
 };
 
-/// One array of sums per parameter, of the same size, in double: in float, the sum of many steps
-/// would lose the digits of each. The first call makes the arrays, later calls compare the sizes.
+/// Stores one array of sums per parameter, of the same size, in double: in float, a sum over many
+/// steps would lose digits. The first call allocates the arrays, later calls compare the sizes.
 class parameter_sums {
  public:
-  /// Makes the sums, all 0, at the first call; later calls work like check_arrays.
+  /// Allocates the sums, all 0, at the first call; later calls work like check_arrays.
   template <parameter_access Parameters>
   void match(Parameters& parameters, const char* who) {
     if (!sums_.empty()) return check_arrays(parameters, who);
@@ -87,10 +87,10 @@ class parameter_sums {
                     ": expected " + std::to_string(sums_[i].size()) +
                     " elements as before, found " + std::to_string(size_of(parameters, i)));
   }
-  /// The sums of one parameter; checkpoints use them too.
+  /// Returns the sums of one parameter; checkpoints use them too.
   std::span<double> operator[](int i) { return sums_[static_cast<std::size_t>(i)]; }
   std::span<const double> operator[](int i) const { return sums_[static_cast<std::size_t>(i)]; }
-  /// The number of parameters; 0 before the first `match`.
+  /// Returns the number of parameters; 0 before the first `match`.
   int size() const { return static_cast<int>(sums_.size()); }
   /// Sets all sums to 0.
   void clear() {

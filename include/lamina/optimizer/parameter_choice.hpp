@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/parameter_choice.hpp - which parameters a call of minimize updates.
+// lamina/optimizer/parameter_choice.hpp - selects the parameters that a call of minimize updates.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,21 +25,22 @@ struct parameter_choice {
   static constexpr std::string_view names[] = {Names.view()...};
 };
 
-/// The parameters of these layers, or with these names: `only<"w_0", "fc_1">`. A name counts by
-/// whole words, as in transform::freeze: "fc_1" stands for "fc_1.w_0" and not for "fc_10.w_0".
+/// Selects the parameters of these layers, or with these names: `only<"w_0", "fc_1">`. Names are
+/// compared by whole words, as in transform::freeze: "fc_1" selects "fc_1.w_0" and not "fc_10.w_0".
 /// Fluid: minimize(parameter_list=).
 template <fixed_string... Names>
 inline constexpr parameter_choice<choice_rule::only, Names...> only{};
 
-/// The parameters whose names begin with one of these texts: `prefix<"d_">`, `prefix<"d">`.
+/// Selects the parameters whose names begin with one of these texts: `prefix<"d_">`, `prefix<"d">`.
 template <fixed_string... Names>
 inline constexpr parameter_choice<choice_rule::prefix, Names...> prefix{};
 
-/// All parameters but those of these layers, or with these names. Fluid: minimize(no_grad_set=).
+/// Selects all parameters except those of these layers, or with these names. Fluid:
+/// minimize(no_grad_set=).
 template <fixed_string... Names>
 inline constexpr parameter_choice<choice_rule::except, Names...> except{};
 
-/// Whether T chooses parameters: a parameter_choice, a handle of create_parameter, or a tuple of
+/// Whether T selects parameters: a parameter_choice, a handle of create_parameter, or a tuple of
 /// such handles.
 template <class T>
 inline constexpr bool is_parameter_choice = is_variable<T>;
@@ -51,7 +52,7 @@ inline constexpr bool is_parameter_choice<std::tuple<V...>> = sizeof...(V) > 0 &
 
 namespace detail {
 
-/// Whether a name in a choice stands for a parameter.
+/// Whether a name in a choice selects a parameter.
 constexpr bool chooses(const program_builder& b, choice_rule rule, std::string_view name,
                        int parameter) {
   const struct {
@@ -95,8 +96,8 @@ class chosen_parameters {
   chosen_parameters(const chosen_parameters&) = delete;
   chosen_parameters& operator=(const chosen_parameters&) = delete;
 
-  /// Reports the first name or handle that stands for no parameter. A name of `only` or `prefix`,
-  /// or a handle, must also stand for one that has a gradient. gradient[i] is the variable of the
+  /// Reports the first name or handle that selects no parameter. A name of `only` or `prefix`, or a
+  /// handle, must also select a parameter that has a gradient. gradient[i] is the variable of the
   /// gradient of parameter i, or -1.
   constexpr void report_idle(const int* gradient, int line) const {
     for (int n = 0; n < name_count_; ++n) {
@@ -142,7 +143,7 @@ class chosen_parameters {
   int name_count_;
   choice_rule rule_;
   bool* trainable_;         // by parameter, as recorded
-  int* handles_ = nullptr;  // variables
+  int* handles_ = nullptr;  // the variables of the chosen handles
   int handle_count_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/prepare.hpp - the preparation of a gradient for the update: clip, then decay.
+// lamina/optimizer/prepare.hpp - prepares a gradient for the update: clip, then decay.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,14 +11,14 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// The gradient that the update uses: clamp(grad * scale, low, high) + l2 * param + l1 *
+/// Returns the gradient that the update uses: clamp(grad * scale, low, high) + l2 * param + l1 *
 /// sign(param). It is clipped before regularisation, as in Fluid. A NaN gradient stays NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1,
                                                    T l2) {
   const T clipped = (math::max)(low, (math::min)(high, grad * scale));
   const T decayed = clipped + l2 * param;
-  // The sign is skipped where possible: l1 is the same for all elements, and mostly 0.
+  // The sign is skipped if possible: l1 is the same for all elements, and usually 0.
   if (!math::any(l1 != T(0))) return decayed;
   return decayed + l1 * math::sign(param);
 }
@@ -46,12 +46,12 @@ constexpr gradient_preparation preparation_of(gradient_clip clip, regularizer de
           decay.kind == regularizer_kind::l2 ? decay.coefficient : 0};
 }
 
-/// The parameter's own decay if it has one, otherwise the optimizer's.
+/// Returns the parameter's own decay if it has one, otherwise the optimizer's.
 constexpr regularizer decay_in_force(regularizer of_parameter, regularizer of_optimizer) {
   return of_parameter.kind != regularizer_kind::none ? of_parameter : of_optimizer;
 }
 
-/// The parameter's own clip if it has one, otherwise the optimizer's.
+/// Returns the parameter's own clip if it has one, otherwise the optimizer's.
 constexpr gradient_clip clip_in_force(gradient_clip of_parameter, gradient_clip of_optimizer) {
   return of_parameter.kind != clip_kind::none ? of_parameter : of_optimizer;
 }

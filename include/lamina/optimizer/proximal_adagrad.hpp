@@ -25,7 +25,7 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return size_fault("l1", static_cast<double>(l1))
         .or_else(size_fault("l2", static_cast<double>(l2)));
@@ -36,7 +36,7 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"l1", "l2"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2};

@@ -16,8 +16,8 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// mean_square = rho * mean_square + (1 - rho) * grad^2
 ///   moment = momentum * moment + learning_rate * grad / sqrt(mean_square + epsilon)
 ///   param -= moment
-/// Centered: mean_grad = rho * mean_grad + (1 - rho) * grad, and the root is that of
-/// max(mean_square - mean_grad^2, 0) + epsilon. Source: Hinton's lectures; Fluid: rmsprop.
+/// Centered: mean_grad = rho * mean_grad + (1 - rho) * grad, and the divisor is
+/// sqrt(max(mean_square - mean_grad^2, 0) + epsilon). Source: Hinton's lectures; Fluid: rmsprop.
 struct rmsprop final : rule<rmsprop> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
   float rho = 0.95f, epsilon = 1e-6f;
@@ -26,7 +26,7 @@ struct rmsprop final : rule<rmsprop> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// The first option outside of its range.
+  /// Returns the first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("rho", static_cast<double>(rho))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)))
@@ -40,7 +40,7 @@ struct rmsprop final : rule<rmsprop> {
   static constexpr std::array<const char*, 4> attributes{"decay", "epsilon", "momentum",
                                                          "centered"};
 
-  /// The scalar arguments of `update` in a step; steps count from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 5;
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), rho, epsilon, momentum, centered ? 1.f : 0.f};

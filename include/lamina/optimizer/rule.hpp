@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/rule.hpp - the base of every optimizer, and the facts that an engine reads of
-// it.
+// lamina/optimizer/rule.hpp - the base of every optimizer, and its properties for engines.
 //
 //   struct sign_sgd : lamina::optimizer::rule<sign_sgd> {
 //     lamina::optimizer::learning_rate learning_rate = 0.01f;
@@ -30,8 +29,8 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/program/param_attr.hpp>
 
-// g++ regards an empty base as a member without initialiser in `adam{.learning_rate = 1e-3f}`. It
-// warns at the user's line, so the setting must stay in force after this header.
+// For g++ an empty base in `adam{.learning_rate = 1e-3f}` is a member without initialiser. It warns
+// at the user's line, so the setting must stay in effect after this header.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
@@ -41,7 +40,7 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 template <class Opt>
 struct traits;
 
-/// How an optimizer handles a gradient of selected rows, such as that of an embedding with
+/// How an optimizer handles a sparse gradient (selected rows), such as that of an embedding with
 /// is_sparse.
 enum class rows_rule : std::uint8_t {
   none,     // the optimizer has no such update
@@ -53,7 +52,7 @@ enum class rows_rule : std::uint8_t {
 struct no_reader {};
 
 namespace detail {
-/// Whether an optimizer can update. If it cannot, a compile-time error says why.
+/// Whether an optimizer has a valid update. If not, causes a compile-time error with the reason.
 template <class Opt>
 constexpr bool is_complete() {
   static_assert(traits<Opt>::complete,
@@ -64,7 +63,7 @@ constexpr bool is_complete() {
 }  // namespace detail
 
 /// The base of an optimizer; empty, so that designated initialisers still work. Derive an optimizer
-/// from this class and not from a finished optimizer, because `train` knows only `Derived`.
+/// from this class and not from a finished optimizer, because `train` uses only the type `Derived`.
 template <class Derived>
 struct rule {
   static constexpr const char* type = "custom";               // type of the Fluid operator
@@ -74,7 +73,7 @@ struct rule {
                                                               // scalar 1 on
   static constexpr rows_rule selected_rows = rows_rule::none;
 
-  /// The initial value of an accumulator.
+  /// Returns the initial value of an accumulator.
   constexpr float initial_state(int /*state*/) const { return 0; }
 
   /// Records the gradients of a cost and then the updates, inside a program: see
@@ -84,7 +83,7 @@ struct rule {
   constexpr auto minimize(const Cost& cost, int line = __builtin_LINE()) const {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
-  /// The same for some parameters only: `minimize(cost, lamina::only<"w_0", "fc_1">)`,
+  /// Does the same for some parameters only: `minimize(cost, lamina::only<"w_0", "fc_1">)`,
   /// `minimize(cost, lamina::prefix<"d_">)`, `minimize(cost, lamina::except<"words">)`, or handles
   /// of parameters, `minimize(cost, std::tuple{w, b})`.
   template <class Cost, class Choice>
@@ -93,18 +92,18 @@ struct rule {
     return minimize_with(static_cast<const Derived&>(*this), cost, line, choice);
   }
 
-  // The parameters of `train` stand in one line each, because clang shows those of all three.
+  // The parameters of each `train` are on one line, because clang shows those of all three.
   // clang-format off
   /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. This overload is
-  /// for one thread of one process with one update per mini-batch: braces that name only members of
-  /// serial_options, or none, come here, because it is the more specialised one.
+  /// for one thread of one process with one update per mini-batch. It is the more specialised one,
+  /// so it is chosen for braces that name only members of serial_options, or none.
   template <class M, class R> decltype(auto)
   train(M& model, R&& reader, const dependent<serial_options, M>& options = {}) const {
     if constexpr (detail::is_complete<Derived>())
       return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader),
                         options);
   }
-  /// The same with all options. A device with its own type is given after the options and overrides
+  /// Trains with all options. A device with its own type is given after the options and overrides
   /// their device: `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0,
   /// lamina::cuda::tf32})`.
   template <class M, class R, class... At> decltype(auto)
@@ -117,7 +116,7 @@ struct rule {
       return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader), options,
                         at...);
   }
-  /// Refuses a call without a reader.
+  /// Reports a call without a reader.
   template <class M>
   decltype(auto) train(M& model) const {
     if constexpr (detail::is_complete<Derived>())
@@ -185,8 +184,8 @@ struct traits {
  public:
   /// Whether `update` takes two more arguments: the L2 norms of the parameter and of `normed`.
   static constexpr bool has_norms = detail::can_norm<Opt>(state_index{}, scalar_index{});
-  /// Whether Opt has an update that takes its states and scalars, of which there is at least the
-  /// learning rate.
+  /// Whether Opt has an update that accepts its states and scalars; it must have at least one
+  /// scalar, the learning rate.
   static constexpr bool complete =
       scalar_count > 0 &&
       detail::can_update<Opt>(
@@ -194,17 +193,17 @@ struct traits {
   /// The type of the Fluid operator.
   static constexpr const char* type = Opt::type;
 
-  /// The initial value of an accumulator.
+  /// Returns the initial value of an accumulator.
   static constexpr float initial_state(const Opt& opt, int state) {
     return opt.initial_state(state);
   }
-  /// The scalar arguments of a step. The engine multiplies the first one by the parameter's own
-  /// factor.
+  /// Returns the scalar arguments of a step. The engine multiplies the first one by the parameter's
+  /// own factor.
   static constexpr std::array<float, static_cast<std::size_t>(scalar_count)> scalars(
       const Opt& opt, std::int64_t step) {
     return detail::scalars_of(opt, step);
   }
-  /// Whether Opt updates gradients of selected rows at all.
+  /// Whether Opt supports sparse gradients (selected rows).
   static constexpr bool accepts_rows = Opt::selected_rows != rows_rule::none;
   /// Whether a member `lazy_mode` chooses between updating the touched rows and updating all rows.
   static constexpr bool has_lazy_mode = requires(const Opt& opt) { bool(opt.lazy_mode); };
@@ -214,14 +213,14 @@ struct traits {
     else
       return Opt::selected_rows == rows_rule::touched;
   }
-  /// The decay of parameters without a decay of their own.
+  /// Returns the decay of parameters without their own decay.
   static constexpr lamina::regularizer regularization(const Opt& opt) {
     if constexpr (requires { opt.regularization.kind; })
       return opt.regularization;
     else
       return {};
   }
-  /// The clip of gradients whose parameters have no clip of their own.
+  /// Returns the clip of gradients whose parameters have no clip of their own.
   static constexpr gradient_clip clip(const Opt& opt) {
     if constexpr (requires { opt.clip.kind; })
       return opt.clip;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/sample_schedule.hpp - the v2 API's schedules, which count samples.
-// n is the number of samples of all mini-batches up to and including this one: (step + 1) *
-// batch_size. The names and the letters a and b are those of v2 (learning_rate_decay_a,
-// learning_rate_decay_b).
+// lamina/optimizer/sample_schedule.hpp - schedules of the v2 API, which count samples. n is the
+// number of samples of all mini-batches up to and including this one: (step + 1) * batch_size. The
+// names and the letters a and b are those of v2 (learning_rate_decay_a, learning_rate_decay_b).
 #pragma once
 
 #include <lamina/core/config.hpp>

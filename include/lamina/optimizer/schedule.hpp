@@ -17,18 +17,18 @@
 
 namespace lamina::inline LAMINA_ABI::schedule {
 
-/// Throws lamina::error, or stops a constant evaluation, if an argument of a schedule is invalid.
+/// Throws lamina::error, or ends a constant evaluation, if an argument of a schedule is invalid.
 constexpr void require(bool ok, const char* message) {
   if (!ok) throw error(message);
 }
 
-/// step / steps, or with `staircase` its integer part.
+/// Returns step / steps, or with `staircase` its integer part.
 constexpr double periods(std::int64_t step, std::int64_t steps, bool staircase) {
   return staircase ? static_cast<double>(step / steps)
                    : static_cast<double>(step) / static_cast<double>(steps);
 }
 
-/// x^y; a constant expression for y = 0 and y = 1.
+/// Returns x^y; it is a constant expression for y = 0 and y = 1.
 constexpr double power_of(double x, double y) { return y == 0 ? 1 : y == 1 ? x : std::pow(x, y); }
 
 /// learning_rate * d_model^-0.5 * min(s^-0.5, s * warmup_steps^-1.5) with s = step + 1.
@@ -96,18 +96,17 @@ struct polynomial_decay {
   }
 };
 
-/// The rate that a function of the step returns: `custom{[](std::int64_t step) { return 0.1 / (1 +
-/// step); }}`. The function must have no state. To use a function with state, set the learning rate
-/// between steps.
+/// Calls a function of the step: `custom{[](std::int64_t step) { return 0.1 / (1 + step); }}`. The
+/// function must have no state. To use a function with state, set the learning rate between steps.
 struct custom {
   double (*rate)(std::int64_t step) = nullptr;
 
-  /// Takes a lambda without captures, or a function object without state.
+  /// Accepts a lambda without captures, or a function object without state.
   template <class F>
   requires(std::is_empty_v<F>&& std::is_default_constructible_v<F>&&
                std::is_invocable_r_v<double, const F&, std::int64_t>) constexpr custom(F)  // NOLINT
       : rate([](std::int64_t step) { return static_cast<double>(F{}(step)); }) {}
-  /// Refuses any other function.
+  /// Reports any other function.
   // clang-format off
   template <class F>
   explicit custom(F) = delete;  // expected a function of the step, a std::int64_t, without captures
@@ -129,7 +128,7 @@ struct piecewise_decay {
   std::int64_t boundaries[most - 1] = {};
   float values[most] = {};
 
-  constexpr piecewise_decay() = default;  // a constant 0
+  constexpr piecewise_decay() = default;  // a constant rate of 0
   template <std::size_t B, std::size_t V>
   constexpr piecewise_decay(const std::int64_t (&ends)[B], const float (&rates)[V])
       : piecewise_decay(std::span<const std::int64_t>(ends), std::span<const float>(rates)) {
@@ -139,8 +138,8 @@ struct piecewise_decay {
     static_assert(check<few, expects<most>, gets<static_cast<int>(V)>>,
                   "lamina: piecewise_decay takes at most 16 values");
   }
-  /// A piecewise_decay from lists whose lengths are known at run time; throws lamina::error for
-  /// invalid lists.
+  /// Makes a piecewise_decay from lists whose lengths are known at run time; throws lamina::error
+  /// for invalid lists.
   constexpr piecewise_decay(std::span<const std::int64_t> ends, std::span<const float> rates) {
     require(rates.size() == ends.size() + 1,
             "lamina: piecewise_decay: expected one value more than boundaries");

@@ -21,7 +21,7 @@ struct sgd final : rule<sgd> {
   static constexpr const char* type = "sgd";
   static constexpr rows_rule selected_rows = rows_rule::touched;
 
-  /// The numbers of one step, counted from 0.
+  /// The scalar arguments of `update` in a step; steps are counted from 0.
   static constexpr int scalar_count = 1;
   constexpr std::array<float, 1> scalars(std::int64_t step) const {
     return {learning_rate.at(step)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/step_operators.hpp - operators that compute the scalar arguments of an optimizer
-// that change from step to step, in a program that trains itself: the learning rate, and the
+// lamina/optimizer/step_operators.hpp - operators that compute, in a program that trains itself,
+// the scalar arguments of an optimizer that change from step to step: the learning rate, and the
 // factors of clipped gradients.
 #pragma once
 
@@ -39,9 +39,9 @@ struct decayed_learning_rate : operator_definition {
   static constexpr bool host_takes_part = true;
 };
 
-/// Out is the factor that limits a norm to max_norm: 1, or max_norm / norm. The norm is that of all
-/// gradients X together (`global`), or of a single one. Fluid: clip_by_norm, and the operators of
-/// GradientClipByGlobalNorm.
+/// Out is the factor that limits a norm to max_norm: 1, or max_norm / norm. The norm is computed
+/// over all gradients X together (`global`), or for a single gradient. Fluid: clip_by_norm, and the
+/// operators of GradientClipByGlobalNorm.
 struct gradient_scale : operator_definition {
   static constexpr const char* type = "gradient_scale";
   static constexpr bool knows_panels = true;
@@ -83,8 +83,8 @@ constexpr int rate_attributes(program_builder& b, const learning_rate& r, float 
                           values);
 }
 
-/// Computes the learning rate of a step from these attributes. number(i) is attribute i;
-/// boundary(i) and value(i) are the elements of the lists, which have `pieces` values.
+/// Computes the learning rate of a step from the attributes of decayed_learning_rate. number(i) is
+/// attribute i; boundary(i) and value(i) are the elements of the lists, which have `pieces` values.
 template <class Number, class Boundary, class Value>
 float rate_of_step(std::int64_t step, Number number, int pieces, Boundary boundary, Value value) {
   const auto whole = [&](int i) { return static_cast<std::int64_t>(number(i)); };

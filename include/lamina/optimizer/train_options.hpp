@@ -17,8 +17,8 @@ class shared_tasks;
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// The options for checkpoints, from which a training loop can continue after a stop. A checkpoint
-/// has the parameters, the optimizer's states, the step, the pass and the seed.
+/// The options of checkpoints, from which a training loop can continue after a stop. A checkpoint
+/// contains the parameters, the optimizer's states, the step, the pass and the seed.
 struct checkpoint_options {
   checkpoint_directory directory{};  // empty: no checkpoints
   int every_passes = 1;              // 0: not by passes
@@ -33,9 +33,9 @@ struct checkpoint_options {
 struct train_options {
   int passes = 1;   // how many times the reader is read from its start
   int threads = 1;  // number of gradient machines; each computes a part of every mini-batch
-  // The number of mini-batches per update, 1 on a device. Their gradients are joined as if all
-  // their samples were one mini-batch. If a pass ends earlier, the update uses the mini-batches
-  // that it has.
+  // The number of mini-batches per update; it must be 1 on a device. Their gradients are
+  // accumulated as if all their samples were one mini-batch. If a pass ends earlier, the update
+  // uses the mini-batches that were read.
   int accumulate = 1;
   event_handler on_event{};
   std::uint64_t seed = 0;  // seed of dropout and other random operators
@@ -47,27 +47,27 @@ struct train_options {
   bool check_infinity = false;
   checkpoint_options checkpoint{};
   // The processes that train the model together: a lamina::distributed::session, with
-  // <lamina/distributed/session.hpp>. Each computes its part of every mini-batch, which all must
-  // read alike; null: this process alone.
+  // <lamina/distributed/session.hpp>. Each computes its part of every mini-batch, so all must read
+  // the same mini-batches. Null: this process trains alone.
   lamina::world* world = nullptr;
-  // With `world`: the reader has this process's share of each mini-batch, as that of
-  // lamina::reader::shard(world), instead of the whole. A mini-batch of the training is then those
-  // of all processes together, in the order of the ranks.
+  // With `world`: the reader yields only this process's share of each mini-batch, as
+  // lamina::reader::shard(world) does. A mini-batch of the training then consists of the
+  // mini-batches of all processes, in the order of the ranks.
   bool reads_shard = false;
-  // With `reads_shard`: the chunks that the reader takes, a lamina::distributed::task_queue.
-  // Checkpoints then have the chunks that are finished; null: a reader without such chunks.
+  // With `reads_shard`: the source of the reader's chunks, a lamina::distributed::task_queue.
+  // Checkpoints then contain the finished chunks. Null: the reader has no such chunks.
   lamina::shared_tasks* tasks = nullptr;
-  // batch_norm normalises by the statistics of the whole mini-batch, over all threads and all
-  // processes of `world`; else by those of the part that a thread computes. Each batch_norm then
-  // waits for all parts, forward and backward.
+  // Whether batch_norm normalises by the statistics of the whole mini-batch, over all threads and
+  // all processes of `world`, instead of those of the part that a thread computes. Each batch_norm
+  // then waits for all parts, forward and backward.
   bool sync_batch_norm = false;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
-/// Those options of a training loop that one thread of one process needs, for one update per
-/// mini-batch. `adam.train(model, reader, {.passes = 20})` takes these where its braces name no
-/// others: so a program that names none of the others has none of their code, and compiles faster.
-/// The meaning of each is that of train_options.
+/// The options of a training loop with one thread in one process and one update per mini-batch.
+/// `adam.train(model, reader, {.passes = 20})` uses them if the braces name no other options, so
+/// the program contains no code for the others and compiles faster. Each option has the same
+/// meaning as in train_options.
 struct serial_options {
   int passes = 1;
   event_handler on_event{};
@@ -75,7 +75,7 @@ struct serial_options {
   checkpoint_options checkpoint{};
   lamina::place place{};
 
-  /// The same options, with the defaults of all others.
+  /// Returns the same options, with the defaults of all others.
   LAMINA_COLD train_options with_defaults() const {
     train_options all;
     all.passes = passes;

@@ -28,15 +28,15 @@ constexpr const char* suffix_at(int s, std::integer_sequence<int, S...>) {
   const char* suffixes[] = {accumulator_suffix<Opt, S>.text..., ""};
   return suffixes[s];
 }
-/// The suffix of an accumulator's name, such as "_moment1_". Fluid's names of accumulators are
-/// <parameter>_moment1_0.
+/// Returns the suffix of an accumulator's name, such as "_moment1_". Fluid's names of accumulators
+/// are <parameter>_moment1_0.
 template <class Opt>
 constexpr const char* update_suffix(int s) {
   return suffix_at<Opt>(s, std::make_integer_sequence<int, update_operator<Opt>::states>{});
 }
 
-/// The number of accumulators of a parameter that have this suffix already. Another optimizer of
-/// the same program may have states with the same names.
+/// Returns the number of accumulators of a parameter that already have this suffix. Another
+/// optimizer of the same program may have states with the same names.
 constexpr int accumulators_called(const program_builder& b, int param, std::string_view suffix) {
   int n = 0;
   for (int v = 0; v < b.variables.count; ++v) {
@@ -49,8 +49,8 @@ constexpr int accumulators_called(const program_builder& b, int param, std::stri
 /// The variables that updates read: the learning rate and, by parameter, the factor of its
 /// gradient, each -1 if there is none. `first_index` is the index of the first accumulator.
 ///
-/// The updates are appended for each trainable parameter that a gradient reaches, in the order of
-/// the parameters. `numbers(i, rows)` records the attributes of the update of parameter i, whose
+/// The updates are appended for each trainable parameter with a gradient, in the order of the
+/// parameters. `numbers(i, rows)` records the attributes of the update of parameter i, whose
 /// gradient may be selected rows, or returns -1 if a training loop sets them.
 struct given_numbers {
   int learning_rate;
@@ -92,8 +92,8 @@ constexpr void add_updates(program_builder& b, const Gradients& gradient, const 
   b.role = before;
 }
 
-/// Finds, by parameter, the total gradient of a cost in `block`, or -1. Only variables [first,
-/// variables) are considered.
+/// Finds the total gradient of a cost in `block` with respect to each parameter, or -1. Considers
+/// only the variables [first, variables).
 template <class Program, class Gradients>
 constexpr void find_gradients(const Program& p, int first, int variables, int parameters, int block,
                               Gradients& gradient) {
@@ -142,15 +142,15 @@ template <program_type P, class Opt>
 inline constexpr bool accepts_gradients =
     optimizer::traits<Opt>::accepts_rows || !detail::has_rows_gradient(with_backward<P>::desc);
 
-/// Whether the gradients of a program read no variable in which a value was stored meanwhile.
+/// Whether no variable that the gradients of a program read is overwritten before they read it.
 template <program_type P>
 inline constexpr bool keeps_operands =
     with_backward<P>::desc.fault.kind != fault_kind::stored_too_early;
 
 namespace transform {
 
-/// The program that an optimizer's `train` runs for each mini-batch: gradients of the cost and, for
-/// every trainable parameter, the optimizer's update.
+/// Makes the program that an optimizer's `train` runs for each mini-batch: gradients of the cost
+/// and, for every trainable parameter, the optimizer's update.
 template <program_type P, optimizer::optimizer_type Opt>
 constexpr training_program<P, Opt> minimize(P, const Opt&) {
   static_assert(check<accepts_gradients<P, Opt>, gets_type<Opt>>,

@@ -75,8 +75,8 @@ struct update_slots {
 /// The update of one parameter: clip and decay of the gradient, then Opt's equation, in place.
 /// Fluid has separate operators for clip and decay and keeps the learning rate in a variable. Here
 /// all of these are scalar attributes that the training loop sets before each step. A program that
-/// trains itself has no such loop. There, with `Given`, the operator reads the learning rate, which
-/// its attribute multiplies, or the scale of the gradient from variables.
+/// trains itself has no such loop. There, with `Given`, the operator reads the learning rate or the
+/// scale of the gradient from variables; its attribute multiplies the learning rate.
 template <class Opt, bool Given = false>
 struct update_operator : operator_definition {
   using traits = optimizer::traits<Opt>;
@@ -92,7 +92,7 @@ struct update_operator : operator_definition {
   /// further scalars.
   static constexpr int preparation = 5;
 
-  /// The gradient after scale, clip and decay.
+  /// Returns the gradient after scale, clip and decay.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static T prepared(T param, T grad, const T* number) {
     return optimizer::prepared_gradient(grad, param, number[1], number[2], number[3], number[4],
@@ -141,7 +141,7 @@ struct update_operator : operator_definition {
       out[i] = output == 0 ? param : state[output - 1];
     }
   }
-  /// The value whose norm the equation needs, computed from the prepared gradient.
+  /// Returns the value whose norm the equation needs, computed from the prepared gradient.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* number) {
     T scalar[traits::scalar_count];
@@ -151,9 +151,9 @@ struct update_operator : operator_definition {
   }
 };
 
-/// The update of one parameter with a gradient of selected_rows. The last attribute says whether
-/// the other rows stay unchanged. A decay overrides it, because it changes every row. Fluid: the
-/// same operator with a SelectedRows in Grad.
+/// The update of one parameter with a sparse gradient (selected_rows). The last attribute tells
+/// whether the other rows stay unchanged; a decay overrides it, because it changes every row.
+/// Fluid: the same operator with a SelectedRows in Grad.
 template <class Opt, bool Given = false>
 struct rows_update_operator : update_operator<Opt, Given> {
   static constexpr bool knows_panels = true;

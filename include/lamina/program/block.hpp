@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/block.hpp - the handles a user records with: block and variable.
+// lamina/program/block.hpp - the handles that a user records with: block and variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,8 @@ struct block {
 
 namespace detail {
 
-/// Whether a source file belongs to the user: neither to this library nor to the standard library.
+/// Whether a source file is the user's, that is, part of neither this library nor the standard
+/// library.
 constexpr bool is_of_user(std::string_view file) {
   constexpr std::string_view own = __FILE__, name = "program/block.hpp";
   return !file.starts_with(own.substr(0, own.size() - name.size())) &&
@@ -53,11 +54,11 @@ constexpr bool is_visible(const program_builder& b, int variable) {
   return b.blocks.count < 2 || variable < 0 ||
          is_inside(b, b.current_block, b.variables.items[variable].block);
 }
-/// Remembers a user's line while the line of a later variable is looked for: see line_of.
+/// Stores a user's line while line_of looks for the line of a variable.
 constexpr void note_line(program_builder& b, int line) {
   if (b.variables.count <= b.traced) b.traced_line = line;
 }
-/// The same for a line that may be one of this library.
+/// Does the same for a line that may be in this library, which does not count.
 constexpr void note_line(program_builder& b, int line, const char* file) {
   if (b.traced >= 0 && is_of_user(file)) note_line(b, line);
 }
@@ -83,7 +84,8 @@ struct variable_handle {
       : builder(to), id(variable), home(to->current_block) {}
   constexpr variable_handle(const variable_handle& from)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {}
-  /// Makes this handle name another variable. Records the assignment if an inner block makes it.
+  /// Makes this handle name another variable. Records the assignment if it happens in an inner
+  /// block.
   constexpr variable_handle& operator=(const variable_handle& from) {
     if (home != builder->current_block) note_write();
     builder = from.builder;
@@ -102,9 +104,9 @@ struct variable_handle {
   }
 
  protected:
-  /// Copies a handle at the user's line, mostly for a layer that takes it by value, and checks that
-  /// the variable exists there. Copies made by library code are not checked, because their lines
-  /// mean nothing to the user; layers that take several handles check them themselves.
+  /// Copies a handle at the user's line, usually for a layer that takes it by value, and checks
+  /// that the variable exists there. Copies made by library code are not checked, because their
+  /// lines would not help the user; layers that take several handles check them themselves.
   constexpr variable_handle(const variable_handle& from, int line, const char* file)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {
     if (builder->blocks.count < 2) return;
@@ -126,15 +128,16 @@ struct variable : variable_handle {
   static constexpr int size = (1 * ... * Dims);
 
   using variable_handle::variable_handle;
-  /// A copy that remembers its line, for mistakes that are reported at the end of the recording.
+  /// Copies the handle and remembers the line, for mistakes that are reported at the end of the
+  /// recording.
   constexpr variable(const variable& from, int line = __builtin_LINE(),
                      const char* file = __builtin_FILE())
       : variable_handle(from, line, file) {}
   constexpr variable& operator=(const variable&) = default;
 
-  /// Refuses a handle of another type with an error that names both types. The return type is
-  /// `auto`, so that the compiler reads the body where the user's function is compiled. It then
-  /// shows only the user's line.
+  /// Reports a handle of another type with an error that names both types. The return type is
+  /// `auto`, so that the compiler compiles the body together with the user's function and shows
+  /// only the user's line.
   template <class U, class S, int... E>
   constexpr auto& operator=(const variable<U, S, E...>&) {
     static_assert(check<never<U>, expects_type<variable>, gets_type<variable<U, S, E...>>>,

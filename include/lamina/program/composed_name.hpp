@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/composed_name.hpp - names with a part that differs, of layers in a function that
-// is called several times.
+// lamina/program/composed_name.hpp - composes names of layers in a function that is called several
+// times.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// "layer_3_ffn.w_0" from "layer_", 3 and "_ffn.w_0", "res2b.w_0" from "res2", "b" and ".w_0", for
-/// names that `indexed` does not make. The text lives until the end of the statement that made it.
+/// Composes a name from parts: "layer_3_ffn.w_0" from "layer_", 3 and "_ffn.w_0", or "res2b.w_0"
+/// from "res2", "b" and ".w_0". It is for names that `indexed` cannot make. The text lives until
+/// the end of the statement that made it.
 class composed_name {
  public:
   constexpr composed_name(std::string_view before, int number, std::string_view after) {
@@ -31,7 +32,7 @@ class composed_name {
   }
 
  private:
-  // A number below 0 is left out: names are counted from 0.
+  // A number below 0 is omitted: names are counted from 0.
   constexpr void make(std::string_view before, std::string_view part, int number,
                       std::string_view after) {
     for (const bool counts : {true, false}) {

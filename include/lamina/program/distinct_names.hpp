@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The parameter whose generated name, such as "fc_0.w_0", equals `name`; -1: none.
+/// Returns the parameter whose generated name, such as "fc_0.w_0", equals `name`; -1: none.
 constexpr int made_parameter(const program_builder& b, std::string_view name) {
   if (b.made_parameters.count == 0) return -1;
   if (name.find(".w_") == name.npos && name.find(".b_") == name.npos) return -1;

@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// "block_3" from "block" and 3, for layers that a loop records; with a third part
+/// Composes "block_3" from "block" and 3, for layers that are recorded in a loop; with a third part
 /// "block_3.first":
 ///   for (int i = 0; i < 12; ++i)
 ///     h = layer::fc<64>(h, {.name = lamina::indexed("block", i)});

@@ -47,7 +47,7 @@ constexpr initializer uniform(float low = -1, float high = 1, int seed = 0) {
 constexpr initializer normal(float mean = 0, float deviation = 1, int seed = 0) {
   return {.kind = initializer_kind::normal, .a = mean, .b = deviation, .seed = seed};
 }
-/// N(mean, deviation^2); values outside of two deviations are drawn again. Fluid:
+/// N(mean, deviation^2); values more than two deviations from the mean are drawn again. Fluid:
 /// TruncatedNormalInitializer.
 constexpr initializer truncated_normal(float mean = 0, float deviation = 1, int seed = 0) {
   return {.kind = initializer_kind::truncated_normal, .a = mean, .b = deviation, .seed = seed};
@@ -67,11 +67,11 @@ constexpr initializer xavier(bool uniform = true, float fan_in = 0, float fan_ou
 constexpr initializer msra(bool uniform = true, float fan_in = 0, int seed = 0) {
   return {.kind = initializer_kind::msra, .uniform = uniform, .fan_in = fan_in, .seed = seed};
 }
-/// The weights of an upsampling by bilinear interpolation, for 4-D parameters with square kernels.
-/// Fluid: BilinearInitializer.
+/// Sets the weights of upsampling by bilinear interpolation, for 4-D parameters with square
+/// kernels. Fluid: BilinearInitializer.
 constexpr initializer bilinear() { return {.kind = initializer_kind::bilinear}; }
-/// The given values, row by row; the array must have static storage and one value per element.
-/// Fluid: NumpyArrayInitializer.
+/// Copies the given values, row by row; the array must have static storage and one value per
+/// element. Fluid: NumpyArrayInitializer.
 template <std::size_t N>
 constexpr initializer array(const float (&values)[N]) {
   return {.kind = initializer_kind::array, .values = values, .count = static_cast<int>(N)};

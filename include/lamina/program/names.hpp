@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/names.hpp - spells the names of variables: Fluid's unique_name rules.
+// lamina/program/names.hpp - composes the names of variables: Fluid's unique_name rules.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Writes names into a caller's buffer, or only counts characters when there is no buffer.
+/// Writes names to a caller's buffer, or only counts characters if there is no buffer.
 struct name_writer {
   char* to;
   int length = 0;
@@ -36,7 +36,8 @@ struct name_writer {
   }
 };
 
-/// Writes the name with index `name`: "my_fc" as the user gave it, or "fc_0".
+/// Writes the name with index `name`: "my_fc" as given by the user, or a generated one such as
+/// "fc_0".
 template <class Program>
 constexpr void write_base(const Program& p, const name_desc* names, int name, name_writer& w) {
   const name_desc& d = names[name];
@@ -61,7 +62,7 @@ constexpr void write_name(const Program& p, int variable, name_writer& w) {
   if (v.number >= 0) w.put_number(v.number);
 }
 
-/// Length of the name of a variable.
+/// Returns the length of the name of a variable.
 template <class Program>
 constexpr int name_length(const Program& p, int variable) {
   name_writer w{nullptr};
@@ -97,7 +98,7 @@ constexpr bool base_has_name(const Program& p, const name_desc* names, int base,
   return same;
 }
 
-/// Whether a name is `owner`, or continues it after a whole word: "block_1.w_0" belongs to
+/// Whether a name equals `owner`, or continues it after a whole word: "block_1.w_0" belongs to
 /// "block_1" and to "block", but "block_10.w_0" does not belong to "block_1".
 constexpr bool belongs_to(std::string_view name, std::string_view owner) {
   const auto is_word = [](char c) {

@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How the rows of an operator's results depend on the rows of its operands. By this rule an engine
-/// may give the operator's kernel a part of the rows: for several threads, or tile by tile.
+/// How the rows of an operator's results depend on the rows of its operands. An engine uses this
+/// rule to compute a part of the rows at a time: for several threads, or tile by tile.
 enum class row_rule : std::uint8_t {
   mixed,        // a row may depend on other rows
   independent,  // a row depends on the same row of the operands, and on operands without rows
@@ -18,12 +18,12 @@ enum class row_rule : std::uint8_t {
   summed        // a sum over all rows, which the kernel computes in parts (engine::shared_sums)
 };
 
-/// The rows that the results have. It matters where a program makes rows of one type more than once
+/// The rows of the results. This matters if a program computes rows of one type more than once
 /// (program/row_renaming.hpp).
 enum class row_origin : std::uint8_t {
-  operands,        // the rows of the operands, or rows that follow from them
+  operands,        // the rows of the operands, or rows that are computed from them
   second_operand,  // the second operand's if it has rows of this type, else new ones
-  handed_over,     // the rows of the operand; the written variable takes them over
+  handed_over,     // the rows of the operand; the written variable gets them
   array_slot,      // the rows of the array's element at the index (second operand)
   ranked,          // the rows of the sequences from which the rank table was made
   ranks            // no rows: the result is the rank table of the operand's sequences
@@ -41,23 +41,23 @@ enum class linearity : std::uint8_t {
 
 /// How an operator reduces many rows to one.
 enum class row_reduction : std::uint8_t {
-  none,  // another function of all rows, or none: the largest row, a product
+  none,  // none of the below; may be another function of all rows: the largest row, a product
   sum,   // a sum over the rows, of any function of a row
   mean,  // a mean over the rows
   named  // what the first attribute says: "sum", or a mean ("mean", "batchmean")
 };
 
-/// When a row of an operator's result depends on other rows of the mini-batch. A part of the
-/// mini-batch then has other values for its rows.
+/// Whether a row of an operator's result depends on other rows of the mini-batch. If it does, the
+/// row has a different value when only a part of the mini-batch is computed.
 enum class row_meeting : std::uint8_t {
-  never,             // or on rows of the same sample only
+  never,             // or only on rows of the same sample
   always,            // wherever an operand has rows
-  along_dimension,   // if the first attribute, a dimension of operand 0, is that of the rows
+  along_dimension,   // if the first attribute selects the row dimension of operand 0
   with_first_rows,   // if operand 0 has rows, of which operand 1 chooses some
   without_sequences  // unless operand 1 has sequences
 };
 
-/// The matrix products in an operator with its own kernel, for counting its multiplications and
+/// The matrix products in an operator with its own kernel; used to count its multiplications and
 /// additions.
 enum class product_rule : std::uint8_t {
   none,
@@ -65,8 +65,8 @@ enum class product_rule : std::uint8_t {
   transposed_convolution,  // Input and Filter as in conv2d_transpose
   mul,                     // X times Y as a matrix, as in mul
   matmul,                  // batches of matrices, as in matmul
-  recurrent,               // each row with Weight, and with ProjWeight if present
-  sequence_filter          // each row and its neighbours with Filter, as in sequence_conv
+  recurrent,               // each row times Weight, and times ProjWeight if present
+  sequence_filter          // each row and its neighbours times Filter, as in sequence_conv
 };
 
 /// How an operator runs the block in its first attribute.
@@ -78,39 +78,39 @@ enum class block_rule : std::uint8_t {
   loop_gradient  // once per iteration of the loop, the last one first; no condition
 };
 
-/// Which operators of a program that runs on a device are computed on the host instead.
+/// Which operators are computed on the host when a program runs on a device.
 enum class host_rule : std::uint8_t {
-  never,   // never, except for pointwise operators, which follow `inputs`
+  never,   // not on the host, except for pointwise operators, which follow `inputs`
   inputs,  // if the host has the values of all inputs, or there are no inputs
   always   // the host knows the result without the values of the inputs
 };
 
-/// All facts of an operator, as its schema holds them.
+/// All facts of an operator; its schema contains them.
 struct operator_facts {
   row_rule rows;
   row_origin origin;
   std::int8_t made_levels;     // number of new sequence levels in the results' rows; 0: none
   bool accepts_any_rows;       // operands of one type may have different rows
-  std::uint32_t apart_inputs;  // bit i: the results do not have the rows of operand i
+  std::uint32_t apart_inputs;  // bit i: operand i may have other rows than the results
   std::int8_t alias;           // operand whose elements the first result shares; -1: none
   bool alias_permutes;         // the shared elements may be in another order
   linearity linear;
   row_reduction reduces;
-  std::uint32_t reduced_outputs;  // bit i: result i is what `reduces` says
+  std::uint32_t reduced_outputs;  // bit i: result i is reduced by `reduces`
   product_rule products;
   bool broadcasts;  // elementwise; repeats a single row for all rows
   bool random;      // draws random numbers
   block_rule block;
-  bool reads_minibatch;  // makes the data of the next mini-batch, and says whether more follow
+  bool reads_minibatch;  // returns the data of the next mini-batch, and whether more follow
   host_rule host;
-  bool host_takes_part;       // a part of it runs on the host in each run
+  bool host_takes_part;       // a part of the operator runs on the host in each run
   bool host_waits;            // the host waits for its result, which is a number of rows
   std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
   row_meeting meets_rows;
-  // The attribute that says whether processes divide the rows of operand 0, of which operand 1
-  // chooses some; the next attribute is a row that is never read. -1: none.
+  // The attribute that tells whether processes divide the rows of operand 0, from which operand 1
+  // selects rows; the next attribute is a row that is never read. -1: none.
   std::int8_t divided_by;
-  bool meets_processes;  // takes part in something that all processes of a run do together
+  bool meets_processes;  // whether it takes part in a collective call of all processes of a run
 };
 
 }  // namespace lamina::inline LAMINA_ABI

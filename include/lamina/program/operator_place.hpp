@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/operator_place.hpp - what messages call an operator and a variable: as the user
+// lamina/program/operator_place.hpp - names an operator and a variable in messages, as the user
 // wrote them.
 #pragma once
 
@@ -15,22 +15,23 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The layer that recorded an operator, "layer embedding_0", after the variables that it computes;
-/// "gradient of layer embedding_0" for the operator of a gradient. "" if no layer did, as in a
-/// program that was read, or if `op` is null: a copy of the plan's own.
+/// Returns the layer that recorded an operator, "layer embedding_0", named after the variables that
+/// it computes; "gradient of layer embedding_0" for a gradient operator. Returns "" if no layer
+/// recorded it, as in a program from a file, or if `op` is null, that is, for a copy that the plan
+/// has added.
 LAMINA_API_COLD std::string layer_of(const program_view& p, const operator_desc* op);
 
-/// The same, but the operator's type where no layer recorded it.
+/// Does the same, but returns the operator's type if no layer recorded it.
 LAMINA_API_COLD std::string place_of(const program_view& p, const operator_desc* op,
                                      const operator_schema& schema);
 
-/// "feed 'words'" for a data layer, "variable 'argmax_0.tmp_0'" for others.
+/// Returns "feed 'words'" for a data layer, "variable 'argmax_0.tmp_0'" for other variables.
 LAMINA_API_COLD std::string source_of(const program_view& p, int variable);
 
-/// The same as layer_of, but "operator 'type'" where no layer recorded it.
+/// Does the same as layer_of, but returns "operator 'type'" if no layer recorded it.
 LAMINA_API_COLD std::string executed_place_of(const program_view& p, const operator_desc& op);
 
-/// "expected values from LOW to HIGH - 1 in feed 'words', found VALUE in row ROW".
+/// Returns "expected values from LOW to HIGH - 1 in feed 'words', found VALUE in row ROW".
 LAMINA_API_COLD std::string range_message(const program_view& p, int variable, std::int64_t value,
                                           std::int64_t low, std::int64_t high, std::int64_t row);
 

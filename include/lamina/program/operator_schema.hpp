@@ -31,8 +31,8 @@ enum class attribute_type : std::uint8_t {
 /// A named slot for arguments of an operator.
 struct slot_desc {
   const char* name;
-  bool duplicable = false;    // takes any number of variables
-  bool dispensable = false;   // may stay empty
+  bool duplicable = false;    // the slot takes any number of variables
+  bool dispensable = false;   // the slot may stay empty
   bool intermediate = false;  // an output that only the gradient operator reads
 };
 
@@ -44,14 +44,14 @@ struct attribute_desc {
   const char* text = "";  // default of string
 };
 
-/// The value of an attribute. Lists and strings lie in the program's pools.
+/// The value of an attribute. Lists and strings are stored in the program's pools.
 struct attribute_value {
   double number;
   int offset;
   int count;
 };
 
-/// Fluid's op_role: what part of a training program an operator belongs to.
+/// The part of a training program that an operator belongs to: Fluid's op_role.
 enum class op_role : std::int16_t {
   forward = 0,
   backward = 1,
@@ -68,7 +68,7 @@ enum class operator_kind : std::uint8_t {
   mul,        // a matrix product with a weight
   mul_grad,
   update,  // an optimizer's equation on one parameter: pointwise, in place
-  source,  // has no computation: data
+  source,  // an operator without a computation: data
   call     // calls its own kernel
 };
 
@@ -95,8 +95,8 @@ struct operator_schema {
   int attribute_count;
   operator_kind kind;
   bool has_side_effect;  // kept by prune even when nothing reads its outputs
-  bool knows_panels;     // its kernel reads and writes weights in the engine's panel layout
-  bool has_lists;        // some slot takes any number of variables
+  bool knows_panels;     // whether its kernel supports weights in the engine's panel layout
+  bool has_lists;        // whether any slot takes a list of variables
   int scalars;           // pointwise: how many leading attributes are passed to the function
   /// Bit i: the i-th input slot receives a gradient.
   std::uint32_t differentiable;
@@ -106,8 +106,8 @@ struct operator_schema {
   /// for all others, for operators with a duplicable input, and for updates that read norms.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
-  /// The same schema without these functions, for run-time tables. Otherwise the compiler would
-  /// generate code for functions that only constant evaluation or the executor calls.
+  /// A copy of the schema without these functions, for run-time tables. With them, the compiler
+  /// would generate code for functions that only constant evaluation or the executor calls.
   const operator_schema* bare;
   operator_facts facts;
 };

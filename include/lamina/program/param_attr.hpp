@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/param_attr.hpp - how a layer's parameter is named, initialised and updated.
+// lamina/program/param_attr.hpp - options that name, initialise and update a layer's parameter.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Adds a penalty's gradient to a parameter's gradient; made by l1_decay and l2_decay.
+/// A penalty whose gradient is added to a parameter's gradient; made by l1_decay and l2_decay.
 struct regularizer {
   regularizer_kind kind = regularizer_kind::none;
   float coefficient = 0;
@@ -22,7 +22,7 @@ constexpr regularizer l1_decay(float coefficient) { return {regularizer_kind::l1
 /// g += coefficient * p. Fluid: L2Decay.
 constexpr regularizer l2_decay(float coefficient) { return {regularizer_kind::l2, coefficient}; }
 
-/// Limits a gradient before the update; made by the clip_by_* functions.
+/// A limit of a gradient, applied before the update; made by the clip_by_* functions.
 struct gradient_clip {
   clip_kind kind = clip_kind::none;
   float low = 0, high = 0;  // clip by norm: `high` is the norm

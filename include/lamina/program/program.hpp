@@ -52,9 +52,9 @@ struct any_argument {
   constexpr operator T&&() const;  // NOLINT: it converts
 };
 /// Whether a record function takes arguments other than one block. A function with a mistake in its
-/// body cannot be called at all, and the compiler has reported the mistake. A function that accepts
-/// a block is not tested further, because an `auto` parameter would compile its body for a wrong
-/// type.
+/// body cannot be called at all, and the compiler has already reported the mistake. A function that
+/// accepts a block is not tested further, because an `auto` parameter would compile its body for a
+/// wrong type.
 template <class F>
 inline constexpr bool accepts_others =
     std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
@@ -72,7 +72,7 @@ constexpr void record_nothing(program_builder& b) {
   b.report(fault_kind::unfinished, 0, {}, nullptr, 0, nullptr, 0);
 }
 
-/// A program that is recorded only for the compiler's messages.
+/// A program that is recorded only to produce the compiler's messages.
 struct loose_program {
   constexpr loose_program() { builder.blocks.push({-1, -1}); }
   program_desc made = empty_program;
@@ -81,8 +81,9 @@ struct loose_program {
 };
 constexpr block& main_block(loose_program&& p) { return p.main; }
 
-/// The user's line that recorded a variable. Only parameters keep their line, so the program is
-/// recorded again. Handles look at each copy of theirs where there are two blocks.
+/// Returns the user's line that recorded a variable. Only parameters store their line, so this
+/// records the program again. Each copy of a handle notes its line if the program has several
+/// blocks.
 template <class F>
 constexpr int line_of(int variable) {
   loose_program again;
@@ -112,15 +113,15 @@ constexpr void record(program_builder& b) {
   if (b.blocks.count > 1) require_scopes(b), require_minibatches(b);
   rename_rows(b);
   const int unplaced = distinct_names(b).require();
-  // The condition keeps a function that was refused above from being compiled here.
+  // The condition keeps a function that was reported above from being compiled here.
   if constexpr (std::is_invocable_v<F, block&> && std::is_default_constructible_v<F>)
     if (unplaced >= 0) b.fault.line = line_of<F>(unplaced);
 }
 
 /// Whether a record function can be run in constant evaluation. For a function with a mistake,
-/// clang mostly still knows the result type, and only running the function shows the mistake. g++
-/// remembers the value of a call without arguments, so one run serves this test and the program.
-/// For clang a number is cheaper than a bool_constant.
+/// clang often still deduces the result type, and only running the function shows the mistake. g++
+/// caches the value of a call without arguments, so one run serves this test and the program. For
+/// clang a number is cheaper than a bool_constant.
 template <class F>
 #if defined(__CUDACC__) && !defined(__clang__)
 inline constexpr bool runs = true;  // nvcc cannot run any function here
@@ -138,14 +139,15 @@ constexpr program_desc recorded_desc() {
 }
 
 #if defined(__clang__) && __has_attribute(error)
-/// What a program calls that is not a constant, and whose record function the compiler cannot run.
+/// Called by a program that is not a constant and whose record function the compiler cannot run; it
+/// causes the error message.
 __attribute__((error(
     "lamina: program: the compiler runs the record function; make the program constexpr to see "
     "what it cannot run"))) void
 record_function_is_run_by_the_compiler();
 #endif
 
-/// The name in a fault as a type that consists of its letters, for error messages.
+/// Returns the name in a fault as a type that consists of its characters, for error messages.
 template <const auto& P, int... Index>
 auto letters(std::integer_sequence<int, Index...>) -> named<P.characters[P.fault.name + Index]...>;
 template <const auto& P>
@@ -307,12 +309,12 @@ inline constexpr bool is_faulty = P::desc.fault.kind != fault_kind::none;
 /// The common members of every program, recorded or transformed.
 template <class Derived>
 struct program_base {
-  /// The number of scalars in all parameters.
+  /// Returns the number of scalars in all parameters.
   static constexpr long long parameter_count() {
     constexpr long long count = detail::count_scalars<Derived>();
     return count;
   }
-  /// The program as pointers and counts, for run-time code.
+  /// Returns the program as pointers and counts, for run-time code.
   static constexpr program_view view() { return view_of(frozen<>); }
 
  private:
@@ -344,12 +346,13 @@ struct program : program_base<program<F>> {
   constexpr program(F) {  // NOLINT: the record function converts
     if constexpr (std::is_invocable_v<F, block&>) {
       // Fails with notes below this error that say what the compiler cannot run. The function is
-      // called here and nowhere deeper, because each nested call adds a note. g++ prints fewer
-      // notes for a constant, clang for an assertion.
+      // called directly here, because each nested call adds a note. g++ prints fewer notes for a
+      // constant, clang for an assertion.
       if constexpr (!detail::runs<F>) {
 #if defined(__clang__) && __clang_major__ < 16 && __has_attribute(error)
-        // This clang reports an assertion also where the body has a mistake that it has reported.
-        // So the program's own variable fails, which takes three lines instead of eight.
+        // This clang also reports an assertion if the body has a mistake that it has already
+        // reported. Therefore a constant of the program fails instead, which takes three lines
+        // instead of eight.
         static_cast<void>(F{}(detail::main_block(detail::loose_program())));
         detail::record_function_is_run_by_the_compiler();
 #elif defined(__clang__)

@@ -30,7 +30,8 @@ struct key_counter {
   int next;
 };
 
-/// Whether two texts are equal. Texts may be long, but most pairs differ in an early character.
+/// Whether two texts are equal. It compares from the front, because most pairs differ in an early
+/// character.
 constexpr bool is_same_text(const char* a, const char* b) {
   for (; *a == *b && *a != 0; ++a) ++b;
   return *a == *b;
@@ -44,7 +45,7 @@ struct written_handle {
   int before;
 };
 
-/// An entry of the hash table of the users' own names.
+/// An entry of the hash table of user-given names.
 struct own_name_entry {
   int name;
   unsigned hash;
@@ -58,7 +59,8 @@ struct parameter_origin {
   int line;
 };
 
-/// A row domain that a branch or a time step opened, found by `mark`, an address per type.
+/// A row domain that a branch or a time step opened. It is found by `mark`, an address that is
+/// unique per type.
 struct opened_domain {
   const char* mark;
   int domain;
@@ -67,8 +69,8 @@ struct opened_domain {
 /// The state of append_backward while it works (operators/gradient.hpp).
 struct gradient_state;
 
-/// The program under construction, to which recording and every transform append. Nothing here
-/// throws: a mistake that only values can show is stored as the first fault.
+/// The program under construction, to which recording and every transform append. No function
+/// throws: a mistake that depends on values is stored as the first fault.
 struct program_builder {
   fixed_buffer<variable_desc, program_limits.variables> variables;
   fixed_buffer<operator_desc, program_limits.operators> operators;
@@ -85,16 +87,16 @@ struct program_builder {
   fixed_buffer<operator_desc, program_limits.startup> startup;
   fixed_buffer<int, program_limits.outputs> outputs;
   fixed_buffer<domain_desc, program_limits.domains> domains;
-  constexpr_vector<name_counter> counters;  // one per user's own name and suffix
+  constexpr_vector<name_counter> counters;  // one per user-given name and suffix
   constexpr_vector<key_counter> keys;       // one per kind of layer
   constexpr_vector<own_name_entry> own_names;
-  constexpr_vector<int> made_parameters;       // variables, without those that users named
+  constexpr_vector<int> made_parameters;       // variables with generated names
   constexpr_vector<parameter_origin> origins;  // by parameter: facts from its layer
   constexpr_vector<opened_domain> open_domains;
   constexpr_vector<written_handle>
       written;                       // assignments by the bodies being recorded, innermost last
   int written_begin = 0;             // first assignment of the innermost body
-  int traced = -1, traced_line = 0;  // see line_of
+  int traced = -1, traced_line = 0;  // used by line_of
   fault_desc fault;
   int cost;
   int accumulators;
@@ -135,7 +137,8 @@ struct program_builder {
            parameters.full || data.full || startup.full || outputs.full || domains.full;
   }
 
-  /// Writes the members that are not arrays to the program. A program that is too large is a fault.
+  /// Writes the members that are not arrays to the program. Reports a fault if the program is too
+  /// large.
   constexpr void finish() {
     if (is_full()) {
       made.count = {};
@@ -150,7 +153,7 @@ struct program_builder {
 
   // -- names ------------------------------------------------------------------------------------
 
-  /// The next number of a kind of layer: 0 for the first fc.
+  /// Returns the next number for a kind of layer: 0 for the first fc.
   constexpr int next_of(const char* key) {
     for (int i = 0; i < keys.count; ++i)
       if (is_same_text(keys.items[i].key, key)) return keys.items[i].next++;
@@ -158,18 +161,19 @@ struct program_builder {
     return 0;
   }
 
-  /// The name of a layer: the user's name unchanged, or the next generated one, such as "fc_0".
+  /// Returns the name of a layer: the user's name unchanged, or the next generated one, such as
+  /// "fc_0".
   constexpr int layer_name(const char* key, std::string_view user) {
     if (!user.empty()) return own_name(user);
     return names.push({key, 0, 0, next_of(key), -1});
   }
 
-  /// The index of a user's own name. The same name always has the same index.
+  /// Returns the index of a user-given name. The same name always has the same index.
   constexpr int own_name(std::string_view user) { return entry_of(user).name; }
 
-  /// The entry of a user's own name, made if there is none. Names are found by hash, so that a
-  /// program with thousands of names stays within the compiler's limit of steps. A body that was
-  /// undone may have left entries, so the text of an entry is compared too.
+  /// Returns the entry of a user-given name, and makes it if there is none. Names are found by
+  /// hash, so that a program with thousands of names stays within the compiler's limit of steps. A
+  /// body that was undone may have left entries, so the text of an entry is compared too.
   constexpr own_name_entry& entry_of(std::string_view user) {
     if (hashed_names_ > names.count) hashed_names_ = names.count;
     for (; hashed_names_ < names.count; ++hashed_names_)
@@ -202,7 +206,8 @@ struct program_builder {
 
   // -- row domains ------------------------------------------------------------------------------
 
-  /// The sequence domain with this name below domain `parent`; made if there is none.
+  /// Returns the sequence domain with this name below domain `parent`, and makes it if there is
+  /// none.
   constexpr int domain(std::string_view name, int parent,
                        domain_kind kind = domain_kind::sequence) {
     for (int i = 0; i < domains.count; ++i)
@@ -213,7 +218,8 @@ struct program_builder {
     return domains.push({kind, parent, put(name), static_cast<int>(name.size()), -1});
   }
 
-  /// Opens a new domain, for which a C++ type stands while it is open. `mark` is the type's mark.
+  /// Opens a new domain that a C++ type represents while it is open. `mark` is the address of the
+  /// type's mark.
   constexpr int open_domain(const char* mark, std::string_view name, int parent, domain_kind kind,
                             int chosen_by) {
     const int number =
@@ -221,7 +227,7 @@ struct program_builder {
     open_domains.push({mark, number});
     return number;
   }
-  /// The open domain for the type with this mark; a fault if there is none.
+  /// Returns the open domain for the type with this mark; reports a fault if there is none.
   constexpr int find_open_domain(const char* mark) {
     for (int i = open_domains.count; i-- > 0;)
       if (same_address(open_domains[i].mark, mark)) return open_domains[i].domain;
@@ -272,26 +278,26 @@ struct program_builder {
     ((attributes.items[at++] = as_attribute(value)), ...);
     return at - static_cast<int>(sizeof...(V));
   }
-  /// A list of integers as an attribute.
+  /// Stores a list of integers as an attribute.
   constexpr attribute_value integer_list(const int* value, int n) {
     const int at = integers.take(n);
     if (integers.full) return {0, 0, 0};
     for (int i = 0; i < n; ++i) integers.items[at + i] = value[i];
     return {0, at, n};
   }
-  /// A list of reals as an attribute.
+  /// Stores a list of reals as an attribute.
   constexpr attribute_value real_list(const float* value, int n) {
     const int at = reals.take(n);
     if (reals.full) return {0, 0, 0};
     for (int i = 0; i < n; ++i) reals.items[at + i] = value[i];
     return {0, at, n};
   }
-  /// Text as an attribute.
+  /// Stores text as an attribute.
   constexpr attribute_value text(std::string_view value) {
     return {0, put(value), static_cast<int>(value.size())};
   }
 
-  /// Stores a fault. Only the first one is kept, because later ones mostly follow from it.
+  /// Stores a fault. Only the first one is kept, because later ones are usually consequences of it.
   constexpr void report(fault_kind kind, int line, std::string_view name, const int* expected,
                         int expected_rank, const int* found, int found_rank) {
     if (fault.kind != fault_kind::none) return;
@@ -304,7 +310,8 @@ struct program_builder {
       fault.found[i] = i < found_rank ? found[i] : 0;
     }
   }
-  /// Reports, unless `ok`, an option that is outside of its range, such as "clip: min <= max".
+  /// Reports an option outside of its range, unless `ok`; `range` describes it, such as "clip: min
+  /// <= max".
   constexpr void require_option(bool ok, int line, std::string_view range) {
     if (!ok) report(fault_kind::option_range, line, range, nullptr, 0, nullptr, 0);
   }
@@ -343,8 +350,8 @@ struct program_builder {
   static constexpr attribute_value as_attribute(bool v) { return {v ? 1.0 : 0.0, 0, 0}; }
 };
 
-/// A program made from another: a full copy that `Change` modifies through the builder. It has no
-/// function arguments, because compilers remember the value of a call without arguments. They
+/// Makes a program from another: a full copy that `Change` modifies through the builder. It has no
+/// function arguments, because compilers cache the value of a call without arguments, whereas they
 /// evaluate the initialiser of a template's static member more than once.
 template <const program_desc& From, void (*Change)(program_builder&)>
 constexpr program_desc changed() {
@@ -355,8 +362,8 @@ constexpr program_desc changed() {
   return made;
 }
 
-/// The number of row domain R in a program. `once` and `batch` have fixed numbers; tokens<...> is
-/// added to the program together with its parents.
+/// Returns the number of row domain R in a program. `once` and `batch` have fixed numbers;
+/// tokens<...> is added to the program together with its parents.
 template <row_domain R>
 constexpr int rows_of(program_builder& b) {
   if constexpr (requires { R::domain; })
@@ -367,8 +374,8 @@ constexpr int rows_of(program_builder& b) {
     return b.domain(R::name.view(), rows_of<typename R::parent>(b), R::kind);
 }
 
-/// The number of sequence levels above the rows of a domain, which is the number of levels of its
-/// LoD. Rows that a condition chose, or rows of a time step, are not in sequences.
+/// Returns the number of sequence levels above the rows of a domain, which is the number of levels
+/// of its LoD. Rows selected by a condition, and rows of a time step, are not in sequences.
 template <class Program>
 constexpr int lod_level_of(const Program& p, int domain) {
   int level = 0;

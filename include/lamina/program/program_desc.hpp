@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/program_desc.hpp - the records of a program and the value that they form.
+// lamina/program/program_desc.hpp - the records that form a program.
 //
-// The records are terse because constant evaluation builds them: every member initialiser and every
-// copied character costs steps (docs/compile_time.md). Lists lie in pools, names are composed on
-// request, and no record has a default member initialiser.
+// The records are compact because constant evaluation builds them: every member initialiser and
+// every copied character costs steps (docs/compile_time.md). Lists are stored in pools, names are
+// composed on request, and no record has a default member initialiser.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,18 +15,19 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A name: a user's own (in the character pool), or key + "_" + number, as unique_name makes it.
+/// A name: given by the user (in the character pool), or key + "_" + number, as unique_name makes
+/// it.
 struct name_desc {
-  const char* key;  // null: the user's own name
+  const char* key;  // null: given by the user
   int offset, length;
-  int number;  // -1: no number
+  int number;  // the number after the key; -1: none
   int output;  // the variable that a layer of this name returned last, or -1
 };
 
 /// The role of a variable. A tensor_array holds any number of values of the variable's shape, and a
-/// step_scopes holds what the iterations of a loop keep for its gradient; neither has a value
-/// itself. A selected_rows is a sparse gradient: some rows with their numbers, all other rows being
-/// zero.
+/// step_scopes holds the values that the iterations of a loop keep for its gradient; neither has a
+/// value itself. A selected_rows is a sparse gradient: some rows with their numbers, where all
+/// other rows are zero.
 enum class variable_kind : std::uint8_t {
   temporary,
   data,
@@ -97,8 +98,8 @@ struct parameter_desc {
   bool trainable;
 };
 
-/// The kinds of mistakes that only values can show. The first one is reported after recording, with
-/// its facts as types.
+/// The kinds of mistakes that depend on values. The first mistake is reported after recording; the
+/// error shows its facts as types.
 enum class fault_kind : std::uint8_t {
   none,
   parameter_shape,
@@ -133,13 +134,13 @@ enum class fault_kind : std::uint8_t {
   second_gradient,
   stored_too_early,
   memory_size,
-  unfinished  // the record function does not compile, and the compiler has said why
+  unfinished  // the record function does not compile; the compiler has reported why
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.
 struct fault_desc {
   fault_kind kind;
   int line;
-  int name, name_length;  // a range of the pool of characters
+  int name, name_length;  // the name, as a range of the pool of characters
   int expected[4], found[4];
 };
 
@@ -151,15 +152,15 @@ struct program_counts {
   constexpr bool operator==(const program_counts&) const = default;
 };
 
-/// The length of an array of n elements: at least 1, because C++ has no arrays of length 0.
+/// Returns the length of an array of n elements: at least 1, because C++ has no arrays of length 0.
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The largest numbers of variables, operators and so on in one program. No array of a plan may
-/// exceed 2^20 elements, because clang refuses longer ones in a constant expression. nvcc's front
-/// end stores every zero of such a value: with the limits of other compilers it needs more than 11
-/// GB.
+/// exceed 2^20 elements, because clang does not accept longer ones in a constant expression. nvcc's
+/// front end stores every zero of such a value: with the limits of other compilers it needs more
+/// than 11 GB.
 #if defined(LAMINA_CUDA_KERNELS_ALONE)
-// No program is recorded where kernels are compiled alone.
+// No program is recorded when kernels are compiled separately.
 inline constexpr program_counts program_limits{64, 64, 64, 64, 64, 64, 64, 64,
                                                64, 64, 64, 64, 64, 64, 64};
 #elif defined(__CUDACC__) && !defined(__clang__)
@@ -176,7 +177,7 @@ inline constexpr program_counts program_limits{32768, 32768, 131072, 131072, 131
 /// Every array has capacity for the largest program. Compilers store the unused part as a single
 /// zero, so it costs nothing, while an exact size would need another evaluation to count it. A
 /// transform begins with a copy of the whole value, which is one step whatever its length. Such a
-/// value exists during compilation only: run-time code names `frozen_program`, or tables derived
+/// value exists only during compilation: run-time code uses `frozen_program`, or tables derived
 /// from it, instead.
 struct program_desc {
   program_counts count;
@@ -216,7 +217,7 @@ constexpr program_desc make_empty_program() {
 /// A program that contains only the two domains that every program has.
 inline constexpr program_desc empty_program = detail::make_empty_program();
 
-/// The same program as plain pointers and counts, for run-time code and passes.
+/// A program as plain pointers and counts, for run-time code and passes.
 struct program_view {
   const variable_desc* variables;
   const operator_desc* operators;
@@ -237,12 +238,12 @@ struct program_view {
   int cost;
   bool is_test;
   bool is_read;  // from a file: shapes of results and sequences are known only in a run
-  /// A unique number for every program that was read from a file, because another program may later
-  /// have the same address. It is 0 for recorded programs, whose addresses stay.
+  /// A unique number for every program that was read from a file, because a later program may have
+  /// the same address. It is 0 for recorded programs, whose addresses are unique.
   std::uint64_t reading = 0;
 };
 
-/// A view of a program.
+/// Returns a view of a program.
 template <class Program>
 constexpr program_view view_of(const Program& p) {
   return {p.variables,  p.operators, p.arguments, p.attributes, p.dims, p.integers, p.reals,
@@ -250,7 +251,7 @@ constexpr program_view view_of(const Program& p) {
           p.domains,    p.count,     p.cost,      p.is_test,    false};
 }
 
-/// The same program in arrays of its exact size, for run-time code.
+/// A program in arrays of its exact size, for run-time code.
 template <program_counts N>
 struct frozen_program {
   static constexpr program_counts count = N;
@@ -297,7 +298,7 @@ constexpr frozen_program<N> freeze(const program_desc& p) {
   return f;
 }
 
-/// The block that an operator runs (while, conditional_block and their gradients), or -1.
+/// Returns the block that an operator runs (while, conditional_block and their gradients), or -1.
 template <class Program>
 constexpr int sub_block_of(const Program& p, const operator_desc& op) {
   return op.attributes >= 0 && op.schema->attribute_count > 0 &&
@@ -313,12 +314,12 @@ constexpr bool is_inside(const Program& p, int block, int outer) {
   return block == outer;
 }
 
-/// The variable in input slot n of an operator without a duplicable slot before it.
+/// Returns the variable in input slot n of an operator without a duplicable slot before it.
 template <class Program>
 constexpr int input_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.inputs + slot];
 }
-/// The variable in output slot n of an operator without a duplicable slot before it.
+/// Returns the variable in output slot n of an operator without a duplicable slot before it.
 template <class Program>
 constexpr int output_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.outputs + slot];

@@ -15,8 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A variable of program P after its recording: element type, rows and dimensions as the handle of
-/// the record function had them. An executor fetches it.
+/// A variable of program P after its recording, with the element type, rows and dimensions of its
+/// handle. An executor fetches it.
 template <program_type P, class T, class Rows, int... Dims>
 struct returned_variable {
   using program = P;
@@ -44,8 +44,8 @@ constexpr auto returned_each(std::index_sequence<Index...>) {
 
 }  // namespace detail
 
-/// The variables that the record function of a program returned: one handle for one variable, a
-/// tuple of them for several, in their order: `const auto [cost, hidden] =
+/// Returns the variables that the record function of a program returned: one handle for one
+/// variable, a tuple for several, in the same order: `const auto [cost, hidden] =
 /// returned_variables(net)`. Fluid: the Variables that layers return, as members of a fetch_list.
 template <program_type P>
 constexpr auto returned_variables(P) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/rollback.hpp - undoes everything that was recorded since a given moment.
+// lamina/program/rollback.hpp - undoes everything that was recorded since a given time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,10 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Remembers the size of a builder; undo() removes everything that was recorded since. A body of a
-/// loop is recorded once to find the variables that it writes, and then again for good. Truncation
-/// is enough, because recording only appends. Older entries that recording changes, the counters of
-/// names and the first fault, are saved in this object.
+/// Stores the size of a builder; undo() removes everything that was recorded since. The body of a
+/// loop is recorded once to find the variables that it writes, and then a second time, which is
+/// kept. Truncation is enough, because recording only appends. Older entries that recording changes
+/// (the counters of names and the first fault) are saved in this object.
 class rollback {
  public:
   constexpr explicit rollback(program_builder& b)

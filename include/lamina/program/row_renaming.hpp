@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/row_renaming.hpp - separate domains for rows that have one type but different
-// numbers.
+// lamina/program/row_renaming.hpp - gives rows of one type but different numbers separate domains.
 //
 // For example, tokens<"beam"> are the hypotheses of a beam search, before and after a step. In the
 // types, and so during recording, they are one row domain. But each step selects its own number of
@@ -20,7 +19,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Whether two row domains have the same C++ type: sequences of the same names.
+/// Whether two row domains have the same C++ type, that is, sequences of the same names.
 template <class Program>
 constexpr bool have_one_type(const Program& p, int a, int b) {
   while (a != b) {
@@ -36,7 +35,7 @@ constexpr bool have_one_type(const Program& p, int a, int b) {
 
 namespace detail {
 
-/// Gives the rows a separate domain each time an operator makes them.
+/// Replaces the domain of rows by a separate one each time an operator computes such rows.
 class row_renaming {
  public:
   constexpr explicit row_renaming(program_builder& b)
@@ -79,7 +78,8 @@ class row_renaming {
     each(op.outputs, op.schema->outputs, op.schema->output_count, f);
   }
 
-  /// Finds the domains that an operator makes again although values with these rows exist already.
+  /// Finds the domains that an operator computes again although values with these rows already
+  /// exist.
   constexpr bool find_split() {
     for (int i = 0; i < b_.data.count; ++i)
       for (int d = b_.variables[b_.data[i]].rows; d >= 0; d = b_.domains[d].parent)
@@ -112,15 +112,15 @@ class row_renaming {
     }
     delete[] first;
   }
-  /// The number of levels of domain d, counted from its rows upwards, up to and including the last
-  /// level that an operator makes again.
+  /// Returns the number of levels of domain d, counted upwards from its rows, up to and including
+  /// the last level that an operator computes again.
   constexpr int split_levels(int d) const {
     int levels = 0;
     for (int l = 1; d > batch::domain; ++l, d = b_.domains[d].parent)
       if (split_[base_[d]]) levels = l;
     return levels;
   }
-  /// The domain for a variable that a loop carries, whose first value has rows d.
+  /// Returns the domain of a variable that a loop carries, whose first value has rows d.
   constexpr int carried(int v, int d) {
     const int levels = split_levels(d);
     if (levels == 0) return d;
@@ -147,7 +147,7 @@ class row_renaming {
     base_.push(base_[like]);
     return made;
   }
-  /// A new domain like d whose lowest `levels` levels are new.
+  /// Makes a domain like d whose lowest `levels` levels are new.
   constexpr int fresh(int d, int levels) {
     constexpr_vector<int> chain{};
     for (; levels > 0; --levels, d = b_.domains[d].parent) chain.push(d);
@@ -155,8 +155,8 @@ class row_renaming {
     for (int i = chain.count; i-- > 0;) made = make(chain[i], made);
     return made;
   }
-  /// The domain that d stands for in the current operator: the one made last among the rows of its
-  /// inputs. If no input has it, the domain is made below the rows of an input above d.
+  /// Returns the domain that replaces d in the current operator: the latest one among the rows of
+  /// its inputs. If no input has it, makes the domain below the rows of an input above d.
   constexpr int current(int d) {
     constexpr_vector<int> chain{};
     while (d > batch::domain && !is_seen(d)) chain.push(d), d = b_.domains[d].parent;
@@ -204,7 +204,7 @@ class row_renaming {
           if (tables_[i] == v) see(tables_[i + 1]);
     });
   }
-  /// Refuses two inputs of one type with different rows.
+  /// Reports two inputs of one type with different rows.
   constexpr void refuse_mixed(const operator_desc& op) {
     if (op.role != op_role::forward || op.schema->facts.accepts_any_rows) return;
     for (int i = 0; i < seen_.count; ++i)

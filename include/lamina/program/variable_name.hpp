@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The name of a variable of a program.
+/// Returns the name of a variable of a program.
 inline std::string variable_name(const program_view& p, int variable) {
   std::string text(static_cast<std::size_t>(name_length(p, variable)), ' ');
   name_writer w{text.data()};

@@ -16,7 +16,7 @@ constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
     const operator_desc op = b.operators.items[k];
-    // Gradient operators may do this: they read the values that the iteration has kept.
+    // Gradient operators are allowed to: they read the values that the iteration has kept.
     if (op.role != op_role::forward) continue;
     const bool lists = op.schema->has_lists;
     for (int s = 0, at = op.inputs; at < op.outputs; ++s) {
@@ -35,8 +35,8 @@ constexpr void require_scopes(program_builder& b) {
 }
 
 /// Records a mistake if a variable with the rows of a mini-batch is used after another mini-batch
-/// was read, because its fields and rows then belong to the new one. The gradient of a loop may use
-/// it, because its values were kept.
+/// was read, because by then its fields and rows belong to the new one. The gradient of a loop may
+/// use it, because its values were kept.
 constexpr void require_minibatches(program_builder& b) {
   const auto reads = [&](int k) { return b.operators.items[k].schema->facts.reads_minibatch; };
   int first = 0;
@@ -69,8 +69,8 @@ constexpr void require_minibatches(program_builder& b) {
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
           if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // A data layer outside of the loop keeps no value per iteration: each mini-batch
-          // overwrites it.
+          // A data layer outside of the loop is not kept per iteration: each mini-batch overwrites
+          // it.
           const bool outside = d.kind == variable_kind::data && d.block == 0;
           if (outside != kept) continue;
           if (!kept && seen[v] < 0) seen[v] = read;

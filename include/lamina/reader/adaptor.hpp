@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/adaptor.hpp - the pipe: `reader | decorator`.
+// lamina/reader/adaptor.hpp - the pipe operator: `reader | decorator`.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 namespace lamina::inline LAMINA_ABI::reader {
 
 /// A decorator without its reader, such as shuffle(1000) or batch(32). `reader | adaptor` and
-/// `adaptor(reader)` are the decorated reader. `adaptor | adaptor` is an adaptor too, so that a
+/// `adaptor(reader)` make the decorated reader. `adaptor | adaptor` is an adaptor too, so that a
 /// user can name a chain of decorators. `Make` is called with the shared reader.
 template <class Make>
 class adaptor {
@@ -31,8 +31,8 @@ class adaptor {
     return make_(std::move(reader));
   }
 
-  /// The function itself. Callers use it directly, so that error messages show few calls between a
-  /// user's line and a mistake there.
+  /// Returns the function that decorates. Callers call it directly, so that error messages show few
+  /// calls between a user's line and a mistake there.
   const Make& make() const { return make_; }
 
  private:
@@ -53,18 +53,18 @@ template <class T>
 constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
-/// A reader without elements that replaces a wrong argument.
+/// Makes an empty reader that replaces a wrong argument.
 template <class T = int>
 inline generator<T> no_elements() {
   co_return;
 }
-/// Whether map, compose or chain were given something that is neither a reader nor their options.
+/// Whether map, compose or chain received an argument that is neither a reader nor their options.
 template <class Options, class... R>
 inline constexpr bool are_no_readers = sizeof...(R) > 0 && !(readable<R> && ...) &&
                                        !(__is_same(std::remove_cvref_t<R>, Options) || ...);
-/// The type of what a function returns, whatever it is called with: int where that is not known,
-/// because its parameters are `auto`. A reader of that type replaces a reader whose function does
-/// not take its elements, so that what reads it gets no wrong number.
+/// The return type of a function for any arguments: int if it is not known, because the parameters
+/// are `auto`. If a function does not accept the elements of its reader, an empty reader of this
+/// type replaces the result, so that its consumers cause no further errors.
 template <class F>
 struct returned {
   using type = int;

@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that batch() makes.
+/// The type of reader that batch() makes.
 template <class R>
 class batched_reader {
  public:
@@ -58,7 +58,7 @@ class batched_reader {
 };
 
 /// Makes mini-batches: std::vector of `size` elements. The last mini-batch of a pass may be
-/// shorter; drop_last drops it then. Error: a size below 1. Fluid: batch (with drop_last = False).
+/// shorter; drop_last omits it then. Error: a size below 1. Fluid: batch (with drop_last = False).
 inline auto batch(element_count elements, bool drop_last = false) {
   const std::size_t size = elements.at_least(1, "batch");
   auto make = [size, drop_last]<class R>(std::shared_ptr<R> reader) {

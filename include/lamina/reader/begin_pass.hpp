@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <span>  // with the concepts of ranges: <ranges> adds all views, a tenth of a second
+#include <span>  // for the range concepts; <ranges> would add all views, a tenth of a second
 #include <type_traits>
 #include <utility>
 
@@ -21,14 +21,14 @@ namespace lamina::inline LAMINA_ABI::reader {
 //   - a callable without arguments that returns a range: a coroutine function, a lambda;
 //   - a callable that takes the number of the pass, a std::uint64_t, and returns a range;
 //   - a copyable range: std::vector<T>, a lamina::dataset table.
-// There is no base class. The end of a range is the end of the pass.
+// Readers have no base class. The end of a range is the end of the pass.
 //
 // Position. The stream of a pass depends only on the reader and the pass number. begin_pass gives
 // the number to the reader, and every decorator passes it on to the reader that it decorates
 // (shuffle mixes it into its seed). So (pass, elements taken) is a complete position, two integers
-// in a checkpoint: to resume, start pass p and skip b batches. The following elements are then bit
-// for bit those of an uninterrupted run, under two conditions. The user's own reader must obey this
-// rule, and no xmap may have ordered = false, which makes the order depend on the timing of
+// in a checkpoint: to resume, start pass p and skip b batches. The following elements then equal
+// those of an uninterrupted run, bit for bit, under two conditions. The user's own reader must obey
+// this rule, and no xmap may have ordered = false, which makes the order depend on the timing of
 // threads.
 
 namespace detail {
@@ -63,7 +63,7 @@ using range_of = decltype(detail::start(std::declval<R&>(), std::uint64_t{}));
 
 }  // namespace detail
 
-/// Whether R is a reader; see above for the three forms.
+/// Whether R is a reader; the comment above lists the three forms.
 template <class R>
 concept readable = detail::startable<detail::kept<R>> &&
     std::ranges::input_range<detail::range_of<detail::kept<R>>>;
@@ -93,8 +93,8 @@ struct yields<R> {
 template <class R>
 using yield_of = typename detail::yields<R>::type;
 
-/// One pass over a reader of type R: a move-only input range. It keeps alive the objects that it
-/// reads from, except for an lvalue given to begin_pass, which must outlive the pass.
+/// One pass over a reader of type R: a move-only input range. It keeps the objects from which it
+/// reads alive, except for an lvalue given to begin_pass, which must outlive the pass.
 template <class R>
 class pass {
   using range = detail::range_of<R>;
@@ -131,7 +131,7 @@ class pass {
   stored stored_;
 };
 
-/// Puts a reader into a shared pointer, as decorators store it. Passes share the reader and may
+/// Moves a reader into a shared pointer, as decorators store it. Passes share the reader and may
 /// outlive the decorators.
 template <readable R>
 auto share(R&& reader) {
@@ -140,7 +140,7 @@ auto share(R&& reader) {
   return std::shared_ptr<shared>(new shared(std::forward<R>(reader)));
 }
 
-/// Starts pass `number` of a reader, in the order a training run counts its passes:
+/// Starts pass `number` of a reader, as a training run counts its passes:
 ///   for (auto&& batch : reader::begin_pass(r, pass)) ...
 template <readable R>
 auto begin_pass(R&& reader, std::uint64_t number = 0) {

@@ -26,7 +26,7 @@ class channel {
  public:
   explicit channel(std::size_t size) : size_(size) {}
 
-  // Waits for room; false once the consumer has left.
+  // Waits for capacity; returns false once the consumer has left.
   bool push(T element) {
     threading::guard lock(mutex_);
     room_.wait(lock, [this] { return abandoned_ || waiting() < size_; });
@@ -36,7 +36,8 @@ class channel {
     return true;
   }
 
-  // Called by the producer at the end of the pass, or with the error that stopped it.
+  // Ends the queue; the producer calls it at the end of the pass, or with the error that stopped
+  // it.
   void finish(std::exception_ptr failure) {
     const threading::guard lock(mutex_);
     finished_ = true;
@@ -84,7 +85,7 @@ class channel {
 
 }  // namespace detail
 
-/// The reader that buffered() makes.
+/// The type of reader that buffered() makes.
 template <class R>
 class buffered_reader {
  public:
@@ -98,8 +99,8 @@ class buffered_reader {
   }
 
  private:
-  // The destructor runs when a pass is left, at its end or earlier. It releases the producer thread
-  // and waits for it.
+  // Owns the producer thread. The destructor runs when a pass is left, at its end or earlier; it
+  // stops the thread and waits for it.
   class producer {
    public:
     producer(detail::channel<value_type>& channel, std::shared_ptr<R> reader, std::uint64_t number)
@@ -112,7 +113,7 @@ class buffered_reader {
             } catch (...) {
               failure = std::current_exception();
             }
-            // Outside the handler, so that from here on only the consumer holds the exception.
+            // Called after the handler has ended, so that only the consumer holds the exception.
             channel.finish(std::move(failure));
           }) {}
     producer(const producer&) = delete;
@@ -138,9 +139,9 @@ class buffered_reader {
 };
 
 /// Reads up to `size` elements ahead in a background thread, in the same order. The thread starts
-/// when the first element is requested. It is joined when the pass ends or is dropped, after the
-/// element that it is making. An exception of the reader arrives after the elements read before it.
-/// Error: a size below 1. Fluid: buffered.
+/// when the first element is requested. It is joined when the pass ends or is destroyed, after the
+/// element that it is computing. An exception of the reader arrives after the elements read before
+/// it. Error: a size below 1. Fluid: buffered.
 inline auto buffered(element_count elements) {
   const std::size_t size = elements.at_least(1, "buffered");
   auto make = [size]<class R>(std::shared_ptr<R> reader) {

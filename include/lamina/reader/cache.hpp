@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/cache.hpp - elements kept in memory from the first time they are read.
+// lamina/reader/cache.hpp - keeps elements in memory after they are read first.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that cache() makes. Copies of it share one memory.
+/// The type of reader that cache() makes. Copies of it share one memory.
 template <class R>
 class cached_reader {
  public:
@@ -33,8 +33,8 @@ class cached_reader {
   struct kept {
     value_type element;
   };
-  // The elements read so far, and one walk over the source that feeds all passes. A pass that
-  // reaches the end of these elements advances the walk.
+  // Stores the elements read so far, and one walk over the source that serves all passes. A pass
+  // that reaches the end of the stored elements advances the walk.
   class memory {
    public:
     explicit memory(std::shared_ptr<R> reader) : reader_(std::move(reader)) {}
@@ -94,11 +94,11 @@ class cached_reader {
   std::shared_ptr<memory> memory_;
 };
 
-/// Reads the source once, as far as passes advance, and then repeats the elements from memory.
-/// Every pass is the source's pass 0, so shuffle after the cache, not before it. It works element
-/// by element, so it also supports endless readers (the memory then grows with the elements read),
-/// passes that are abandoned early, and several passes at once in several threads. An error of the
-/// source reaches the pass that caused it and is not stored. Fluid: cache.
+/// Reads each element of the source once, when a pass first reaches it, and then repeats it from
+/// memory. Every pass equals the source's pass 0, so shuffle after the cache, not before it. It
+/// works element by element, so it also supports endless readers (the memory then grows with the
+/// elements read), passes that are abandoned early, and several passes at once in several threads.
+/// An error of the source reaches the pass that caused it and is not stored. Fluid: cache.
 inline auto cache() {
   auto make = []<class R>(std::shared_ptr<R> reader) {
     return cached_reader<R>(std::move(reader));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/chain.hpp - readers one after another.
+// lamina/reader/chain.hpp - reads several readers one after another.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that chain() makes. The readers are type-erased: it costs one call per element, and
-/// allows readers of different types in one chain.
+/// The type of reader that chain() makes. The readers are type-erased: this costs one call per
+/// element, and allows readers of different types in one chain.
 template <class T>
 class chained_reader {
  public:
@@ -59,7 +59,7 @@ class chained_reader {
 };
 
 /// Yields all elements of the first reader, then all of the second, and so on. The element types
-/// need a common type. Readers after an endless reader are never reached. Fluid: chain.
+/// must have a common type. Readers after an endless reader are never reached. Fluid: chain.
 template <readable... R>
 requires(sizeof...(R) > 0) auto chain(R&&... readers) {
   using T = std::common_type_t<reader_element_t<R>...>;
@@ -68,7 +68,7 @@ requires(sizeof...(R) > 0) auto chain(R&&... readers) {
       std::vector<typename chained::link>{chained::link_to(share(std::forward<R>(readers)))...});
 }
 
-/// Explains arguments that are no readers.
+/// Reports arguments that are not readers.
 template <class... R>
 requires(detail::are_no_readers<void, R...>) auto chain(const R&...) {
   static_assert(check<never<R...>, gets_type<std::remove_cvref_t<R>...>>,

@@ -21,7 +21,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The error of composed readers that did not end together. Fluid: ComposeNotAligned.
+/// Thrown if composed readers do not end together. Fluid: ComposeNotAligned.
 class compose_not_aligned : public error {
  public:
   using error::error;
@@ -56,7 +56,7 @@ auto as_tuple(T&& element) {
 
 }  // namespace detail
 
-/// The reader that compose() makes.
+/// The type of reader that compose() makes.
 template <class... R>
 class composed_reader {
  public:
@@ -120,7 +120,7 @@ requires(sizeof...(R) > 0) auto compose(R&&... readers) {
   return compose(compose_options{}, std::forward<R>(readers)...);
 }
 
-/// Explains arguments that are no readers.
+/// Reports arguments that are not readers.
 template <class... R>
 requires(detail::are_no_readers<compose_options, R...>) auto compose(const R&...) {
   static_assert(check<never<R...>, gets_type<std::remove_cvref_t<R>...>>,

@@ -36,12 +36,13 @@ class cursor {
     return !ended_;
   }
 
-  /// The current element: an rvalue if the pass computes it, an lvalue if a container holds it.
+  /// Returns the current element: an rvalue if the pass computes it, an lvalue if a container holds
+  /// it.
   decltype(auto) take() { return *at(); }
 
  private:
-  // An optional only for iterators without a default constructor: g++ warns about the optional's
-  // empty storage after inlining.
+  // An optional is used only for iterators without a default constructor: g++ warns about the
+  // optional's empty storage after inlining.
   using iterator = decltype(std::declval<pass<R>&>().begin());
   static constexpr bool plain = std::default_initializable<iterator>;
 

@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// A count of any integer type. An argument of type std::size_t would turn -5 into 2^64 - 5, and a
-/// batch of that size would hold all data at once.
+/// A number of elements, from any integer type. A parameter of type std::size_t would convert -5 to
+/// 2^64 - 5, and a batch of that size would hold all data at once.
 class element_count {
  public:
   template <std::integral T>
@@ -24,14 +24,15 @@ class element_count {
                        static_cast<std::uint64_t>(count) > static_cast<std::uint64_t>(largest)
                    ? largest
                    : static_cast<std::int64_t>(count)) {}
-  // The compilers show the line of the name:
+  // The declaration is on one line, because compilers show the line of the name.
   // clang-format off
   template <class Other>
   requires(!std::integral<Other>)
   element_count(const Other&) = delete;  // expected a whole number of elements
   // clang-format on
 
-  /// The count; throws lamina::error with the name of the decorator unless it is `least` or more.
+  /// Returns the number; throws lamina::error with the name of the decorator unless it is `least`
+  /// or more.
   std::size_t at_least(std::int64_t least, const char* decorator) const {
     if (value_ < least) fail(least, decorator);
     return static_cast<std::size_t>(value_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/first_n.hpp - the beginning of a pass.
+// lamina/reader/first_n.hpp - reads the beginning of each pass.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that first_n() makes.
+/// The type of reader that first_n() makes.
 template <class R>
 class first_n_reader {
  public:
@@ -40,9 +40,9 @@ class first_n_reader {
   std::uint64_t count_;
 };
 
-/// The first `count` elements of each pass; fewer if the pass is shorter. It never reads the
-/// element after the last one. It divides an endless reader into passes. Error: a count below 0.
-/// Fluid: firstn.
+/// Yields the first `count` elements of each pass; fewer if the pass is shorter. It does not read
+/// any further element. It divides an endless reader into passes. Error: a count below 0. Fluid:
+/// firstn.
 inline auto first_n(element_count elements) {
   const std::uint64_t count = elements.at_least(0, "first_n");
   auto make = [count]<class R>(std::shared_ptr<R> reader) {

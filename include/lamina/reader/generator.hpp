@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/generator.hpp - a coroutine that yields elements, as a user's reader returns it.
+// lamina/reader/generator.hpp - a coroutine type with which users write readers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -37,7 +37,7 @@ auto hand_over(U&& value) noexcept {
 }
 
 /// A sequence that is computed while it is read. A function that returns generator<T> and contains
-/// `co_yield value;` is a reader of T; `co_yield {a, b};` makes an aggregate T in place. The
+/// `co_yield value;` is a reader of T; `co_yield {a, b};` constructs an aggregate T in place. The
 /// function runs up to the next element only when that element is requested, so it may be endless.
 /// Destroying the generator early destroys the function's local variables. begin() or ++ rethrows
 /// an exception of the function. A generator is move-only and single-pass: it is one pass, and the
@@ -152,7 +152,7 @@ class [[nodiscard]] generator {
     if (handle_) handle_.destroy();
   }
 
-  /// The first element, or the current element of a generator that has begun.
+  /// Returns an iterator to the first element, or to the current one of a generator that has begun.
   iterator begin() {
     if (!std::exchange(started_, true)) advance(handle_);
     return iterator(handle_);

@@ -29,11 +29,11 @@ struct kafka_message {
   std::string key, value;
 };
 
-/// The order of messages of several partitions. Within a partition it is that of the topic.
+/// The order of messages of different partitions. Messages of one partition keep their order.
 enum class kafka_order : std::uint8_t {
   turns,   // one message of each partition in turn: the same order in every run. It waits for a
            // partition that has no message yet.
-  arrival  // as they come: another order in each run
+  arrival  // in the order of arrival, which differs between runs
 };
 
 /// Options of kafka_topic.
@@ -43,14 +43,14 @@ struct kafka_options {
   std::string group = "lamina";  // the name under which commit() stores offsets
   kafka_order order = kafka_order::turns;
   const std::atomic<bool>* stop = nullptr;        // true ends a pass that waits for messages
-  int timeout_ms = 10000;                         // for the first answer of the brokers
-  std::map<std::string, std::string> settings{};  // of librdkafka: security.protocol, ...
+  int timeout_ms = 10000;                         // wait for the first answer of the brokers
+  std::map<std::string, std::string> settings{};  // settings of librdkafka: security.protocol, ...
 };
 
-/// A topic of Kafka as a reader. A pass yields the messages from the offsets `from` on and has no
-/// end: it waits for new ones. The reader never stores offsets at the brokers by itself. The
-/// program that trains stores kafka_offsets in the file of the trainer, so that parameters and
-/// offsets always fit together.
+/// A topic of Kafka as a reader. A pass yields the messages beginning at the offsets `from` and has
+/// no end: it waits for new ones. The reader never stores offsets at the brokers by itself. The
+/// training program stores kafka_offsets in the file of the trainer, so that parameters and offsets
+/// are always consistent.
 ///
 ///   reader::kafka_offsets offsets;
 ///   trainer.keep(offsets);                               // in the trainer's file
@@ -62,8 +62,8 @@ struct kafka_options {
 ///     trainer.save(path);
 ///   }
 ///
-/// Each pass makes a connection and begins at the same offsets `from`. It finds the partitions of
-/// the topic when it begins; those that are added later are read by the next pass.
+/// Each pass opens a connection and begins at the same offsets `from`. It finds the partitions of
+/// the topic when it begins; the next pass reads partitions that are added later.
 class kafka_topic {
  public:
   /// Throws lamina::error for options without brokers or a topic.
@@ -73,13 +73,13 @@ class kafka_topic {
       throw error("lamina: kafka_topic: expected brokers and a topic, found none");
   }
 
-  /// A pass. Throws lamina::error when the brokers do not answer, or do not have the topic or an
-  /// offset any more.
+  /// Begins a pass. Throws lamina::error if the brokers do not answer, or do not have the topic or
+  /// an offset any more.
   generator<kafka_message> operator()() const { return read(options_, from_); }
 
-  /// Tells the brokers how far the group has read, for monitoring; the reader never reads these
-  /// offsets. With `wait` it waits for the answer and throws lamina::error if there is none. Only
-  /// one thread at a time may call it.
+  /// Reports to the brokers how far the group has read, for monitoring; the reader never reads
+  /// these offsets. With `wait` it waits for the answer and throws lamina::error if none arrives.
+  /// Only one thread at a time may call it.
   void commit(const kafka_offsets& offsets, bool wait = false) {
     if (commits_ == nullptr) commits_ = std::make_shared<connection>(options_);
     commits_->commit(offsets, wait);
@@ -121,7 +121,7 @@ class kafka_topic {
       ::rd_kafka_destroy_flags(handle_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     }
 
-    /// Asks the brokers for the number of partitions.
+    /// Requests the number of partitions from the brokers.
     int partitions() const {
       ::rd_kafka_topic_t* const topic =
           ::rd_kafka_topic_new(handle_, options_.topic.c_str(), nullptr);
@@ -140,7 +140,7 @@ class kafka_topic {
               << kafka_offsets::most_partitions << " partitions, found " << count));
       return count;
     }
-    /// Begins to read all partitions.
+    /// Starts reading all partitions.
     void begin(const kafka_offsets& from) {
       const int count = partitions();
       ::rd_kafka_topic_partition_list_t* const all = ::rd_kafka_topic_partition_list_new(count);
@@ -157,7 +157,7 @@ class kafka_topic {
       assigned_ = true;
       turn_ = from.turn() % count;
     }
-    /// Waits for the next message; false when `stop` became true.
+    /// Waits for the next message; returns false when `stop` became true.
     bool next(kafka_message& to) {
       for (;;) {
         if (options_.stop != nullptr && *options_.stop) return false;
@@ -191,11 +191,11 @@ class kafka_topic {
             m->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
             m->err == RD_KAFKA_RESP_ERR__FATAL)
           fail(::rd_kafka_message_errstr(m));
-        // After other errors librdkafka connects again by itself.
+        // After other errors librdkafka reconnects by itself.
       }
     }
     void commit(const kafka_offsets& offsets, bool wait) const {
-      ::rd_kafka_poll(handle_, 0);  // takes the answers to earlier commits
+      ::rd_kafka_poll(handle_, 0);  // handles the answers to earlier commits
       ::rd_kafka_topic_partition_list_t* const all = ::rd_kafka_topic_partition_list_new(1);
       for (int p = 0; p < kafka_offsets::most_partitions; ++p)
         if (offsets.next(p) >= 0)
@@ -215,7 +215,7 @@ class kafka_topic {
 
     const kafka_options options_;
     ::rd_kafka_t* handle_ = nullptr;
-    std::vector<::rd_kafka_queue_t*> queues_;  // one per partition; none in order of arrival
+    std::vector<::rd_kafka_queue_t*> queues_;  // one per partition; empty for the order of arrival
     int turn_ = 0;
     bool assigned_ = false;
   };

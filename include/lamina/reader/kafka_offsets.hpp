@@ -13,23 +13,24 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The next offset of each partition, and the partition whose turn it is. `trainer::keep(offsets)`
-/// puts them into the trainer's file, so that parameters, optimizer and offsets are written whole
-/// or not at all. For a partition without an offset, reading begins at its first message.
+/// Stores the next offset of each partition, and the partition whose turn it is.
+/// `trainer::keep(offsets)` saves them in the trainer's file, so that parameters, optimizer state
+/// and offsets are written together or not at all. For a partition without an offset, reading
+/// begins at its first message.
 class kafka_offsets {
  public:
   static constexpr int most_partitions = 1024;
 
-  /// The offset of the next message; -1 before the first one.
+  /// Returns the offset of the next message; -1 before the first one.
   std::int64_t next(int partition) const {
     const auto p = static_cast<std::size_t>(partition);
     return partition < 0 || p >= next_.size() ? -1 : next_[p];
   }
-  /// The partition whose turn it is: the number after that of the last message's partition, to be
-  /// taken modulo the number of partitions.
+  /// Returns the partition whose turn it is: one more than the last message's partition; take it
+  /// modulo the number of partitions.
   int turn() const { return turn_; }
 
-  /// Counts a message as trained. Messages of a partition come in the order of their offsets;
+  /// Counts a message as trained. Messages of a partition must come in the order of their offsets;
   /// throws lamina::error for one that was counted before.
   void advance(int partition, std::int64_t offset) {
     if (partition < 0 || partition >= most_partitions || offset < next(partition))
@@ -48,8 +49,9 @@ class kafka_offsets {
     return turn_ == other.turn_;
   }
 
-  /// For trainer::keep. The count of numbers is the same for all topics, so that a file still fits
-  /// after a topic got more partitions. A double holds each offset below 2^53.
+  /// Calls f for each number of the state, for trainer::keep. The count of numbers is the same for
+  /// all topics, so that a file still fits after a topic has got more partitions. A double
+  /// represents each offset below 2^53 exactly.
   template <class F>
   void each_number(F f) {
     next_.resize(most_partitions, -1);

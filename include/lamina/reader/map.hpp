@@ -22,7 +22,7 @@ struct map_options {
   std::uint64_t seed = 0;  ///< seed of the random numbers that the function gets
 };
 
-/// The reader that map() makes. F is shared by all passes.
+/// The type of reader that map() makes. All passes share F.
 template <class F, class... R>
 class mapped_reader {
  public:
@@ -61,8 +61,8 @@ class mapped_reader {
 /// Yields f(a, b, ...) for the elements a, b, ... at the same position of the readers, and stops
 /// with the shortest reader. A function with more parameters also gets the position of the
 /// elements: f(a, b, ..., position, pass, random). These are two std::uint64_t and a
-/// reader::random&, whose numbers belong to this position of this pass. Numbers from the function's
-/// own generator would depend on the elements read before. Fluid: map_readers.
+/// reader::random&, whose numbers depend only on this position of this pass. Numbers from the
+/// function's own generator would depend on the elements read before. Fluid: map_readers.
 template <class F, readable... R>
 requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
   constexpr bool accepts = detail::accepts_elements<F&, reader_element_t<R>...> ||
@@ -76,13 +76,13 @@ requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
     return &detail::no_elements<detail::returned_by<F>>;
 }
 
-/// Explains arguments that are no readers.
+/// Reports arguments that are not readers.
 template <class F, class... R>
 requires(detail::are_no_readers<map_options, R...>) auto map(F, const R&...) {
   static_assert(check<never<R...>, gets_type<std::remove_cvref_t<R>...>>,
                 "lamina: reader: map, compose and chain: expected readers, copyable ranges or "
                 "callables that return one");
-  if constexpr (sizeof...(R) == 1) {  // behind a pipe
+  if constexpr (sizeof...(R) == 1) {  // used after a pipe
     auto make = []<class Source>(std::shared_ptr<Source>) { return &detail::no_elements<int>; };
     return adaptor<decltype(make)>(std::move(make));
   } else {
@@ -90,8 +90,8 @@ requires(detail::are_no_readers<map_options, R...>) auto map(F, const R&...) {
   }
 }
 
-/// `reader | map(f)` yields f of each element; `map(f, {.seed = 7})` changes the seed of its random
-/// numbers.
+/// `reader | map(f)` yields f(element) for each element; `map(f, {.seed = 7})` changes the seed of
+/// its random numbers.
 template <class F>
 auto map(F f, map_options options = {}) {
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {

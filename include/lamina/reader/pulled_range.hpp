@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/pulled_range.hpp - the range of the elements that a source yields one by one.
+// lamina/reader/pulled_range.hpp - a range over a source that yields elements one by one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@ namespace lamina::inline LAMINA_ABI::reader {
 
 /// A pass as an object. `Source` has `value_type`, `bool next()`, which moves to the next element,
 /// and `value_type& current()`. It is an input range, like a generator, and may be moved only
-/// before begin(). Common decorators use it, because a coroutine takes several times as long to
-/// compile.
+/// before begin(). Frequently used decorators use it, because a coroutine takes several times as
+/// long to compile.
 template <class Source>
 class pulled_range {
  public:

@@ -33,25 +33,25 @@ class random {
     return words_.word[count_++ % 4];
   }
 
-  /// A random number of the uniform distribution U(low, high).
+  /// Returns a random number of the uniform distribution U(low, high).
   float uniform(float low = 0, float high = 1) {
     return low + (high - low) * uniform_from((*this)());
   }
-  /// A random number of the normal distribution N(mean, deviation^2).
+  /// Returns a random number of the normal distribution N(mean, deviation^2).
   float normal(float mean = 0, float deviation = 1) {
     const std::uint32_t first = (*this)(), second = (*this)();
     return mean + deviation * static_cast<float>(box_muller(first, second).first);
   }
-  /// A uniform random integer from 0 to below `end`, which must be positive. The probabilities are
-  /// equal to within 2^-32.
+  /// Returns a uniform random integer in [0, end), where `end` must be positive. The probabilities
+  /// are equal to within 2^-32.
   std::uint32_t below(std::uint32_t end) {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>((*this)()) * end >> 32);
   }
-  /// True with this probability.
+  /// Returns true with this probability.
   bool chance(float probability) { return uniform() < probability; }
 
  private:
-  // This constant separates these numbers from those of shuffles with the same seed.
+  // This constant makes these numbers differ from those of shuffles with the same seed.
   static constexpr std::uint64_t own_index = 0x6d61702072616e64u;
 
   std::uint64_t key_ = 0, stream_, count_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/shard.hpp - the share of a reader that one of several processes reads.
+// lamina/reader/shard.hpp - divides a reader into shares for several processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that shard() makes.
+/// The type of reader that shard() makes.
 template <class R>
 class shard_reader {
  public:
@@ -43,12 +43,12 @@ class shard_reader {
   std::uint64_t index_, count_, block_;
 };
 
-/// Share number `index` of `count` shares of a reader: of every `count` blocks of `block`
-/// consecutive elements, the block number `index`. The shares have no element in common, and all
-/// of them together are the whole reader. All processes must read the same source, so a shuffle
-/// before it has the same seed in each. Put costly adaptors, such as map, behind it: they then see
-/// the share only. Errors: a count below 1, an index outside of 0 to count - 1, a block below 1.
-/// With `block` 1 this is shard of tf.data.
+/// Yields share number `index` of `count` shares of a reader. Blocks of `block` consecutive
+/// elements are dealt to the shares in turn, so this share gets every count-th block, starting with
+/// block `index`. The shares are disjoint, and together they are the whole reader. All processes
+/// must read the same source, so a shuffle before it must have the same seed in each. Put costly
+/// adaptors, such as map, after it: they then process only the share. Errors: a count below 1, an
+/// index outside of 0 to count - 1, a block below 1. With `block` 1 this equals shard of tf.data.
 inline auto shard(element_count count, element_count index, element_count block = 1) {
   const std::uint64_t n = count.at_least(1, "shard"), i = index.at_least(0, "shard"),
                       b = block.at_least(1, "shard");
@@ -61,10 +61,10 @@ inline auto shard(element_count count, element_count index, element_count block 
   return adaptor<decltype(make)>(std::move(make));
 }
 
-/// The share of this process among those that train, for training with `.world = &world,
-/// .reads_shard = true`. A parameter server, which reads nothing, may call it too. With B as
-/// `block`, `reader | shard(world, B) | batch(B)` of R processes has the samples of
-/// `reader | batch(R * B)` in one process, mini-batch by mini-batch.
+/// Yields the share of this process among the training processes, for training with `.world =
+/// &world, .reads_shard = true`. A parameter server, which reads nothing, may call it too. With B
+/// as `block`, `reader | shard(world, B) | batch(B)` of R processes has the same samples as `reader
+/// | batch(R * B)` in one process, mini-batch by mini-batch.
 template <class World>
 requires requires(const World& w) {
   { w.rank() } -> std::same_as<int>;

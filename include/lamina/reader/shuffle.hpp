@@ -22,15 +22,15 @@ namespace lamina::inline LAMINA_ABI::reader {
 
 namespace detail {
 
-// The random numbers for one pass, from a separate Philox stream: the seed differs from that of
+// The random numbers for one pass, from a separate Philox stream: its seed differs from that of
 // initial weights and dropout.
 class shuffle_engine {
  public:
   shuffle_engine(std::uint64_t seed, std::uint64_t pass)
       : seed_(seed ^ 0x73687566666c6521u), pass_(pass) {}
 
-  // Uniform in [0, count), by rejection: std::uniform_int_distribution gives different numbers in
-  // different standard libraries.
+  // Returns a uniform number in [0, count), by rejection: std::uniform_int_distribution gives
+  // different numbers in different standard libraries.
   std::uint64_t below(std::uint64_t count) {
     constexpr std::uint64_t max = (std::numeric_limits<std::uint64_t>::max)();
     const std::uint64_t excess = (max % count + 1) % count;
@@ -57,7 +57,7 @@ void permute(Sequence& elements, shuffle_engine& engine) {
 
 }  // namespace detail
 
-/// The reader that shuffle() makes.
+/// The type of reader that shuffle() makes.
 template <class R>
 class shuffled_reader {
  public:
@@ -72,8 +72,8 @@ class shuffled_reader {
   }
 
  private:
-  // Wraps a bool, because a vector of bool returns no references. All other elements are in a
-  // vector like that of batch().
+  // Wraps a bool, because a vector of bool returns no references. All other elements are stored in
+  // a vector like that of batch().
   struct kept_bool {
     kept_bool(bool b) : element(b) {}
     operator bool&() { return element; }
@@ -112,7 +112,7 @@ class shuffled_reader {
 /// Fills a buffer, yields it in random order, and repeats this; the rest at the end of the pass is
 /// shuffled too. If the buffer is as long as the pass, every order is equally likely. The order
 /// depends only on the seed and the pass number: each pass has a different order, and a second run
-/// has the same orders. Error: a buffer of fewer than 1 element. Fluid: shuffle.
+/// has the same orders. Error: a buffer size below 1. Fluid: shuffle.
 inline auto shuffle(element_count buffer, std::uint64_t seed = 0) {
   const std::size_t buffer_size = buffer.at_least(1, "shuffle");
   auto make = [buffer_size, seed]<class R>(std::shared_ptr<R> reader) {

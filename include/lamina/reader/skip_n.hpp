@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/skip_n.hpp - yields the rest of a pass, from a saved position on.
+// lamina/reader/skip_n.hpp - reads the rest of a pass from a saved position.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that skip_n() makes.
+/// The type of reader that skip_n() makes.
 template <class R>
 class skip_n_reader {
  public:
@@ -40,8 +40,8 @@ class skip_n_reader {
   std::uint64_t count_;
 };
 
-/// The elements after the first `count` elements of each pass. The skipped elements are read too,
-/// because only then is the rest bit for bit the same: begin_pass(r | skip_n(b), p) resumes pass p
+/// Yields the elements after the first `count` elements of each pass. The skipped elements are read
+/// too, because only then the rest has the same bits: begin_pass(r | skip_n(b), p) resumes pass p
 /// after b elements. Error: a count below 0.
 inline auto skip_n(element_count elements) {
   const std::uint64_t count = elements.at_least(0, "skip_n");

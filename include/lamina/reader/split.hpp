@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/split.hpp - two readers without a common element, as training and validation data.
+// lamina/reader/split.hpp - divides a reader into disjoint training and validation data.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,9 +25,9 @@ namespace lamina::inline LAMINA_ABI::reader {
 
 namespace detail {
 
-/// Decides for each position whether it belongs to the first part. Let `share` be the share of the
-/// smaller part. One element of every 1 / share consecutive elements, drawn at random, belongs to
-/// the smaller part, so that the sizes of the parts are exact to one element.
+/// Decides for each position whether it belongs to the first part. Let `share` be the fraction of
+/// the smaller part. Of every 1 / share consecutive elements, one is drawn at random for the
+/// smaller part, so that the sizes of the parts are exact to one element.
 class position_split {
  public:
   position_split(double first, std::uint64_t seed)
@@ -122,7 +122,7 @@ class split_reader {
     Rule rule_;
     bool first_;
     std::uint64_t position_ = 0;
-    std::vector<kept> kept_;  // one element; a vector of bool would return no references
+    std::vector<kept> kept_;  // holds one element; a vector, because of bool elements
   };
 
   std::shared_ptr<R> reader_;
@@ -151,16 +151,16 @@ inline void require_share(double first) {
 }
 }  // namespace detail
 
-/// Divides a reader into two. The first gets this share of the elements, drawn at random by the
-/// seed and the position of each element. No element is in both and none is lost, in every pass:
-/// both read the source's pass 0, so a shuffle before the split always has the same order. Shuffle
-/// and augment after the split. Error: a share that is not between 0 and 1.
+/// Divides a reader into two. The first part gets this fraction of the elements, drawn at random by
+/// the seed and the position of each element. Each element is in exactly one part, in every pass:
+/// both parts read the source's pass 0, so a shuffle before the split always has the same order.
+/// Shuffle and augment after the split. Error: a fraction that is not between 0 and 1.
 inline auto split(double first, std::uint64_t seed = 0) {
   detail::require_share(first);
   return detail::split_with(detail::position_split(first, seed));
 }
 /// Divides by `key(element)`, an integer or a text: all elements with the same key, such as the
-/// images of one person, are in the same part. `first` is then a share of the keys.
+/// images of one person, are in the same part. `first` is then a fraction of the keys.
 template <class Key>
 requires(!std::integral<Key>) auto split(double first, Key key, std::uint64_t seed = 0) {
   detail::require_share(first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/tasks.hpp - the samples of the chunks that a queue hands to this process.
+// lamina/reader/tasks.hpp - reads the chunks that a task queue assigns to this process.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that tasks() makes.
+/// The type of reader that tasks() makes.
 template <class Queue, class F>
 class tasks_reader {
   using chunk = detail::kept<std::invoke_result_t<const F&, const std::string&>>;
@@ -72,7 +72,7 @@ class tasks_reader {
       bool more = samples.begin(*open, pass);
       if (!more) queue->hand_out(number, 0, true);
       while (more) {
-        // The chunk's reader is one sample ahead, so that the queue knows which one is the last.
+        // The chunk's reader is one sample ahead, so that the queue knows which sample is the last.
         value_type sample = samples.take();
         more = samples.next();
         queue->hand_out(number, 1, !more);
@@ -85,12 +85,12 @@ class tasks_reader {
   std::shared_ptr<const F> open_;
 };
 
-/// Takes chunks of a `distributed::task_queue`, one after the other, and reads their samples:
-/// open(chunk) returns a reader of a chunk, for example of the file of that name. The queue must
+/// Takes chunks from a `distributed::task_queue`, one after the other, and reads their samples:
+/// open(chunk) returns a reader of a chunk, for example of the file with that name. The queue must
 /// outlive the reader, and training must have it in its options, `.tasks = &queue`. A pass ends
-/// when no chunk is left. The mini-batches must have exactly the samples of this reader; functions
-/// that change their number, and those that read in other threads (buffered, xmap), belong into
-/// `open`. An exception of a chunk's reader ends the pass with an error that names the chunk.
+/// when no chunk is left. The mini-batches must contain exactly the samples of this reader, so
+/// adaptors that change their number, and those that read in other threads (buffered, xmap), belong
+/// in `open`. An exception of a chunk's reader ends the pass with an error that names the chunk.
 template <class Queue, class F>
 requires requires(const F& open, const std::string& chunk) { open(chunk); }
 auto tasks(Queue& queue, F open) { return tasks_reader<Queue, F>(queue, std::move(open)); }

@@ -35,11 +35,11 @@ struct xmap_options {
 
 namespace detail {
 
-// The state that the threads of one pass share. Workers take turns at the source, compute without a
-// lock, and store each result under a key. The key is the position in the source or, if the order
-// does not matter, the number of arrival; the consumer asks for keys in order. The keys in progress
-// form a window that begins at the consumer's next key, so memory is bounded and the worker that
-// holds that key never waits.
+// The state that the threads of one pass share. Workers take elements from the source in turn,
+// compute without a lock, and store each result under a key. The key is the position in the source
+// or, if the order does not matter, the order of completion; the consumer requests keys in order.
+// The keys in progress form a window that begins at the consumer's next key, so memory is bounded
+// and the worker with that key never waits.
 template <class R, class T>
 class crew {
  public:
@@ -67,7 +67,7 @@ class crew {
     }
   }
 
-  // The next result; nothing at the end of the pass.
+  // Returns the next result; nothing at the end of the pass.
   std::optional<T> pop() {
     threading::guard lock(mutex_);
     ready_.wait(lock, [this] { return slot(next_) || (total_ && *total_ == next_); });
@@ -105,7 +105,7 @@ class crew {
       }
     } catch (...) {
       failure = std::current_exception();
-      position = taken_++;  // an error of the source has a position in the order too
+      position = taken_++;  // an error of the source also has a position in the order
     }
     ended_ = true;
     const threading::guard lock(mutex_);
@@ -151,7 +151,7 @@ class crew {
 
 }  // namespace detail
 
-/// The reader that xmap() makes.
+/// The type of reader that xmap() makes.
 template <class R, class F>
 class xmapped_reader {
  public:
@@ -206,11 +206,11 @@ class xmapped_reader {
 /// source in turn and compute in parallel; at most `buffer` results wait. ordered = true keeps the
 /// order of the source and of its errors; ordered = false yields results in the order in which they
 /// are ready. An exception of f or the source reaches the consumer. Threads are joined when the
-/// pass ends or is dropped. f may also accept the position of the element, and random numbers that
-/// depend only on that position, see map(). A function that changes its own state is an error,
+/// pass ends or is destroyed. f may also accept the position of the element, and random numbers
+/// that depend only on that position, see map(). A function that changes its own state is an error,
 /// because the results of its copies would depend on the threads. A function that changes an object
-/// it points to is not detected, and must not depend on the order. Errors: no threads, no buffer.
-/// Fluid: xmap_readers.
+/// through a pointer is not detected; its results must not depend on the order. Errors: no threads,
+/// no buffer. Fluid: xmap_readers.
 template <class F>
 auto xmap(F f, xmap_options options = {}) {
   if (options.threads == 0 || options.buffer == 0)
@@ -236,7 +236,7 @@ auto xmap(F f, xmap_options options = {}) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-/// xmap with Fluid's positional arguments: xmap(f, threads, buffer, ordered).
+/// Does the same with Fluid's positional arguments: xmap(f, threads, buffer, ordered).
 template <class F>
 auto xmap(F f, element_count threads, element_count buffer, bool ordered = true) {
   return xmap(std::move(f), xmap_options{.threads = threads.at_least(1, "xmap"),

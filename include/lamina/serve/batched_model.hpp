@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/serve/batched_model.hpp - one model that answers the requests of many threads; requests
-// that wait are computed as one mini-batch.
+// lamina/serve/batched_model.hpp - a model that answers requests of many threads; waiting requests
+// are computed as one mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,7 +32,7 @@
 
 namespace lamina::inline LAMINA_ABI::serve {
 
-/// A request that was not computed, and that may succeed later or elsewhere.
+/// Thrown for a request that was not computed, but may succeed later or elsewhere.
 class unavailable : public error {
  public:
   enum class reason { busy, late, stopping };
@@ -53,23 +53,23 @@ struct batch_report {
 
 /// Options of a batched_model.
 struct batch_options {
-  int workers = 1;       // threads that compute, each with an evaluator of its own
+  int workers = 1;       // threads that compute, each with a separate evaluator
   queue_limits queue{};  // how many requests may wait, and how many rows a mini-batch has
   bool merges = true;    // false: each request is a mini-batch, for programs whose samples read
                          // each other
   std::function<void(const batch_report&)> on_batch{};  // called by the workers, several at once
 };
 
-/// Answers requests from any number of threads with one model. Workers take all requests that
-/// wait, up to the rows of a mini-batch, and compute them together. If a mini-batch fails, each of
-/// its requests is computed alone, so that only the faulty one gets the error. exchange() puts
-/// another model in place between two mini-batches: each answer is computed by one model.
+/// Answers requests from any number of threads with one model. Workers take all waiting requests,
+/// up to the rows of a mini-batch, and compute them together. If a mini-batch fails, each of its
+/// requests is computed alone, so that only the faulty one gets the error. exchange() replaces the
+/// model between two mini-batches, so each answer is computed by one model.
 ///
 ///   lamina::serve::batched_model m{lamina::model{net}, {.workers = 2}};
 ///   const auto answer = m.answer(request, std::chrono::steady_clock::now() + 1s);
 ///
-/// A request can ask for those of any_model::outputs() that have rows and are numbers. If a program
-/// has an output with a row per element of sequences, its requests are never merged.
+/// A request can select those of any_model::outputs() that have rows and consist of numbers. If a
+/// program has an output with a row per element of sequences, its requests are never merged.
 class batched_model {
  public:
   using clock = std::chrono::steady_clock;
@@ -94,7 +94,7 @@ class batched_model {
           "rows, found none; give a layer a name, or return it");
     try {
       for (int i = 0; i < options_.workers; ++i) workers_.emplace_back([this] { work(); });
-    } catch (...) {  // the system grants no more threads
+    } catch (...) {  // the system cannot start more threads
       close();
       throw;
     }
@@ -103,19 +103,19 @@ class batched_model {
   batched_model& operator=(const batched_model&) = delete;
   ~batched_model() { close(); }
 
-  /// The inputs and outputs that requests have.
+  /// Returns the inputs and outputs that requests have.
   const request_form& form() const { return form_; }
-  /// The number of requests that wait.
+  /// Returns the number of waiting requests.
   std::size_t waiting() const { return queue_.waiting(); }
-  /// The version of the model that the next mini-batch runs.
+  /// Returns the version of the model that the next mini-batch runs.
   std::uint64_t version() const {
     const std::lock_guard lock(mutex_);
     return version_;
   }
 
   /// Computes a request; waits until its mini-batch is done, at most until `until`. Throws
-  /// lamina::error for a request that does not fit the model, and unavailable when too many
-  /// requests wait, when `until` has passed, and after close().
+  /// lamina::error for a request that does not fit the model; throws unavailable if too many
+  /// requests wait, if `until` has passed, and after close().
   model_answer answer(model_request request, clock::time_point until) {
     const int rows = form_.require(request, options_.queue.rows);
     auto made = std::make_unique<job>(job{std::move(request), {}, rows, until});
@@ -139,7 +139,7 @@ class batched_model {
 
   /// Computes the following mini-batches with another model and returns its version. The previous
   /// model is freed when the last mini-batch with it is done. If the inputs or outputs of `next`
-  /// are others, throws lamina::error and changes nothing.
+  /// differ, throws lamina::error and changes nothing.
   std::uint64_t exchange(any_model next) {
     const auto made = std::make_shared<const any_model>(std::move(next));
     if (!(request_form(*made) == form_))
@@ -151,7 +151,7 @@ class batched_model {
     return ++version_;
   }
 
-  /// Refuses requests from now on, computes those that wait, and ends the workers.
+  /// Rejects requests from now on, computes the waiting ones, and ends the workers.
   void close() {
     queue_.close();
     for (std::thread& t : workers_)
@@ -210,7 +210,7 @@ class batched_model {
     try {
       mine.evaluator = std::make_unique<any_evaluator>(now->evaluator());
     } catch (...) {
-      mine.version = 0;  // the next mini-batch tries again
+      mine.version = 0;  // the worker loads the model again in the next mini-batch
       throw;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/serve/batching_queue.hpp - requests that wait for a worker, taken several at a time.
+// lamina/serve/batching_queue.hpp - a queue whose requests are taken several at a time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,17 +19,17 @@ namespace lamina::inline LAMINA_ABI::serve {
 
 /// The limits of a batching_queue.
 struct queue_limits {
-  std::size_t waiting = 1024;          // requests that may wait; one more is refused
+  std::size_t waiting = 1024;          // requests that may wait; further ones are rejected
   int rows = 64;                       // rows that are taken at once
   std::chrono::microseconds linger{};  // how long a request may wait for others to join it
 };
 
-/// The result of putting a request into a queue: it was taken, or the queue is full or closed.
+/// The result of putting a request into a queue: it was accepted, or the queue is full or closed.
 enum class put_result { taken, full, closed };
 
-/// Requests in the order in which they came. Many threads put them in one by one. Each of many
+/// Requests in the order of their arrival. Many threads append single requests. Each of many
 /// workers takes as many waiting requests as fit into one mini-batch: under load mini-batches grow,
-/// and a single request does not wait. `rows_of(request)` is the number of its rows.
+/// and a single request does not wait. `rows_of(request)` returns the number of its rows.
 template <class Request, class RowsOf>
 class batching_queue {
  public:
@@ -57,8 +57,8 @@ class batching_queue {
   }
 
   /// Waits for requests and takes the oldest ones whose rows together fit into a mini-batch. A
-  /// request that has more rows than that is taken alone. The result is empty only if the queue is
-  /// closed and nothing waits.
+  /// request with more rows than that is taken alone. The result is empty only if the queue is
+  /// closed and no request waits.
   std::vector<Request> take() {
     std::vector<Request> taken;
     std::unique_lock lock(mutex_);
@@ -83,12 +83,12 @@ class batching_queue {
     rows_ -= rows;
     const bool are_left = !waiting_.empty();
     lock.unlock();
-    // This worker may have received the notifications of the requests that are left.
+    // This worker may have received the notifications for the remaining requests.
     if (are_left) changed_.notify_one();
     return taken;
   }
 
-  /// Refuses requests from now on. Those that wait are still taken.
+  /// Rejects requests from now on. Waiting ones can still be taken.
   void close() {
     {
       const std::lock_guard lock(mutex_);
@@ -97,7 +97,7 @@ class batching_queue {
     changed_.notify_all();
   }
 
-  /// The number of requests that wait.
+  /// Returns the number of waiting requests.
   std::size_t waiting() const {
     const std::lock_guard lock(mutex_);
     return waiting_.size();
@@ -109,7 +109,7 @@ class batching_queue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Request> waiting_;
-  std::size_t rows_ = 0;  // of all that wait
+  std::size_t rows_ = 0;  // the total rows of all waiting requests
   bool closed_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/serve/model_request.hpp - the inputs of a request to a model, and the outputs it gets.
+// lamina/serve/model_request.hpp - the inputs of a request to a model, and its outputs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,17 +23,18 @@ struct named_values {
   std::vector<int> lengths;
 };
 
-/// The inputs of a request, each data layer once, and the outputs that it wants; none means all.
+/// The inputs of a request, each data layer once, and the names of the requested outputs; none
+/// means all.
 struct model_request {
   std::vector<named_values> inputs;
   std::vector<std::string> outputs;
 };
 
-/// The outputs of a request, in the order in which it names them.
+/// The outputs of a request, in the order of their names there.
 struct model_answer {
   std::vector<named_values> outputs;
-  std::uint64_t version = 0;  // of the model: 1 for the first one, 2 after one exchange
-  int batch_rows = 0;         // the rows of the mini-batch that had the request
+  std::uint64_t version = 0;  // version of the model: 1 for the first one, 2 after one exchange
+  int batch_rows = 0;         // the rows of the mini-batch that contained the request
 };
 
 }  // namespace lamina::inline LAMINA_ABI::serve

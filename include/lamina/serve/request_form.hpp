@@ -19,9 +19,9 @@
 
 namespace lamina::inline LAMINA_ABI::serve {
 
-/// The data layers of a model, and those of its outputs that a request can ask for: numbers with a
-/// row per sample, or per element of sequences. A cost has no rows and belongs to a whole
-/// mini-batch, so it is not among them.
+/// The data layers of a model, and the outputs that a request can select: numbers with a row per
+/// sample, or per element of sequences. A cost has no rows and belongs to a whole mini-batch, so it
+/// cannot be selected.
 struct request_form {
   std::vector<any_variable> inputs, outputs;
 
@@ -31,16 +31,16 @@ struct request_form {
     });
   }
 
-  /// Whether the same requests fit both.
+  /// Whether both accept the same requests.
   bool operator==(const request_form& other) const {
     return same(inputs, other.inputs) && same(outputs, other.outputs);
   }
   const any_variable* input(std::string_view name) const { return find(inputs, name); }
   const any_variable* output(std::string_view name) const { return find(outputs, name); }
 
-  /// Compares a request with the form and returns its number of samples, at most `most`. If it
-  /// names no output, sets its outputs to the names of all. Throws lamina::error that says what was
-  /// expected and found.
+  /// Checks a request against the form and returns its number of samples, at most `most`. If it
+  /// names no output, sets its outputs to the names of all. Throws lamina::error with the expected
+  /// and the found values.
   int require(model_request& request, int most) const {
     std::int64_t samples = -1;
     for (const any_variable& wanted : inputs) {
@@ -87,7 +87,7 @@ struct request_form {
   [[noreturn]] static void fail(std::string_view input, const text& what) {
     throw error(text() << "lamina: input " << input << ": " << what);
   }
-  /// The same for one input; returns its number of samples.
+  /// Does the same for one input; returns its number of samples.
   static std::int64_t require(const any_variable& wanted, const named_values& given) {
     if (given.type != wanted.type)
       fail(given.name,

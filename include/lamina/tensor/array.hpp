@@ -28,22 +28,22 @@ concept elements_in_shape = requires(const A& a) {
 };
 
 /// The result of `parameter<"name">()` and `gradient<"name">()`: elements in row-major order and
-/// their shape. Converts to and from xtensor's xarray. It knows xarray by its interface only, so
-/// that users without xtensor do not pay for its headers.
+/// their shape. Converts to and from xtensor's xarray. It uses only xarray's interface, so that
+/// users without xtensor do not include its headers.
 template <class T>
 class array {
  public:
   using value_type = T;
 
   array() = default;
-  /// An array of the given shape with all elements 0.
+  /// Makes an array of the given shape with all elements 0.
   explicit array(std::vector<std::size_t> shape) : shape_(std::move(shape)) {
     std::size_t n = 1;
     for (const std::size_t d : shape_) n *= d;
     values_.resize(n);
   }
-  /// The given elements, row by row. Throws lamina::error when their number does not match the
-  /// shape.
+  /// Makes an array from its elements, row by row. Throws lamina::error if their number does not
+  /// match the shape.
   array(std::vector<std::size_t> shape, std::vector<T> values)
       : shape_(std::move(shape)), values_(std::move(values)) {
     std::size_t n = 1;
@@ -60,12 +60,12 @@ class array {
     add(blocks, 0);
   }
   /// Elements in braces: `array<float>{0.5f, 1.f, 2.f}` has the shape [3]. At least one must be a
-  /// floating point number, because integers alone could be meant as a shape.
+  /// floating-point number, because integers alone could be meant as a shape.
   template <class... N>
   requires((std::is_arithmetic_v<N> && ...) && (std::is_floating_point_v<N> || ...))
       array(N... element)  // NOLINT: elements in braces convert
       : shape_{sizeof...(N)}, values_{static_cast<T>(element)...} {}
-  /// A copy of a view, or of an array of another library.
+  /// Copies a view, or an array of another library.
   template <elements_in_shape<T> A>
   requires(!std::is_same_v<A, array>) array(const A& from)  // NOLINT: an array converts
       : array(std::vector<std::size_t>(from.shape().begin(), from.shape().end())) {
@@ -73,7 +73,8 @@ class array {
     for (T& to : values_) to = *at++;
   }
 
-  /// A copy as an array of another library, made by its `from_shape`: `xt::xarray<float> w = a;`.
+  /// Copies the array to an array of another library, made by its `from_shape`: `xt::xarray<float>
+  /// w = a;`.
   template <class A>
   requires detail::made_from_shape<A, T>
   operator A() const {  // NOLINT: an array converts
@@ -82,7 +83,7 @@ class array {
     return to;
   }
 
-  /// The dimensions, outermost first.
+  /// Returns the dimensions, outermost first.
   const std::vector<std::size_t>& shape() const { return shape_; }
   std::size_t shape(std::size_t i) const {
     return shape_[detail::checked_index("shape of an array", 0, i, shape_.size())];
@@ -96,8 +97,8 @@ class array {
   auto end() { return values_.end(); }
   auto end() const { return values_.end(); }
 
-  /// The element at these indices, one per dimension: `a(i, j)`. Elements of a temporary are
-  /// constant, because `model.parameter<"w">()(0, 0) = 1` would change a copy.
+  /// Returns the element at these indices, one per dimension: `a(i, j)`. Elements of a temporary
+  /// are constant, because `model.parameter<"w">()(0, 0) = 1` would change only a copy.
   template <class... Index>
   T& operator()(Index... at) & {
     return values_[position(at...)];
@@ -106,11 +107,11 @@ class array {
   const T& operator()(Index... at) const& {
     return values_[position(at...)];
   }
-  /// Element i in row-major order.
+  /// Returns element i in row-major order.
   T& flat(std::size_t i) & { return values_[in_row_major_order(i)]; }
   const T& flat(std::size_t i) const& { return values_[in_row_major_order(i)]; }
 
-  /// Equal shapes and equal elements.
+  /// Arrays are equal if their shapes and elements are equal.
   friend bool operator==(const array&, const array&) = default;
 
   /// Elementwise arithmetic, in place or as a new array. The other operand is a number, or an array

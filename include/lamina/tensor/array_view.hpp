@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/array_view.hpp - a view of rows in memory that it does not own, with a shape.
+// lamina/tensor/array_view.hpp - a view of rows in memory that it does not own.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
 /// The result of `activation<"name">()`: a variable in a machine's memory, without a copy. Inner
 /// dimensions are contiguous; rows of the outermost dimension are `stride()` elements apart.
 /// Converts to xtensor's xarray, as a copy. If `contiguous()`, xt::adapt makes an expression from
-/// `data()`, `size()` and the shape. An index outside of the shape throws lamina::error, unless
+/// `data()`, `size()` and the shape. An index outside of the shape throws lamina::error unless
 /// NDEBUG is defined.
 template <class T, std::size_t Rank>
 class array_view {
@@ -37,16 +37,16 @@ class array_view {
   array_view(const T* data, const std::array<std::size_t, Rank>& shape, std::size_t stride)
       : data_(data), shape_(shape), stride_(stride) {}
 
-  /// The dimensions, outermost first.
+  /// Returns the dimensions, outermost first.
   const std::array<std::size_t, Rank>& shape() const { return shape_; }
   std::size_t shape(std::size_t i) const {
     return shape_[detail::checked_index("shape of an activation", 0, i, Rank)];
   }
   static constexpr std::size_t dimension() { return Rank; }
   std::size_t size() const { return (Rank == 0 ? 1 : shape_[0]) * row_size(); }
-  /// The first element.
+  /// Returns the first element.
   const T* data() const { return data_; }
-  /// The distance between two rows of the outermost dimension, in elements.
+  /// Returns the distance between two rows of the outermost dimension, in elements.
   std::size_t stride() const { return stride_; }
   /// Whether there is no gap between rows.
   bool contiguous() const { return Rank == 0 || shape_[0] < 2 || stride_ == row_size(); }
@@ -101,7 +101,7 @@ class array_view {
   iterator begin() const { return {this, 0}; }
   iterator end() const { return {this, size()}; }
 
-  /// A copy as an array of another library, made by its `from_shape`.
+  /// Copies the view to an array of another library, made by its `from_shape`.
   template <class A>
   requires detail::made_from_shape<A, T>
   operator A() const {  // NOLINT: an array converts

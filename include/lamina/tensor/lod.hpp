@@ -15,10 +15,10 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Sequences as offsets. In the last level, entry i is the first row of sequence i, and entry i + 1
-/// is the row after its last one. Entries of a higher level count the sequences of the level below
-/// in the same way. For example, the lengths [[2, 1], [3, 0, 4]] are two documents of two and one
-/// sentences, and sentences of three, zero and four words. Their offsets are [[0, 2, 3], [0, 3, 3,
-/// 7]]. Without any level, the rows form no sequences. Fluid: LoD. Unlike in Fluid, a level may
+/// is the row after its last one. Entries of a higher level are offsets of sequences of the level
+/// below in the same way. For example, the lengths [[2, 1], [3, 0, 4]] are two documents of two and
+/// one sentences, and sentences of three, zero and four words. Their offsets are [[0, 2, 3], [0, 3,
+/// 3, 7]]. Without any level, the rows form no sequences. Fluid: LoD. Unlike in Fluid, a level may
 /// have no sequences, [0].
 class lod {
  public:
@@ -26,7 +26,7 @@ class lod {
 
   lod() = default;
   /// Makes a LoD from offsets. Throws lamina::error unless each level begins with 0, never
-  /// descends, and its last offset is the number of sequences of the level below. Fluid: CheckLoD.
+  /// decreases, and its last offset is the number of sequences of the level below. Fluid: CheckLoD.
   explicit lod(std::vector<level> offsets) : levels_(std::move(offsets)) { check_levels(); }
   /// Makes a LoD from lengths of sequences, Fluid's recursive_sequence_lengths.
   static lod from_lengths(const std::vector<level>& lengths) {
@@ -38,25 +38,25 @@ class lod {
     return lod(std::move(offsets));
   }
 
-  /// The number of levels.
+  /// Returns the number of levels.
   std::size_t levels() const { return levels_.size(); }
   bool empty() const { return levels_.empty(); }
-  /// The offsets of a level; 0 is the outermost.
+  /// Returns the offsets of a level; 0 is the outermost.
   const level& offsets(std::size_t l) const {
     require_level(l);
     return levels_[l];
   }
-  /// The offsets of the last level: the first row of each sequence.
+  /// Returns the offsets of the last level: the first row of each sequence.
   const level& last() const { return offsets(levels() - 1); }
-  /// The number of sequences of a level.
+  /// Returns the number of sequences of a level.
   std::size_t sequences(std::size_t l) const { return offsets(l).size() - 1; }
-  /// The number of sequences of the last level.
+  /// Returns the number of sequences of the last level.
   std::size_t sequences() const { return last().size() - 1; }
-  /// The number of rows of all sequences together.
+  /// Returns the number of rows of all sequences together.
   std::size_t rows() const { return last().back(); }
-  /// The number of rows of sequence i of the last level.
+  /// Returns the number of rows of sequence i of the last level.
   std::size_t length(std::size_t i) const { return last().at(i + 1) - last().at(i); }
-  /// The lengths, the form that users see. Fluid: recursive_sequence_lengths.
+  /// Returns the lengths, the form that users see. Fluid: recursive_sequence_lengths.
   std::vector<level> recursive_sequence_lengths() const {
     std::vector<level> lengths;
     for (const level& l : levels_) {
@@ -66,22 +66,23 @@ class lod {
     return lengths;
   }
 
-  /// The offsets of a level counted in rows, instead of in sequences of the level below. Fluid:
-  /// ToAbsOffset.
+  /// Returns the offsets of a level counted in rows, instead of in sequences of the level below.
+  /// Fluid: ToAbsOffset.
   level absolute(std::size_t l) const {
     level rows = offsets(l);
     for (std::size_t below = l + 1; below < levels(); ++below)
       for (std::size_t& at : rows) at = levels_[below][at];
     return rows;
   }
-  /// The LoD without its last level. It has one row per sequence of that level.
+  /// Returns the LoD without its last level. It has one row per sequence of that level.
   lod above() const {
     require_level(0);
     lod r(*this);
     r.levels_.pop_back();
     return r;
   }
-  /// The LoD with one more level below the last, given by lengths: one length per current row.
+  /// Returns the LoD with one more level below the last, given by lengths: one length per current
+  /// row.
   lod below(const level& lengths) const {
     std::vector<level> all = recursive_sequence_lengths();
     all.push_back(lengths);
@@ -102,8 +103,8 @@ class lod {
     }
     return r;
   }
-  /// The sequences of this LoD followed by those of `other`, which must have the same number of
-  /// levels.
+  /// Returns the sequences of this LoD followed by those of `other`, which must have the same
+  /// number of levels.
   lod joined(const lod& other) const {
     if (levels() != other.levels())
       throw error(text() << "lamina: lod: expected " << levels() << " levels as in the first part, "
@@ -126,7 +127,7 @@ class lod {
   std::vector<level> levels_;
 };
 
-/// The lengths as text: "[[2, 1], [3, 0, 4]]".
+/// Returns the lengths as text: "[[2, 1], [3, 0, 4]]".
 inline std::string to_string(const lod& l) {
   text out;
   out << "[";

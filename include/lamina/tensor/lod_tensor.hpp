@@ -38,12 +38,12 @@ class lod_tensor : public tensor {
   lod_tensor(tensor values) : tensor(std::move(values)) {}  // NOLINT: a tensor converts
   template <element T>
   lod_tensor(xt::xarray<T> values) : tensor(std::move(values)) {}  // NOLINT: an array converts
-  /// Throws lamina::error when the number of rows of `values` differs from that of `l`.
+  /// Throws lamina::error if the number of rows of `values` differs from that of `l`.
   lod_tensor(tensor values, lamina::lod l) : tensor(std::move(values)) { set_lod(std::move(l)); }
 
-  /// The sequences; a lod without levels when there are none.
+  /// Returns the sequences; a lod without levels if there are none.
   const lamina::lod& lod() const { return lod_; }
-  /// Sets other sequences over the same rows. Throws lamina::error when the number of rows differs.
+  /// Sets other sequences over the same rows. Throws lamina::error if the number of rows differs.
   void set_lod(lamina::lod l) {
     if (!l.empty() && (rank() == 0 || l.rows() != shape()[0]))
       throw error(text() << "lamina: lod_tensor: expected " << l.rows()
@@ -55,8 +55,8 @@ class lod_tensor : public tensor {
     return lod_.recursive_sequence_lengths();
   }
 
-  /// The number of items that slice() counts: sequences of the outermost level or, without levels,
-  /// rows.
+  /// Returns the number of items that slice() counts: sequences of the outermost level or, without
+  /// levels, rows.
   std::size_t top_count() const { return lod_.empty() ? shape().at(0) : lod_.sequences(0); }
   /// The sequences [first, end) of the outermost level or, without levels, the rows [first, end).
   lod_tensor slice(std::size_t first, std::size_t end) const {
@@ -122,8 +122,8 @@ struct sequence_element<std::array<T, N>> {
 };
 }  // namespace detail
 
-/// Ragged data as one array [rows, 1]: `sequences<std::int64_t>({{3, 1}, {}, {4}})`. Elements that
-/// are std::array<T, N> give [rows, N]. Fluid: create_lod_tensor of a list of lists.
+/// Converts ragged data to one array [rows, 1]: `sequences<std::int64_t>({{3, 1}, {}, {4}})`.
+/// Elements of type std::array<T, N> give [rows, N]. Fluid: create_lod_tensor of a list of lists.
 template <class T>
 lod_tensor sequences(const std::vector<std::vector<T>>& from) {
   using element = detail::sequence_element<T>;
@@ -137,8 +137,8 @@ lod_tensor sequences(const std::vector<std::vector<T>>& from) {
   return lod_tensor(tensor({rows, element::width}, values), lod::from_lengths({lengths}));
 }
 
-/// Ragged data of two levels as one array [rows, 1]: `nested_sequences<float>({{{1, 2}, {3}},
-/// {{4}}})`.
+/// Converts ragged data of two levels to one array [rows, 1]: `nested_sequences<float>({{{1, 2},
+/// {3}}, {{4}}})`.
 template <class T>
 lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from) {
   std::vector<std::vector<T>> inner;
@@ -151,12 +151,13 @@ lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from
   return lod_tensor(flat, lod::from_lengths({outer, flat.recursive_sequence_lengths()[0]}));
 }
 
-/// An array whose rows form sequences of these lengths. Throws lamina::error if lengths and rows do
-/// not match. Fluid: create_lod_tensor.
+/// Makes an array whose rows form sequences of these lengths. Throws lamina::error if lengths and
+/// rows do not match. Fluid: create_lod_tensor.
 inline lod_tensor create_lod_tensor(tensor data, const std::vector<lod::level>& lengths) {
   return lod_tensor(std::move(data), lod::from_lengths(lengths));
 }
-/// Ragged data as one array. Throws lamina::error unless its sequences have the given lengths.
+/// Converts ragged data to one array. Throws lamina::error unless its sequences have the given
+/// lengths.
 template <class T>
 lod_tensor create_lod_tensor(const std::vector<std::vector<T>>& data,
                              const std::vector<lod::level>& lengths) {
@@ -167,7 +168,7 @@ lod_tensor create_lod_tensor(const std::vector<std::vector<T>>& data,
                        << to_string(wanted) << ", found " << to_string(made.lod()));
   return made;
 }
-/// Sequences of random int64 rows with shape `row`. The elements are from low to high, both
+/// Makes sequences of random int64 rows with shape `row`. The elements are from low to high, both
 /// included. Fluid: create_random_int_lodtensor.
 inline lod_tensor create_random_int_lod_tensor(const std::vector<lod::level>& lengths,
                                                const tensor_shape& row, std::int64_t low,

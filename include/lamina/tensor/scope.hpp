@@ -20,19 +20,19 @@ namespace lamina::inline LAMINA_ABI {
 class scope {
  public:
   scope() = default;
-  /// A scope inside `parent`.
+  /// Makes a scope inside `parent`.
   explicit scope(scope& parent) : parent_(&parent) {}
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  /// The variable of this scope itself; it is made, without a value, if it does not exist. Fluid:
-  /// Scope.var.
+  /// Returns the variable of this scope itself, and makes it, without a value, if it does not
+  /// exist. Fluid: Scope.var.
   lod_tensor& var(std::string_view name) {
     const auto found = variables_.find(name);
     return found != variables_.end() ? found->second : variables_[std::string(name)];
   }
 
-  /// The variable of this scope or of the nearest parent that has it, or null. Fluid:
+  /// Returns the variable of this scope or of the nearest parent that has it, or null. Fluid:
   /// Scope.find_var.
   lod_tensor* find(std::string_view name) {
     for (scope* s = this; s != nullptr; s = s->parent_) {
@@ -45,7 +45,7 @@ class scope {
     return const_cast<scope*>(this)->find(name);
   }
 
-  /// The value of a variable. Throws lamina::error with the name when there is none.
+  /// Returns the value of a variable. Throws lamina::error with the name if there is none.
   const lod_tensor& get(std::string_view name) const {
     const lod_tensor* found = find(name);
     if (found == nullptr || !found->has_value())
@@ -64,14 +64,14 @@ class scope {
     return true;
   }
 
-  /// The names of this scope and of those around it.
+  /// Returns the names of this scope and of its parents.
   std::vector<std::string> all_names() const {
     std::vector<std::string> all;
     for (const scope* s = this; s != nullptr; s = s->parent_)
       for (const auto& [name, value] : s->variables_) all.push_back(name);
     return all;
   }
-  /// The names of this scope itself, in alphabetical order.
+  /// Returns the names of this scope itself, in alphabetical order.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& [name, value] : variables_) all.push_back(name);

@@ -22,7 +22,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The whole shape of a run-time value.
 using tensor_shape = std::vector<std::size_t>;
 
-/// A shape as text: "[64, 10]".
+/// Returns a shape as text: "[64, 10]".
 inline std::string to_string(const tensor_shape& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i)
@@ -30,7 +30,7 @@ inline std::string to_string(const tensor_shape& shape) {
   return text + "]";
 }
 
-/// The number of elements of a shape; 1 for the empty one.
+/// Returns the number of elements of a shape; 1 for the empty one.
 inline std::size_t size_of(const tensor_shape& shape) {
   std::size_t n = 1;
   for (const std::size_t d : shape) n *= d;
@@ -44,24 +44,24 @@ class tensor {
   /// A tensor without a value.
   tensor() = default;
 
-  /// Takes over an xtensor array.
+  /// Takes ownership of an xtensor array.
   template <element T>
   tensor(xt::xarray<T> values) : values_(std::move(values)) {}  // NOLINT: an array converts
 
-  /// A copy of an array.
+  /// Copies an array.
   template <element T>
   tensor(const array<T>& values)  // NOLINT: an array converts
       : values_(static_cast<xt::xarray<T>>(values)) {}
 
-  /// A tensor with `size_of(shape)` elements copied from `values`.
+  /// Makes a tensor with `size_of(shape)` elements copied from `values`.
   template <element T>
   tensor(const tensor_shape& shape, const T* values) : values_(xt::xarray<T>::from_shape(shape)) {
     xt::xarray<T>& to = std::get<xt::xarray<T>>(values_);
     for (std::size_t i = 0; i < to.size(); ++i) to.flat(i) = values[i];
   }
 
-  /// The given elements, row by row. Throws lamina::error when their number does not match the
-  /// shape.
+  /// Makes a tensor from its elements, row by row. Throws lamina::error if their number does not
+  /// match the shape.
   template <element T>
   tensor(const tensor_shape& shape, const std::vector<T>& values)
       : values_(xt::xarray<T>::from_shape(checked(shape, values.size()))) {
@@ -69,7 +69,7 @@ class tensor {
     for (std::size_t i = 0; i < to.size(); ++i) to.flat(i) = values[i];
   }
 
-  /// A tensor whose elements are all `value`.
+  /// Makes a tensor whose elements are all `value`.
   template <element T>
   static tensor filled(const tensor_shape& shape, T value) {
     xt::xarray<T> a = xt::xarray<T>::from_shape(shape);
@@ -118,28 +118,28 @@ class tensor {
   /// Whether a value has been assigned.
   bool has_value() const { return values_.index() != 0; }
 
-  /// The element type.
+  /// Returns the element type.
   dtype type() const {
     return visit([]<class T>(const xt::xarray<T>&) { return dtype_of<T>; });
   }
-  /// The dimensions, outermost first.
+  /// Returns the dimensions, outermost first.
   tensor_shape shape() const {
     return visit([](const auto& a) { return tensor_shape(a.shape().begin(), a.shape().end()); });
   }
-  /// The number of dimensions.
+  /// Returns the number of dimensions.
   std::size_t rank() const {
     return visit([](const auto& a) { return a.dimension(); });
   }
-  /// The number of elements.
+  /// Returns the number of elements.
   std::size_t size() const {
     return visit([](const auto& a) { return a.size(); });
   }
-  /// The bytes of the elements, row by row.
+  /// Returns the bytes of the elements, row by row.
   const void* data() const {
     return visit([](const auto& a) { return static_cast<const void*>(a.data()); });
   }
 
-  /// The array itself; throws lamina::error when the elements have another type.
+  /// Returns the array itself; throws lamina::error if the elements have another type.
   template <element T>
   const xt::xarray<T>& as() const {
     const xt::xarray<T>* a = std::get_if<xt::xarray<T>>(&values_);
@@ -153,12 +153,12 @@ class tensor {
     return *a;
   }
 
-  /// The elements converted to T with number_cast.
+  /// Returns the elements converted to T with number_cast.
   template <element T>
   xt::xarray<T> cast() const {
     return converted<T>([]<class From>(From x) { return number_cast<T>(x); });
   }
-  /// The elements converted to a dtype that is known at run time.
+  /// Returns the elements converted to a dtype that is known at run time.
   tensor cast(dtype type) const {
     tensor to = zeros(type, {});
     std::visit(
@@ -168,7 +168,7 @@ class tensor {
         to.values_);
     return to;
   }
-  /// The results of integer arithmetic as elements of `type`, where they wrap around
+  /// Converts the results of integer arithmetic to elements of `type`, where they wrap around
   /// (wrapping_cast).
   tensor wrapped(dtype type) const {
     tensor to = zeros(type, {});

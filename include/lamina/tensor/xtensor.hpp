@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/xtensor.hpp - the containers of xtensor, whose headers moved in version 0.26.
+// lamina/tensor/xtensor.hpp - includes xtensor's containers; their headers moved in 0.26.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -17,7 +17,7 @@ class best_value {
  public:
   constexpr best_value(better is, double min_delta) : is_(is), min_delta_(min_delta) {}
 
-  /// Takes the next value; returns whether it is the best so far.
+  /// Adds the next value; returns whether it is the best so far.
   constexpr bool take(double value) {
     const double lead = is_ == better::smaller ? best_ - value : value - best_;
     const bool improved = value == value && (at_ < 0 || lead > min_delta_);
@@ -46,9 +46,9 @@ class best_value {
   better is_;
   double min_delta_;
   double best_ = 0;
-  double seen_ = 0;    // values taken
+  double seen_ = 0;    // number of values so far
   double at_ = -1;     // index of the best value, from 0; -1: none yet
-  double waited_ = 0;  // number of values since then, none of them better
+  double waited_ = 0;  // number of values since then
 };
 
 }  // namespace lamina::inline LAMINA_ABI

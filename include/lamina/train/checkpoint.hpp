@@ -29,15 +29,15 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The number in the name of a checkpoint ("checkpoint_12": 12); -1 for other names.
+/// Returns the number in the name of a checkpoint ("checkpoint_12": 12); -1 for other names.
 LAMINA_API_COLD std::int64_t checkpoint_serial(std::string_view name);
 
 LAMINA_API_COLD std::string checkpoint_path(const std::string& directory, std::int64_t serial);
 
-/// The serials of the checkpoints in a directory, the newest last.
+/// Returns the serials of the checkpoints in a directory, in ascending order.
 LAMINA_API_COLD std::vector<std::int64_t> checkpoints_in(const std::string& directory);
 
-/// The contents of a checkpoint besides parameters and accumulators.
+/// The contents of a checkpoint in addition to parameters and accumulators.
 struct checkpoint_facts {
   std::string_view optimizer;
   std::int64_t steps;
@@ -47,7 +47,7 @@ struct checkpoint_facts {
   bool sets_factor = false;  // the caller applies the factor in the file to the optimizer
 };
 
-/// The factor of an optimizer's learning rate.
+/// Returns the factor of an optimizer's learning rate.
 template <class Opt>
 float rate_factor_of(const Opt& opt) {
   if constexpr (requires { opt.learning_rate.factor; })
@@ -56,7 +56,7 @@ float rate_factor_of(const Opt& opt) {
     return 1;
 }
 
-/// All entries of a checkpoint, in the order of its file.
+/// Returns all entries of a checkpoint, in the order of its file.
 LAMINA_API_COLD std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
                                                              const stored_arrays& accumulators,
                                                              const checkpoint_facts& facts);
@@ -68,14 +68,14 @@ LAMINA_API_COLD void write_checkpoint(const std::string& directory, const stored
                                       const stored_arrays& accumulators,
                                       const checkpoint_facts& facts, int keep);
 
-/// Throws lamina::error unless all processes go on from the same checkpoint; -1: from none.
+/// Throws lamina::error unless all processes continue from the same checkpoint (-1: from none).
 LAMINA_API_COLD void require_same_checkpoint(world& all, std::int64_t serial);
 
-/// The entries of the newest intact checkpoint, and its path; empty if the directory has no
-/// checkpoint. `read(path)` reads a file. Reports damaged checkpoints on standard error and renames
-/// them, so that they do not count among the checkpoints to keep. If all are damaged, throws the
-/// format_error of the newest one. With several processes, `all`, each must call it; they must find
-/// the same one, and rank 0 renames when all have read.
+/// Returns the entries of the newest intact checkpoint, and its path; empty if the directory has no
+/// checkpoint. `read(path)` reads a file. Damaged checkpoints are reported on standard error and
+/// renamed, so that they do not count among the checkpoints to keep. If all are damaged, throws the
+/// format_error of the newest one. If `all` is a world of several processes, each must call it;
+/// they must find the same checkpoint, and rank 0 renames after all have read.
 template <class Read>
 LAMINA_COLD std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
                                                               std::string& path, const Read& read,
@@ -112,7 +112,7 @@ LAMINA_API_COLD void assign_checkpoint(const std::vector<tensor_entry>& entries,
                                        const std::string& path, const stored_arrays& values,
                                        const stored_arrays& accumulators, checkpoint_facts& facts);
 
-/// The same from the newest intact checkpoint of a directory; returns false when there is none.
+/// Does the same with the newest intact checkpoint of a directory; returns false if there is none.
 LAMINA_API_COLD bool read_checkpoint(const std::string& directory, const stored_arrays& values,
                                      const stored_arrays& accumulators, checkpoint_facts& facts,
                                      world* all);
@@ -192,7 +192,7 @@ std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
 
 void remove_old_checkpoints(const std::string& directory, int keep) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
-  // An old checkpoint that cannot be removed, or that is already removed, must not end a run.
+  // A failure to remove an old checkpoint must not end the run.
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
     const std::string old = checkpoint_path(directory, all[i]);
     if (std::remove(old.c_str()) != 0 && errno != ENOENT)

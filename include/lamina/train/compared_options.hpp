@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/compared_options.hpp - what of an optimizer and of the parameters processes compare
-// that train one model together.
+// lamina/train/compared_options.hpp - options of optimizer and parameters that must be equal in all
+// processes of a training.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,13 +19,13 @@
 namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
-/// The options of each parameter, one line per parameter: its learning rate, decay, clip, and
+/// Lists the options of each parameter, one line per parameter: its learning rate, decay, clip, and
 /// whether it is trained.
 LAMINA_API_COLD std::string parameter_lines(const program_view& of);
 }  // namespace detail
 
-/// All options of an optimizer and of the parameters of program P, and the scalar arguments of the
-/// update in a step, one per line. Processes that train together have the same text.
+/// Lists all options of an optimizer and of the parameters of program P, and the scalar arguments
+/// of the update in a step, one per line. Processes that train together must have the same text.
 template <program_type P, class Opt>
 LAMINA_COLD std::string compared_options(const Opt& opt, std::int64_t step) {
   text t;
@@ -34,8 +34,8 @@ LAMINA_COLD std::string compared_options(const Opt& opt, std::int64_t step) {
   return t.print(" = %.9g\n", static_cast<double>(optimizer::traits<Opt>::scalars(opt, step)[0]));
 }
 
-/// A checksum of those options of an optimizer that may change between steps. `scalars` are the
-/// arguments of the update in this step.
+/// Returns a checksum of the options of an optimizer that may change between steps. `scalars` are
+/// the arguments of the update in this step.
 template <class Opt, class Scalars>
 std::uint64_t checksum_of_update(const Opt& opt, const Scalars& scalars) {
   using of = optimizer::traits<Opt>;

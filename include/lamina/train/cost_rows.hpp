@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/cost_rows.hpp - how a mini-batch is divided into parts, and the weight of each part.
+// lamina/train/cost_rows.hpp - divides a mini-batch into parts, and weights the parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,9 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The first sample of part number `part` of a mini-batch; parts may be empty. All parts have about
-/// the same total of samples and sequence elements, to within one sample. So parts with longer
-/// sequences have fewer samples.
+/// Returns the first sample of part number `part` of a mini-batch; parts may be empty. Parts are
+/// balanced by the number of samples plus sequence elements, so parts with longer sequences have
+/// fewer samples.
 template <program_type P>
 int first_of_part(const batch_view<P>& batch, int part, int parts) {
   const std::int64_t wanted = batch.count_before(batch.size()) * part / parts;
@@ -29,7 +29,7 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
   return first;
 }
 
-/// The weights of the parts of a mini-batch in the cost of P. Training is the program that runs.
+/// The weights of the parts of a mini-batch in the cost of P. `Training` is the program that runs.
 ///
 /// With N samples, n of them in a part, the gradient is sum(n / N g) over the gradients g of the
 /// parts, if the cost is a mean over samples. If it is a mean over other rows, n and N count those
@@ -41,27 +41,29 @@ template <program_type P, class Training>
 struct cost_rows {
   static constexpr parts_rule rule = parts_rule_of(P::desc, P::desc.cost);
   static constexpr int domain = rule.domain;
-  /// Whether the number of rows that determine the weights is known only during a run.
+  /// Whether the number of rows that determines the weights is known only after the part has run.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
   /// Whether costs and gradients of parts are added up instead of averaged.
   static constexpr bool is_sum = rule.is_sum;
   /// Whether the weights of parts are the denominators of a quotient.
   static constexpr lamina::quotient quotient = quotient_of(P::desc, P::desc.cost);
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
-  /// The operator that lets rows of the cost meet, or -1.
+  /// The operator of the cost that combines different rows, or -1.
   static constexpr int met = detail::rows_met_at(P::desc, P::desc.cost);
   static constexpr parts_form form = cost_form(rule, quotient, met);
-  /// Whether gradients of parts of a mini-batch are known to add up to those of the whole.
+  /// Whether the weighted gradients of parts are known to sum to the gradient of the whole
+  /// mini-batch.
   static constexpr bool fits = static_cast<bool>(form);
 
-  /// The number of rows of a part that is known before a run. A part without rows still runs, for
-  /// its metrics and statistics.
+  /// Returns the number of rows of a part if it is known before a run. A part without rows still
+  /// runs, for its metrics and statistics.
   static int fed(const batch_view<P>& part) {
     return part.rows.count[is_made ? batch::domain : domain];
   }
 
-  /// For a cost that adds means over rows of several domains: scales the gradients of the means in
-  /// a machine that is bound to a part. Then they are weighted by samples, like the part itself.
+  /// For a cost that adds means over rows of several domains: scales the gradient of each mean in a
+  /// machine that is bound to a part. Afterwards all of them are weighted by samples, like the part
+  /// itself.
   template <class Machine>
   static void divide(Machine& machine, const batch_view<P>& part, const batch_view<P>& whole) {
     if constexpr (rule.mixes && !is_sum && !is_quotient) {

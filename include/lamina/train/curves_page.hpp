@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/curves_page.hpp - learning curves as one HTML page that needs no other file.
+// lamina/train/curves_page.hpp - draws learning curves in one self-contained HTML page.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,9 +17,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// One figure for the cost and one for each metric, with a line for training and one for
+/// Draws one figure for the cost and one for each metric, with a line for training and one for
 /// validation, as SVG in a page without scripts, fonts or links; below them all values as a table.
-/// Values that are not finite interrupt a line, and the page says how many there are.
+/// Values that are not finite interrupt a line, and the page states how many there are.
 class curves_page {
  public:
   explicit curves_page(const learning_curves& curves) : curves_(curves), names_(curves.names()) {}
@@ -64,7 +64,7 @@ class curves_page {
       high = count == 0 || v > high ? v : high;
       ++count;
     }
-    /// The position of v between low and high, from 0 to 1; 0.5 if all values are equal.
+    /// Maps v between low and high to a number from 0 to 1; 0.5 if all values are equal.
     double share(double v) const { return high > low ? (v - low) / (high - low) : 0.5; }
   };
 
@@ -133,7 +133,7 @@ class curves_page {
     if (!missing.empty()) s << "; " << missing;
     s << "</p>\n";
   }
-  /// The text about values that are not finite, which a line leaves out.
+  /// Returns the text that reports values which are not finite and not drawn.
   std::string not_finite(std::size_t i) const {
     int n = 0;
     for (const curve_point& p : curves_.points()) {

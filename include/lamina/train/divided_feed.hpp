@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/divided_feed.hpp - mini-batches for a training loop that several processes run.
+// lamina/train/divided_feed.hpp - feeds mini-batches to a training loop that several processes run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,9 +21,9 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Gives a machine its part of one mini-batch after the other. All processes read the same
-/// mini-batches and each computes a part, or each reads its share of them. A process whose share
-/// has ended takes part without samples until those of all have; then a new pass begins in all.
+/// Feeds a machine its part of each mini-batch. Either all processes read the same mini-batches and
+/// each computes a part, or each reads its share of them. A process whose share has ended takes
+/// part without samples until all shares have ended; then a new pass begins in all processes.
 template <program_type P, class Reader, class Machine>
 class divided_feed {
  public:
@@ -124,8 +124,8 @@ class divided_feed {
   feeder<P> feeder_;
   batch_view<P> part_;
   int first_ = 0;             // the first sample of the part
-  std::int64_t samples_ = 0;  // of the last mini-batch, in all processes
-  bool goes_on_ = false;      // whether the pass has another mini-batch in any process
+  std::int64_t samples_ = 0;  // samples of the last mini-batch over all processes
+  bool goes_on_ = false;      // whether any process has another mini-batch in this pass
   std::optional<pass_type> pass_;
   std::optional<iterator_type> at_;
   std::uint64_t passes_ = 0;

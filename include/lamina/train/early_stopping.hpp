@@ -23,26 +23,28 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The value that early_stopping watches, and how many tests it waits for an improvement.
+/// The value that early_stopping watches, and the number of tests for which it waits for an
+/// improvement.
 struct early_stopping_options {
   int patience = 5;             // stop after this many tests without an improvement
-  double min_delta = 0;         // a change of this or less is no improvement
+  double min_delta = 0;         // a change of at most this much is not an improvement
   std::string_view metric{};    // the name of a metric; empty: the cost
   better is = better::smaller;  // use larger for an accuracy
   // The processes that train the model together, each of which calls this object after its own
-  // test: all of them decide by the mean over their results, weighted by samples. Null: this
-  // process decides alone.
+  // test. All of them decide by the mean of their results, weighted by samples. Null: this process
+  // decides alone.
   lamina::world* world = nullptr;
 };
 
 /// Compares the result of each test with the best one so far, and keeps the parameters of the best.
 ///
-///   lamina::early_stopping early{model, {.patience = 3, .metric = "accuracy", .is =
-///   lamina::better::larger}}; for (int epoch = 0; epoch < 100; ++epoch) {
+///   lamina::early_stopping early{
+///       model, {.patience = 3, .metric = "accuracy", .is = lamina::better::larger}};
+///   for (int epoch = 0; epoch < 100; ++epoch) {
 ///     t.pass(batches);
 ///     if (early(evaluator.test(validation))) break;
 ///   }
-///   early.restore();   // whatever ended the loop
+///   early.restore();   // the parameters of the best test
 template <program_type P>
 class early_stopping {
  public:
@@ -60,13 +62,14 @@ class early_stopping {
     keep();
   }
 
-  /// Takes the result of a test; returns whether to stop. Throws lamina::error for a metric that
-  /// the program does not have.
+  /// Adds the result of a test; returns whether to stop. Throws lamina::error for a metric that the
+  /// program does not have.
   bool operator()(const test_result& result) {
     return take(metric_.empty() ? result.cost : result.metric(metric_),
                 static_cast<double>(result.samples));
   }
-  /// The same for any value; NaN is no improvement. The values of several processes count alike.
+  /// Does the same with any value; NaN is not an improvement. The values of several processes have
+  /// equal weights.
   bool operator()(double value) { return take(value, 1); }
 #ifdef LAMINA_NAMES_OPTIONS
   // clang-format off
@@ -77,10 +80,10 @@ class early_stopping {
 
   /// Whether the last test was the best so far.
   bool is_best() const { return best_.any() && best_.waited() == 0; }
-  /// The value of the best test and its number, counted from 0; -1 if there is none.
+  /// Returns the value and the number of the best test, counted from 0; -1 if there is none.
   double best() const { return best_.best(); }
   int number_of_best() const { return best_.number_of_best(); }
-  /// The number of tests since the best one.
+  /// Returns the number of tests since the best one.
   int waited() const { return best_.waited(); }
 
   /// Copies the parameters of the best test into the model. If no test had a value, these are the

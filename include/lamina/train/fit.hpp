@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/fit.hpp - passes over training data with a test on validation data after each.
+// lamina/train/fit.hpp - trains in passes, with a test on validation data after each.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,7 +24,7 @@ namespace lamina::inline LAMINA_ABI {
 struct fit_options {
   int passes = 100;             // upper bound for the number of passes
   int patience = 0;             // stop after this many tests without an improvement; 0: never
-  double min_delta = 0;         // a change of this or less is no improvement
+  double min_delta = 0;         // a change of at most this much is not an improvement
   std::string_view metric{};    // a metric of the validation data; empty: the cost
   better is = better::smaller;  // use larger for an accuracy
 };
@@ -39,8 +39,8 @@ struct fit_result {
 };
 
 namespace detail {
-/// Throws lamina::error that names an option of fit in which processes differ. All that train must
-/// call it.
+/// Throws lamina::error that names an option of fit in which processes differ. All training
+/// processes must call it.
 LAMINA_COLD inline void require_same_options(world& all, const fit_options& mine) {
   static constexpr const char* names[] = {"passes", "patience", "min_delta", "metric (a checksum)",
                                           "is (0: smaller, 1: larger)"};
@@ -64,12 +64,12 @@ LAMINA_COLD inline void require_same_options(world& all, const fit_options& mine
 
 /// Trains pass by pass and tests on validation data after each pass. At the end the model has the
 /// parameters of the best test, whatever ended the training. The handler of the trainer's options
-/// gets three more events: end_validation after each test, with its cost and metrics; new_best
+/// receives three more events: end_validation after each test, with its cost and metrics; new_best
 /// after a test that is the best so far; early_stop. With several processes (.world), all must call
-/// it. Each tests on the whole validation data or on a share of its own; the results are joined, so
-/// all end with the parameters of the same pass, and stop if a handler stops in any; other options
-/// in one of them are an error. Throws
-/// lamina::error for options outside of their range.
+/// it with equal options. Each tests on the whole validation data or on its own share, and the
+/// results are combined. So all processes end with the parameters of the same pass, and all stop if
+/// a handler stops in one of them. Throws lamina::error for options outside of their range or
+/// different between processes.
 template <program_type P, class Opt, class Machine, class Reader, class Validation>
 fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& validation,
                const fit_options& options = {}) {
@@ -83,7 +83,7 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
                            .metric = options.metric,
                            .is = options.is});
   world* all = t.options().world;
-  // A parameter server has trained nothing, and alone.
+  // A parameter server does not train, so it tests alone.
   if (all != nullptr && (all->trainers() == 1 || all->rank() >= all->trainers())) all = nullptr;
   if (all != nullptr) detail::require_same_options(*all, options);
   fit_result result;

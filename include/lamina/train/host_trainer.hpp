@@ -68,7 +68,7 @@ class host_trainer : served_updates<P, Opt> {
     if (limited) make_clips();
   }
 
-  /// Throws lamina::error unless the gradients of so many mini-batches can be joined.
+  /// Throws lamina::error unless the gradients of `accumulate` mini-batches can be accumulated.
   static void require_accumulation(int accumulate) {
     detail::require_accumulation<P, fused>(accumulate);
   }
@@ -80,8 +80,8 @@ class host_trainer : served_updates<P, Opt> {
     parts_->check_numbers(what.infinity);
   }
 
-  /// Makes each step one of all processes of a distributed training: this one computes its part of
-  /// the mini-batch, and updates its shard of the parameters.
+  /// Joins a distributed training: this process computes its part of each mini-batch, and updates
+  /// its shard of the parameters.
   LAMINA_COLD void join_world(world& w, bool reads_shard) {
     if constexpr (has_distributed_tables<P>) require_fitting(w);
     if (w.size() == 1) return;
@@ -111,25 +111,25 @@ class host_trainer : served_updates<P, Opt> {
                        model_.divided(), numbers_of_tables<P>(), divides});
     if (shared_->divides_states()) accumulators_.use_small_pages();
     reads_shard_ = reads_shard;
-    // A trainer that makes its own steps has whole mini-batches, also where it reads a share.
+    // An asynchronous trainer computes whole mini-batches, even if it reads a share.
     parts_->join(shared_.get(), !check_.nan, reads_shard && !shared_->is_asynchronous());
     if (check_.nan) parts_->check_numbers(check_.infinity);
   }
-  /// Makes batch_norm normalise by the statistics of the whole mini-batch, over all threads and
-  /// processes. Call this after join_world(), with the same world or null.
+  /// Lets batch_norm use the statistics of the whole mini-batch, over all threads and processes.
+  /// Call it after join_world(), with the same world or null.
   LAMINA_COLD void join_statistics(world* w) {
     if constexpr (parts_type::has_statistics) {
       if (w != nullptr && w->trainers() < w->size())
         detail::fail_statistics_with_servers(w->size() - w->trainers());
       joins_statistics_ = true;
-      // One part alone has the whole mini-batch.
+      // A single part computes the whole mini-batch.
       if (parts_) parts_->join_statistics(w);
     } else {
       static_cast<void>(w);
     }
   }
-  /// In a distributed training, throws lamina::error unless all processes read the same samples, or
-  /// each its own, as the checksum of a mini-batch says.
+  /// In a distributed training, compares the checksums of a mini-batch. Throws lamina::error unless
+  /// all processes read the same samples or, if each reads its own, different ones.
   LAMINA_COLD void require_samples(std::uint64_t checksum) {
     if (shared_) shared_->require_samples(checksum, reads_shard_);
   }
@@ -142,8 +142,8 @@ class host_trainer : served_updates<P, Opt> {
     return check_.require(model_), cost;
   }
 
-  /// Computes the gradients of a mini-batch and joins them with those since the last update(), as
-  /// if all were one mini-batch. Returns the cost of this mini-batch. `whole` has the rows of all
+  /// Computes the gradients of a mini-batch and adds them to those since the last update(), as if
+  /// all were one mini-batch. Returns the cost of this mini-batch. `whole` has the rows of all
   /// mini-batches of the update, if they are known.
   real backward(const batch_view<P>& batch, const batch_view<P>* whole = nullptr) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
@@ -159,7 +159,7 @@ class host_trainer : served_updates<P, Opt> {
     if constexpr (has_distributed_tables<P>) fetch_rows(batch);
     parts_->keep(pool_);
     const batch_view<P> mine = parts_->behind(batch);
-    batch_view<P> all = batch;  // becomes that of all processes
+    batch_view<P> all = batch;  // becomes the mini-batch of all processes
     const real cost = joins_shares() ? run_share(mine, all)
                                      : parts_->run(pool_, mine, whole == nullptr ? batch : *whole,
                                                    seed_, static_cast<std::uint64_t>(steps_));
@@ -167,7 +167,7 @@ class host_trainer : served_updates<P, Opt> {
     ran_parts_ = true;
     return cost;
   }
-  /// Updates the parameters with the joined gradients. Throws lamina::error if there are none.
+  /// Updates the parameters with the accumulated gradients. Throws lamina::error if there are none.
   void update() {
     if (pending() == 0) detail::fail_no_backward();
     parts_->bring(pool_);
@@ -191,20 +191,20 @@ class host_trainer : served_updates<P, Opt> {
     join(*parts_);
     update_parameters();
   }
-  /// Forgets gradients that wait for update().
+  /// Discards gradients that wait for update().
   void drop_gradients() {
     if (parts_) parts_->forget();
   }
-  /// The number of mini-batches whose gradients wait for update().
+  /// Returns the number of mini-batches whose gradients wait for update().
   int pending() const { return parts_ ? parts_->pending() : 0; }
 
-  /// Begins a pass: counts of metrics that cover a pass start from zero.
+  /// Begins a pass: metrics that cover a whole pass restart from zero.
   void begin_pass() {
     if (fused_) metrics::begin_pass(*fused_);
     if (!parts_) return;
     for (auto& part : parts_->machines()) metrics::begin_pass(part->machine());
   }
-  /// The sums of a metric of the last step.
+  /// Returns the sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     if (fused_ && !ran_parts_) {
@@ -220,14 +220,14 @@ class host_trainer : served_updates<P, Opt> {
     }
     return sum;
   }
-  /// Variable V of the last mini-batch, valid until the next one. With several threads, the rows of
-  /// each are copied one after the other, in the order of the samples.
+  /// Returns variable V of the last mini-batch, valid until the next one. With several threads,
+  /// their rows are copied one after the other, in the order of the samples.
   template <int V>
   auto activation() {
     if (fused_ && !ran_parts_) return activation_view<fused, V>(*fused_);
     return parts_->template activation<V>();
   }
-  /// A metric of the last step: the mean over the rows that it is computed from.
+  /// Returns a metric of the last step: the mean over the rows that it is computed from.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
   /// Sets the step count after values and accumulators were loaded.
@@ -238,8 +238,8 @@ class host_trainer : served_updates<P, Opt> {
     collected_ = true;
   }
 
-  /// Parameters (false) or accumulators (true) in the form for files, null for those of tables that
-  /// processes divide; and those, first the parameters.
+  /// Returns the parameters (false) or accumulators (true) in the form for files, null for tables
+  /// that are divided over processes; and a list of both, parameters first.
   LAMINA_COLD stored_arrays arrays_but_tables(bool accumulators) {
     const auto& tables = model_.tables();
     stored_arrays all = accumulators ? arrays() : parameters_for_files<P>(model_.memory_of_all());
@@ -258,7 +258,7 @@ class host_trainer : served_updates<P, Opt> {
   }
 
   /// Moves the state into a model's training memory. This trainer cannot run afterwards. If a step
-  /// has failed in the middle of its updates, there is no state to continue from.
+  /// has failed in the middle of its updates, no state is kept.
   LAMINA_COLD void leave(training_memory& to, int passes) {
     to.forget();
     if (torn_ || !collected_) return;
@@ -274,7 +274,8 @@ class host_trainer : served_updates<P, Opt> {
       base::run_share, base::scalar_, base::seed_, base::shared_, base::shared_step, base::steps_,
       base::torn_, base::update_parameters, base::update_shared_joined, base::updates, base::used_;
 
-  /// Throws lamina::error if processes divide the tables of the model, but do not train together.
+  /// Throws lamina::error if the tables of the model are divided over processes that do not train
+  /// together.
   void require_joined() const {
     if constexpr (has_distributed_tables<P>)
       if (model_.divided() && !shared_)
@@ -282,8 +283,8 @@ class host_trainer : served_updates<P, Opt> {
             "lamina: train: expected .world in the options of a model whose tables processes "
             "divide, found none");
   }
-  /// Throws lamina::error unless the processes of `w` divide the tables of the model, and the
-  /// optimizer can update them.
+  /// Throws lamina::error unless the tables of the model are divided over the processes of `w`, and
+  /// the optimizer can update them.
   LAMINA_COLD void require_fitting(const world& w) const {
     const divided_tables* const tables = model_.divided();
     const int made = tables == nullptr ? 1 : tables->ranks();
@@ -301,7 +302,7 @@ class host_trainer : served_updates<P, Opt> {
           "lamina: check_nan: expected tables without is_distributed, found some that processes "
           "divide");
   }
-  /// Brings the rows that the part of this process of a mini-batch reads.
+  /// Fetches the rows that this process's part of a mini-batch reads.
   LAMINA_COLD void fetch_rows(const batch_view<P>& batch) {
     require_joined();
     if (!model_.divided()) return;
@@ -313,8 +314,8 @@ class host_trainer : served_updates<P, Opt> {
     fetcher_.fetch(divided_tables::purpose::training);
   }
 
-  /// Begins a mini-batch of several per update, in a distributed training. `ahead`: the rows of all
-  /// of them are known, in this process.
+  /// Begins one of several mini-batches per update, in a distributed training. `ahead`: this
+  /// process knows the rows of all of them.
   LAMINA_COLD void begin_apart(bool ahead) {
     if (shared_->is_asynchronous()) detail::fail_apart_in_world();
     if (ahead && reads_shard_) detail::fail_shares_ahead();
@@ -346,7 +347,7 @@ class host_trainer : served_updates<P, Opt> {
   [[no_unique_address]] detail::row_fetcher<P> fetcher_{model_};
   owned_array<float*> but_tables_[has_distributed_tables<P> ? 2 : 1];  // of arrays_but_tables()
   number_check check_;
-  bool ran_parts_ = false;  // the last mini-batch ran in parts
+  bool ran_parts_ = false;  // whether the last mini-batch ran in parts
   std::optional<engine::cpu::machine<fused>> fused_;
 };
 

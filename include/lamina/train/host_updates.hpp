@@ -29,8 +29,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The updates of an optimizer from the gradients of the parts of a mini-batch, which threads and
-/// processes compute. `host_trainer` runs the mini-batches. `Machine` computes the parts.
+/// Updates parameters with an optimizer from the gradients of the parts of a mini-batch, which
+/// threads and processes compute. `host_trainer` runs the mini-batches. `Machine` computes the
+/// parts.
 template <program_type P, optimizer::optimizer_type Opt,
           class Machine = engine::cpu::machine<training_program<P, Opt>>>
 class host_updates : public parameter_updates<P, Opt, Machine> {
@@ -65,10 +66,10 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     ++steps_;
   }
 
-  /// The work of thread t on the gradients: its share of all floats, or whole parameters whose
-  /// update cannot be divided.
+  /// Bits of the work of thread t on the gradients: on its share of all floats, or on whole
+  /// parameters whose update cannot be divided.
   enum : unsigned { adds = 1, updates = 2 };
-  static constexpr std::size_t together = 2048;  // numbers that are summed, then updated
+  static constexpr std::size_t together = 2048;  // elements that are summed, then updated
   LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {
     const parameter_list_view all = parameters_in<P>();
     const std::size_t parts = parts_->machines().size(), part = static_cast<std::size_t>(t);
@@ -84,9 +85,9 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
           update_parameter(i, 0, whole_of(i), engine::numbers_at<real>(gradient), scale);
         continue;
       }
-      // Sums and updates `together` numbers at a time, which stay in the cache in between. A sum
-      // that is used at once is not written to the gradient, so that other threads keep their cache
-      // lines of it.
+      // Sums and updates `together` elements at a time, which stay in the cache in between. A sum
+      // that is used at once is not written to the gradient, so that other threads keep its cache
+      // lines.
       alignas(64) real sums[together];
       const bool at_once = what == (adds | updates) && updated;
       const std::size_t lines = n / alignment_floats;
@@ -105,7 +106,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
   }
 
   /// Before the first step of a distributed training: checks that all processes have the same
-  /// program, optimizer, seed, threads and steps, and takes over the parameters of rank 0.
+  /// program, optimizer, seed, threads and steps, and copies the parameters of rank 0.
   LAMINA_COLD void begin_shared() {
     if (torn_) detail::fail_torn();
     if (begun_) return;
@@ -116,20 +117,21 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     is_part_ = false;
     release_others();
   }
-  /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
-  /// draw in a mini-batch of all shares.
+  /// Runs this process's share of a mini-batch. Its rows draw the same random numbers as in a
+  /// mini-batch of all shares.
   LAMINA_COLD real run_share(batch_view<P> mine) {
     batch_view<P> whole;
     return run_share(mine, whole);
   }
-  /// The same; `whole` gets the numbers of rows of all shares.
+  /// Does the same, and sets `whole` to the numbers of rows of all shares.
   LAMINA_COLD real run_share(batch_view<P> mine, batch_view<P>& whole) {
     whole = mine;
     detail::join_shares<P>(*shared_, mine, whole);
     return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
   }
 
-  /// One step of all processes. What they exchange while this one computes, shared_ decides.
+  /// Runs one step together with all processes. shared_ decides what they exchange during the
+  /// computation.
   LAMINA_COLD real shared_step(const batch_view<P>& batch) {
     begin_shared();
     release_others();
@@ -150,7 +152,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     finish_shared();
     return cost;
   }
-  /// Updates with the joined gradients of several mini-batches, all processes together.
+  /// Updates with the accumulated gradients of several mini-batches, together with all processes.
   LAMINA_COLD void update_shared_joined() {
     release_others();
     scalar_ = traits::scalars(*used_, steps_);
@@ -162,7 +164,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     }
     finish_shared();
   }
-  /// Gives back the memory of accumulators that other processes update, after the first begin and
+  /// Releases the memory of accumulators that other processes update, after the first begin and
   /// after each collect.
   void release_others() {
     if (!collected_ || !shared_->divides_states()) return;
@@ -175,7 +177,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     if (!shared_->adds_threads()) pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
     parts_->reduce(pool_);
   }
-  /// Updates the parameters with these sums, and tells all processes.
+  /// Updates the parameters with these sums, and sends them to all processes.
   LAMINA_COLD void finish_shared() {
     const bool asynchronous = shared_->is_asynchronous();
     collected_ = !asynchronous && (clips_ || states == 0);
@@ -195,12 +197,12 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     }
     torn_ = false;
   }
-  /// The options that all processes must have alike.
+  /// Lists the options that must be equal in all processes.
   LAMINA_COLD static std::string options_of(const void* self) {
     const host_updates& t = *static_cast<const host_updates*>(self);
     return compared_options<P>(*t.used_, t.steps_);
   }
-  /// The seed of this process: where trainers make their own steps, each draws other numbers.
+  /// Returns the seed of this process: asynchronous trainers draw different random numbers.
   std::uint64_t own_seed() const { return reads_shard_ ? seed_ + shared_->part().seed : seed_; }
   static float rate_factor([[maybe_unused]] const Opt& opt) {
     if constexpr (requires { opt.learning_rate.factor; }) return opt.learning_rate.factor;
@@ -217,13 +219,13 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
                        engine::numbers_at<real>(gradient), t.told_scales_);
   }
 
-  bool begun_ = false;             // begin_shared() has run
-  bool reads_shard_ = false;       // a mini-batch is this process's share
+  bool begun_ = false;             // whether begin_shared() has run
+  bool reads_shard_ = false;       // whether this process reads its share of each mini-batch
   bool joins_statistics_ = false;  // batch_norm has the statistics of the whole mini-batch
   bool collected_ = true;          // rank 0 has the accumulators of all shards
   std::optional<parts_type> parts_;
   std::unique_ptr<shared_arrays> shared_;
-  const float* told_scales_ = nullptr;  // on a parameter server: the scales of a trainer's clip
+  const float* told_scales_ = nullptr;  // on a parameter server: clip scales of a trainer
   worker_pool pool_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/joined_value.hpp - one value for all processes from those that each has measured.
+// lamina/train/joined_value.hpp - combines a value of each process into one for all.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,9 +12,10 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The mean of a value over the processes that train, weighted by `weight` (samples); a value that
-/// is equal in all of them as it is, and NaN if it is NaN in any. All of them must call it, and all
-/// get the same bits. `all` null, or one process: the value itself.
+/// Returns the mean of a value over the training processes, weighted by `weight` (samples). A value
+/// that is equal in all of them is returned unchanged; the mean is NaN if the value is NaN in any
+/// process. All of them must call it, and all get the same bits. If `all` is null or has one
+/// process, returns the value itself.
 LAMINA_API_COLD double joined_value(world* all, double value, double weight);
 
 #if LAMINA_DEFINES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/learning_curves.hpp - costs and metrics of each pass, as CSV.
+// lamina/train/learning_curves.hpp - records costs and metrics of each pass, for CSV.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,7 +28,7 @@ struct curve_point {
 };
 
 /// An event handler that records the means of each pass and the results of each test of fit. Copies
-/// share what they record, so the handler of a trainer and the variable are one:
+/// share one record, so the variable sees what the trainer's copy records:
 ///
 ///   lamina::learning_curves curves;
 ///   lamina::trainer t{model, adam, {.on_event = curves}};
@@ -63,7 +63,8 @@ class learning_curves {
         if (std::find(all.begin() + 1, all.end(), m.first) == all.end()) all.push_back(m.first);
     return all;
   }
-  /// The value of the metric with number `i` of names() in a point; NaN if the point has none.
+  /// Returns the value of the metric with number `i` of names() in a point; NaN if the point has
+  /// none.
   static double value(const curve_point& p, const std::vector<std::string>& names, std::size_t i) {
     if (i == 0) return p.cost;
     for (const auto& m : p.metrics)
@@ -92,7 +93,7 @@ class learning_curves {
     }
     return s;
   }
-  /// Writes csv() to a file, which appears whole or not at all.
+  /// Writes csv() to a file. The file is complete or does not exist.
   LAMINA_COLD void save_csv(const file_path& path) const {
     binary_writer to(path.string());
     to.write(csv());

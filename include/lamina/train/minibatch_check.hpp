@@ -14,7 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Whether an optimizer of type Opt can train P. If not, a compile-time error says why.
+/// Whether an optimizer of type Opt can train P. If not, causes a compile-time error with the
+/// reason.
 template <program_type P, class Opt>
 constexpr bool is_trainable() {
   constexpr cost_kind cost = cost_kind_of<P>();
@@ -41,8 +42,8 @@ constexpr bool is_trainable() {
   return true;
 }
 
-/// Whether the samples of a mini-batch fit the data layers of P. If not, a compile-time error says
-/// why, but for a mini-batch that is no range: then what calls this says so.
+/// Whether the samples of a mini-batch fit the data layers of P. If not, causes a compile-time
+/// error with the reason, except for a mini-batch that is not a range: the caller reports that.
 template <program_type P, class Batch>
 constexpr bool are_samples() {
   constexpr bool batched = std::ranges::range<Batch&>;
@@ -58,7 +59,8 @@ constexpr bool are_samples() {
   return batched && fits && fed::ok;
 }
 
-/// Whether a reader yields mini-batches whose samples fit. If not, a compile-time error says why.
+/// Whether a reader yields mini-batches whose samples fit. If not, causes a compile-time error with
+/// the reason.
 template <program_type P, class Reader>
 constexpr bool are_minibatches() {
   constexpr bool readable = reader::readable<Reader>;

@@ -13,13 +13,13 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The mini-batches of an update whose cost needs the rows of all of them. Empty where mini-batches
-/// run one by one.
+/// The mini-batches of an update whose cost depends on the number of rows of all of them. Empty if
+/// mini-batches run one by one.
 template <program_type P>
 class minibatch_group {
  public:
-  /// Goes to the next of `size` mini-batches; reads as many from `walk`, which fills `single`,
-  /// where there is none left. Returns whether there is one.
+  /// Advances to the next of `size` mini-batches; after the last one, reads `size` more from
+  /// `walk`, which fills `single`. Returns whether there is one.
   template <class Walk>
   bool next(Walk& walk, feeder<P>& single, int size) {
     if (count_ > 0 && ++at_ < count_) return true;
@@ -33,9 +33,9 @@ class minibatch_group {
     }
     return count_ > 0;
   }
-  /// The mini-batch that runs now; `single` if the group is empty.
+  /// Returns the current mini-batch; `single` if the group is empty.
   const feeder<P>& now(const feeder<P>& single) const { return count_ > 0 ? ahead_[at_] : single; }
-  /// The rows of all mini-batches; null if the group is empty.
+  /// Returns the rows of all mini-batches; null if the group is empty.
   const batch_view<P>* whole() const { return count_ > 0 ? &whole_ : nullptr; }
 
  private:
@@ -44,7 +44,7 @@ class minibatch_group {
   batch_view<P> whole_;
 };
 
-/// The same for machines that run each mini-batch by itself.
+/// Replaces the group for machines that run each mini-batch separately.
 template <program_type P>
 struct no_minibatch_group {
   const feeder<P>& now(const feeder<P>& single) const { return single; }

@@ -21,7 +21,7 @@ class minibatch_walk {
   minibatch_walk(Pass& pass, feeder<P>& to, std::int64_t number)
       : at_(pass.begin()), end_(pass.end()), to_(to), position_{.pass = number} {}
 
-  /// Goes to the next mini-batch; returns whether there is one.
+  /// Advances to the next mini-batch; returns whether there is one.
   bool next() {
     if (std::exchange(begun_, true)) {
       ++at_;
@@ -37,7 +37,7 @@ class minibatch_walk {
       rows_ = to_.rows();
       if (rows_ > 0) return true;
     }
-    begun_ = false;  // the end is final
+    begun_ = false;  // a reader that has ended is not read again
     return false;
   }
 

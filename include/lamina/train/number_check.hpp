@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/number_check.hpp - whether a training run stops at NaN or infinity, and the check of
-// parameters.
+// lamina/train/number_check.hpp - stops a training run at NaN or infinity, and checks parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>

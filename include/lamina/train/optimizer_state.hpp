@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/optimizer_state.hpp - an optimizer on the host for a model that is trained on
-// devices. It has the accumulators in the form for files, and the scalar arguments of the updates.
+// lamina/train/optimizer_state.hpp - the state of an optimizer on the host for a model that is
+// trained on devices: the accumulators in the form for files, and the scalar arguments of the
+// updates.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -76,8 +77,9 @@ class optimizer_state {
     return false;
   }
   scalar_list scalars(std::int64_t step) const { return traits::scalars(*used_, step); }
-  /// The scalar arguments of the update of parameter i, one per attribute of its operator. A
-  /// gradient of selected rows has its own update operator. The scale of the gradient is 1.
+  /// Writes the scalar arguments of the update of parameter i, one per attribute of its operator. A
+  /// sparse gradient (selected rows) has a separate update operator. The scale of the gradient is
+  /// 1.
   void set_numbers(int i, const scalar_list& scalars, float* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(

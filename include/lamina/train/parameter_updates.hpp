@@ -26,8 +26,8 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The accumulators of an optimizer for one model, its clips by norm, and the update of one
-/// parameter with its gradient. `Machine` computes gradients and, where updates are fused into
-/// their products, the updates too.
+/// parameter with its gradient. `Machine` computes the gradients and, if updates are fused into the
+/// products, also the updates.
 template <program_type P, optimizer::optimizer_type Opt,
           class Machine = engine::cpu::machine<training_program<P, Opt>>>
 class parameter_updates {
@@ -41,15 +41,15 @@ class parameter_updates {
   using part_type = gradient_part<P, fused, Machine>;
   static constexpr int states = traits::state_count;
   static constexpr int parameters = counts_of<P>.parameters;
-  /// Whether the gradient of any parameter is selected rows.
+  /// Whether the gradient of any parameter is sparse (selected rows).
   static constexpr bool any_rows = plan<fused>::memory.selected_rows > 0;
   static_assert(
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop changes");
 
-  /// The number of steps so far, on which schedules and bias corrections of moments depend.
+  /// Returns the number of steps so far, on which schedules and bias corrections of moments depend.
   std::int64_t steps() const { return steps_; }
-  /// The accumulators in the form for files, named "fc_0.w_0_moment1_0".
+  /// Returns the accumulators in the form for files, named "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
     return {parameters_in<P>(), accumulator_pointers_.get(), states, Opt::states.data(), "_", "_0",
             "an accumulator"};
@@ -75,7 +75,7 @@ class parameter_updates {
         return true;
     return false;
   }
-  /// Makes memory for limit_norms().
+  /// Allocates memory for limit_norms().
   LAMINA_COLD void make_clips() {
     clips_ = owned_array<gradient_clip>(capacity);
     norms_ = owned_array<float>(capacity);
@@ -92,7 +92,7 @@ class parameter_updates {
       accumulators_ = std::move(kept->accumulators);
       steps_ = kept->steps;
       is_part_ = kept->is_part;
-      kept->optimizer = nullptr;  // there is no state to go on from until leave()
+      kept->optimizer = nullptr;  // the state is not usable until leave()
     } else {
       accumulators_.resize_unwritten(floats);
     }
@@ -100,7 +100,8 @@ class parameter_updates {
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states && !model_.divides(i); ++s) {
         accumulator_pointers_[i * states + s] = at;
-        // Zeros are there, and take no memory until an update writes others.
+        // The memory is already zero, and zero pages use no physical memory until an update writes
+        // to them.
         const real initial = static_cast<real>(traits::initial_state(*used_, s));
         if (!goes_on && (initial != 0 || std::signbit(initial)))
           std::fill_n(engine::numbers_at<real>(at), all.numbers(i), initial);
@@ -117,7 +118,7 @@ class parameter_updates {
     to.is_part = is_part_;
   }
 
-  /// The scalar arguments of one parameter's update in this step, one per attribute.
+  /// Writes the scalar arguments of one parameter's update in this step, one per attribute.
   void set_numbers(int i, float scale, real* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
@@ -133,7 +134,7 @@ class parameter_updates {
     if (has_rows(i)) to[rows_update::lazy_mode] = traits::lazy_mode(*used_) ? 1.0f : 0.0f;
   }
 
-  /// Updates parameter i, or the part of it that begins at number `first`, with `gradient` or, if
+  /// Updates parameter i, or the part of it that begins at element `first`, with `gradient` or, if
   /// they are not null, with selected rows.
   LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
                                         real* gradient, [[maybe_unused]] rows_type* rows,
@@ -157,8 +158,8 @@ class parameter_updates {
     engine::cpu::call_kernel<update_type>::run(param, array, number);
   }
 
-  /// Computes what each gradient is multiplied by, so that no norm is above its limit. `sums` has
-  /// the gradients.
+  /// Computes the factor of each gradient that keeps norms within their limits. `sums` has the
+  /// gradients.
   LAMINA_COLD const float* limit_norms(part_type& sums) {
     for (int i = 0; i < parameters; ++i) {
       clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], *used_);
@@ -187,7 +188,7 @@ class parameter_updates {
     return {nullptr,        lies.rows,  lies.columns, padded(lies.columns),
             dtype_of<real>, lies.panel, nullptr,      0};
   }
-  /// A range of `count` numbers of a parameter, for an update element by element.
+  /// Returns a range of `count` elements of a parameter, for an elementwise update.
   static engine::cpu::operand range_of(int count) {
     return {nullptr, 1, count, count, dtype_of<real>, false, nullptr, 0};
   }
@@ -227,7 +228,7 @@ class parameter_updates {
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   bool torn_ = false;     // an error has interrupted an update: only some parameters are new
-  bool is_part_ = false;  // this process has the accumulators of its own shard alone
+  bool is_part_ = false;  // this process has only the accumulators of its own shard
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
   std::shared_ptr<divided_states> divided_;  // accumulators of tables that processes divide
@@ -237,7 +238,7 @@ class parameter_updates {
   owned_array<float> norms_, scales_;
 
  private:
-  /// Takes over the accumulators of divided tables, or makes them.
+  /// Reuses the kept accumulators of divided tables, or makes new ones.
   LAMINA_COLD void divide_accumulators(training_memory* kept) {
     float initial[bound(states)] = {};
     for (int s = 0; s < states; ++s)
@@ -248,7 +249,7 @@ class parameter_updates {
       for (int s = 0; s < states && model_.divides(i); ++s)
         accumulator_pointers_[i * states + s] = divided_->at(model_.table_of(i), s);
   }
-  /// Notes after a step that did not end whether it may have updated a parameter.
+  /// Records after a failed step whether it may have updated a parameter.
   struct torn_step {
     parameter_updates* of;
     Machine* machine;

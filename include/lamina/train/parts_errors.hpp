@@ -14,13 +14,14 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The fault of a form, the type of the operator that has it, and the variable that this makes.
+/// The fault of a form, the type of the operator that causes it, and the variable that this
+/// operator computes.
 struct parts_fault {
   number_fault fault;
   const char* type;
   int variable;
 };
-/// The fault of a form of a number of program P.
+/// Finds the fault of a form of a scalar of program P.
 template <program_type P>
 constexpr parts_fault parts_fault_of(const parts_form& form) {
   if (form) return {};
@@ -35,7 +36,7 @@ constexpr parts_fault parts_fault_of(const parts_form& form) {
 /// Throws lamina::error: several threads or processes cannot compute this metric.
 [[noreturn]] LAMINA_API_COLD void fail_parts_of_metric(const program_view& p, parts_fault what,
                                                        std::string_view name, int parts);
-/// Throws lamina::error: the gradients of several mini-batches cannot be joined.
+/// Throws lamina::error: the gradients of several mini-batches cannot be accumulated.
 [[noreturn]] LAMINA_API_COLD void fail_accumulated_cost(const program_view& p, parts_fault what,
                                                         int accumulate);
 /// Throws lamina::error: there are several mini-batches in one update.
@@ -43,7 +44,7 @@ constexpr parts_fault parts_fault_of(const parts_form& form) {
 
 #if LAMINA_DEFINES
 
-/// Says what hinders and what to write instead.
+/// Explains the fault and suggests a remedy.
 LAMINA_COLD inline text& explain(text& to, const program_view& p, parts_fault what,
                                  bool is_metric = false) {
   to << ". The operator '" << what.type << "', which makes '" << variable_name(p, what.variable)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/pass_means.hpp - the values that a training loop reports: the metrics of the last
-// mini-batch, and the totals of a pass.
+// lamina/train/pass_means.hpp - the values that a training loop reports: metrics of the last
+// mini-batch, and totals of a pass.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The metrics of the last mini-batch of a pass, those of the pass so far, and the mean cost per
-/// sample. The area under a curve always covers the pass so far.
+/// Keeps the metrics of the last mini-batch of a pass, the metrics of the pass so far, and the mean
+/// cost per sample. The area under a curve always covers the pass so far.
 template <class P>
 class pass_means {
   using metrics = metric_rules<P>;
@@ -35,8 +35,7 @@ class pass_means {
     t.begin_pass();
     clear();
   }
-  /// Forgets the mini-batches so far. The counts of an area under a curve stay: they are the
-  /// machine's.
+  /// Resets the totals. The machine keeps the counts of an area under a curve.
   void clear() {
     samples_ = 0;
     cost_ = 0;
@@ -54,8 +53,8 @@ class pass_means {
     }
   }
 
-  /// Makes the sums of a pass those of all trainers of an asynchronous training. `parts` trainers
-  /// have counted each sample.
+  /// Sums the totals of a pass over all trainers of an asynchronous training. `parts` trainers have
+  /// counted each sample.
   template <class Trainer, class Shared>
   LAMINA_COLD void join(Trainer& t, Shared& all, int parts) {
     double sums[] = {static_cast<double>(samples_), cost_};
@@ -71,9 +70,9 @@ class pass_means {
 
   std::int64_t samples() const { return samples_; }
   std::span<const optimizer::metric_value> now() const { return {now_.data(), count}; }
-  /// The mean cost per sample; 0 for a pass without samples, like the metrics.
+  /// Returns the mean cost per sample; 0 for a pass without samples, like the metrics.
   double cost() const { return samples_ > 0 ? cost_ / static_cast<double>(samples_) : 0; }
-  /// The metrics of the pass so far. The span is valid until the next call.
+  /// Returns the metrics of the pass so far. The span is valid until the next call.
   std::span<const optimizer::metric_value> whole() {
     for (std::size_t i = 0; i < count; ++i)
       whole_[i].value = metrics::value(sum_[i], static_cast<int>(i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/prepare_machine.hpp - tells the machine of a training about checks and processes.
+// lamina/train/prepare_machine.hpp - passes options of checks and processes to a training machine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Tells the machine of a training what the options ask for besides threads. `accumulates`: it
-/// joins the gradients of several mini-batches. Throws lamina::error for what it cannot do.
+/// Passes the options of a training, other than threads, to its machine. `accumulates`: the machine
+/// accumulates the gradients of several mini-batches. Throws lamina::error for options that the
+/// machine does not support.
 template <class Machine>
 LAMINA_COLD void prepare_machine(Machine& machine, bool accumulates, const train_options& options) {
   if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))

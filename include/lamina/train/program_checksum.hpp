@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/program_checksum.hpp - a number by which processes see that they run one program.
+// lamina/train/program_checksum.hpp - a checksum by which processes recognise the same program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +11,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A checksum of the operators of a program with their types, arguments and attributes, and of the
-/// shapes of its variables. It is FNV-1a over 64-bit words, because the compiler computes it: what
-/// a program runs is not kept in its tables at run time.
+/// Computes a checksum of the operators of a program with their types, arguments and attributes,
+/// and of the shapes of its variables. It is FNV-1a over 64-bit words and evaluated at compile
+/// time, because the tables of a program do not exist at run time.
 template <program_type P>
 constexpr std::uint64_t find_program_checksum() {
   constexpr const program_desc& p = P::desc;

@@ -42,8 +42,8 @@ class progress_bar {
 #endif
   }
   LAMINA_API LAMINA_COLD void print(const char* format, const event& e) const;
-  /// The number of the last pass, counted from 1. In a resumed run, `passes_` includes the earlier
-  /// passes. A call of `train` that continues from earlier calls runs `passes_` more.
+  /// Returns the number of the last pass, counted from 1. In a resumed run, `passes_` includes the
+  /// earlier passes. A call of `train` that continues from earlier calls runs `passes_` more.
   int all_passes() const { return first_pass_ < passes_ ? passes_ : first_pass_ + passes_; }
   LAMINA_API LAMINA_COLD std::string line(const event& e) const;
 
@@ -52,7 +52,7 @@ class progress_bar {
   bool redraws_;
   bool begun_ = false;
   int first_pass_ = 0;
-  double start_ = 0, last_ = 0;  // seconds
+  double start_ = 0, last_ = 0;  // times in seconds
 };
 
 #if LAMINA_DEFINES

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/reads_minibatches.hpp - whether a program is a training loop itself,
-// and whether several processes run it together.
+// lamina/train/reads_minibatches.hpp - tells whether a program is a training loop itself, and
+// whether several processes run it together.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ constexpr bool reads_minibatches() {
   return false;
 }
 
-/// Whether program P has operators that all processes of a run do together, such as
+/// Whether program P has operators in which all processes of a run take part, such as
 /// c_allreduce_sum.
 template <program_type P>
 constexpr bool meets_processes() {

@@ -19,11 +19,11 @@ namespace lamina::inline LAMINA_ABI {
 struct plateau_options {
   float factor = 0.1f;          // the rate is multiplied by this number, from 0 to below 1
   int patience = 10;            // lower the rate after this many values without an improvement
-  double min_delta = 1e-4;      // a change below this is no improvement
+  double min_delta = 1e-4;      // a change of at most this much is not an improvement
   int cooldown = 0;             // number of values after a reduction that do not count
   float smallest_factor = 0;    // lower bound for the product of all reductions
   better is = better::smaller;  // use larger for an accuracy
-  // The processes that train together, each of which calls this object with its own value: all of
+  // The processes that train together, each of which calls this object with its own value; all of
   // them decide by the mean. Null: this process decides alone, and its optimizer's rate must be
   // changed in all processes.
   lamina::world* world = nullptr;
@@ -49,7 +49,7 @@ class reduce_on_plateau {
                          << options.patience);
   }
 
-  /// Takes the next value; returns whether the rate was lowered. NaN is no improvement.
+  /// Adds the next value; returns whether the rate was lowered. NaN is not an improvement.
   bool operator()(double value, optimizer::learning_rate& rate) {
     const bool improved = best_.take(detail::joined_value(options_.world, value, 1));
     if (cooldown_ > 0) {
@@ -65,7 +65,7 @@ class reduce_on_plateau {
     rate.factor = wanted;
     return true;
   }
-  /// The same for an optimizer.
+  /// Does the same for the learning rate of an optimizer.
   template <class Opt>
   requires requires(Opt& opt) { opt.learning_rate.factor; }
   bool operator()(double value, Opt& opt) { return (*this)(value, opt.learning_rate); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/refused_trainer.hpp - which trainer a call makes, and what refuses calls.
+// lamina/train/refused_trainer.hpp - deduces the trainer of a call, and explains invalid calls.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A trainer that computes nothing and reports nothing.
+/// A trainer that does nothing; it replaces the real one after an error was reported.
 struct refused_trainer {
   template <class Batch>
   float step(const Batch&) {
@@ -33,8 +33,8 @@ struct refused_trainer {
   void load(const file_path&) {}
 };
 
-/// A compiler lists the constructors of the primary template for a call that fits none. So there is
-/// none: the specialisations are used, and the guide at the end deduces.
+/// For an invalid call a compiler would list the constructors of the primary template. So there is
+/// no definition of it: the specialisations are used, and the guide at the end deduces them.
 template <program_type P, optimizer::optimizer_type Opt, class Machine = host_trainer<P, Opt>>
 class trainer;
 
@@ -66,7 +66,7 @@ class trainer<detail::no_program, Opt, Machine> : public refused_trainer {
 };
 
 namespace detail {
-/// What the trainer of a call is made of. One that fits no constructor explains why.
+/// Deduces the type of trainer from the arguments. If no constructor fits, that type explains why.
 template <class First, class Second, class Third>
 struct trained {
   using program = no_program;
@@ -88,7 +88,8 @@ template <class M, class O, class Options>
 using rule_in = typename trained<M, O, Options>::rule;
 }  // namespace detail
 
-// One guide, which takes options in braces too, and its parameters in one line: clang shows each.
+// A single guide also accepts options in braces. Its parameters are on one line, because clang
+// prints each line in an error.
 // clang-format off
 template <class M = left_out, class O = left_out, class Options = train_options>
 trainer(const M& = {}, const O& = {}, const Options& = {})

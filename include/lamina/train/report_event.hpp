@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/report_event.hpp - how a training run reports an event to its handler.
+// lamina/train/report_event.hpp - reports an event of a training run to its handler.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ struct reported_run {
   bool& stopping;
   const std::optional<std::int64_t>& batches;
   const void* optimizer;
-  void (*require_options)(const void* optimizer);  // throws for those outside of their range
+  void (*require_options)(const void* optimizer);  // throws for options outside of their range
 };
 
 /// Calls the handler of a run, if there is one.
@@ -33,7 +33,7 @@ LAMINA_COLD inline void report_event(const reported_run& run, optimizer::event& 
   run.require_options(run.optimizer);
 }
 
-/// Throws lamina::error: a handler has changed options that a run cannot change.
+/// Throws lamina::error: a handler has changed options that must stay the same during a run.
 [[noreturn]] LAMINA_COLD inline void fail_changed_options(int threads, std::uint64_t seed,
                                                           int found_threads,
                                                           std::uint64_t found_seed) {

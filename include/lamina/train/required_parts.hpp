@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/required_parts.hpp - demands of a program that its cost and metrics can be computed
-// in parts, before the first step of a training that does so.
+// lamina/train/required_parts.hpp - checks, before the first step, that the cost and metrics of a
+// program can be computed in parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,17 +13,17 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// What keeps the cost of P from being computed in parts.
+/// The reason why the cost of P cannot be computed in parts.
 template <program_type P, class Training>
 inline constexpr parts_fault fault_of_cost = parts_fault_of<P>(cost_rows<P, Training>::form);
 
-/// The operator that lets rows of metric number Metric meet, or -1; each in an evaluation of its
-/// own.
+/// The operator of metric number Metric that combines different rows, or -1; evaluated separately
+/// for each metric.
 template <program_type P, int Metric>
 inline constexpr int rows_of_metric_met_at = rows_met_at(P::desc,
                                                          program_metrics<P>::all.variable[Metric]);
-/// What keeps metric number Metric from being computed in parts. Trainers add up the counts of
-/// `auc`.
+/// Returns the reason why metric number Metric cannot be computed in parts. `auc` is allowed,
+/// because trainers sum its counts.
 template <program_type P, int Metric>
 constexpr parts_fault fault_of_metric() {
   constexpr auto rule = metric_rules<P>::all.of[Metric];
@@ -54,7 +54,7 @@ void require_parts(int parts) {
   }
   (std::make_integer_sequence<int, metric_rules<P>::count>{});
 }
-/// Throws lamina::error unless the gradients of `accumulate` mini-batches can be joined.
+/// Throws lamina::error unless the gradients of `accumulate` mini-batches can be accumulated.
 template <program_type P, class Training>
 void require_accumulation(int accumulate) {
   if constexpr (!cost_rows<P, Training>::fits)

@@ -49,7 +49,7 @@ struct run_program_options {
 
 namespace detail {
 
-/// The number of accumulators of a program.
+/// Returns the number of accumulators of a program.
 template <program_type P>
 constexpr int count_accumulators() {
   int n = 0;
@@ -58,12 +58,13 @@ constexpr int count_accumulators() {
       n = P::desc.variables[v].index + 1;
   return n;
 }
-/// By accumulator of a program: the parameter whose shape it has, or -1, and its initial value.
+/// For each accumulator of a program: the parameter whose shape it has, or -1, and its initial
+/// value.
 template <program_type P>
 inline constexpr auto accumulator_owners = [] {
   struct {
     int parameter[bound(count_accumulators<P>())];
-    float first[bound(count_accumulators<P>())];  // its initial value
+    float first[bound(count_accumulators<P>())];  // the initial value
   } t{};
   for (int& i : t.parameter) i = -1;
   for (int v = 0; v < counts_of<P>.variables; ++v)
@@ -78,7 +79,7 @@ inline constexpr auto accumulator_owners = [] {
   return t;
 }();
 
-/// Gives a machine one mini-batch after the other. At the end of the reader, it starts the reader
+/// Feeds a machine one mini-batch after the other. At the end of the reader, it starts the reader
 /// again with the next pass number.
 template <program_type P, class Reader, class Machine>
 class minibatch_feed {
@@ -269,14 +270,14 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
   return detail::run_machine<P>(machine, trained, batches, options);
 }
 
-/// Runs program P of a model once. The program gets the mini-batches of a reader where it asks for
-/// them (layer::read_minibatch). If the program is a training loop, this is the whole training. At
-/// the end of the reader, the next mini-batch is the first one of another pass. Updates parameters
-/// of the model in place; on a device it copies them back when the run is over. Accumulators and
-/// the step count start from their initial values. A device with its own type is given after the
-/// options and overrides their device: `run(model, reader, {}, lamina::cuda::place{0,
-/// lamina::cuda::tf32})`. Throws lamina::error for a sample that does not fit the data layers and
-/// for a loop that does not end.
+/// Runs program P of a model once. The program reads mini-batches from the reader at
+/// layer::read_minibatch. If the program is a training loop, this is the whole training. At the end
+/// of the reader, the next mini-batch is the first one of another pass. Updates parameters of the
+/// model in place; on a device it copies them back when the run is over. Accumulators and the step
+/// count start from their initial values. A device with its own type is given after the options and
+/// overrides their device: `run(model, reader, {}, lamina::cuda::place{0, lamina::cuda::tf32})`.
+/// Throws lamina::error for a sample that does not fit the data layers and for a loop that does not
+/// end.
 template <program_type P, reader::readable Reader, class Places = places>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
                 const Places& at = {}) {
@@ -312,9 +313,9 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     return run_summary{};
 }
 
-/// Refuses a program in place of a model with a one-line error. It accepts readers of mini-batches
-/// only, because argument-dependent lookup also finds this function where a user calls their own
-/// run() with a program.
+/// Reports a program in place of a model with a one-line error. It accepts readers of mini-batches
+/// only, because argument-dependent lookup also finds this function when a user calls a function
+/// run() of another library with a program.
 template <program_type P, reader::readable Reader, class... Place>
 requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
                                                         const run_program_options& = {},
@@ -325,7 +326,7 @@ requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
   return {};
 }
 
-/// Refuses an argument that is not a reader with a one-line error. All parameters need a
+/// Reports an argument that is not a reader with a one-line error. All parameters need a
 /// conversion, so that a user's own run() of a model and another type is a better match.
 template <class... Place>
 run_summary run(detail::some_model, detail::no_reader, const run_program_options& = {},

@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Runs on a device. Throws lamina::error where there is no device or driver.
+/// Runs on a device. Throws lamina::error if there is no device or driver.
 template <class Arithmetic, program_type P, class Reader>
 run_summary run_at(const cuda::place<Arithmetic>& at, model<P>& trained, Reader& batches,
                    const run_program_options& options) {
@@ -19,7 +19,7 @@ run_summary run_at(const cuda::place<Arithmetic>& at, model<P>& trained, Reader&
   return run_by(device, trained, batches, options);
 }
 
-/// Runs on the CPU or on a device, as the options say.
+/// Runs on the CPU or on a device, as selected by the options.
 template <program_type P, class Reader>
 run_summary run_at(all_places, model<P>& trained, Reader& batches,
                    const run_program_options& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/run_summary.hpp - what a run of a training loop has done.
+// lamina/train/run_summary.hpp - the result of running a training loop.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The mini-batches that a run has read, and the cost that it has computed.
 struct run_summary {
   std::int64_t minibatches = 0;
-  std::int64_t samples = 0;  // of all processes
+  std::int64_t samples = 0;  // samples of all processes
   double cost = 0;  // the first variable that the program returns, if it is one real number
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/run_tasks.hpp - how a training run follows the chunks of its reader.
+// lamina/train/run_tasks.hpp - tracks the chunks that a training run has finished.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,16 +19,16 @@ namespace lamina::inline LAMINA_ABI::detail {
 /// The shared_tasks of a training run, if its options have some.
 class run_tasks {
  public:
-  /// None.
+  /// A run with serial_options has no tasks.
   explicit run_tasks(const serial_options&) {}
-  /// Throws lamina::error for tasks without processes that read shares.
+  /// Throws lamina::error if there are tasks but processes do not read shares.
   LAMINA_API LAMINA_COLD explicit run_tasks(const train_options& options);
 
   bool has_any() const { return tasks_ != nullptr; }
-  /// Begins the pass of a position. Returns whether the pass goes on behind finished chunks, so
+  /// Begins the pass of a position. Returns whether the pass continues after finished chunks, so
   /// that the run does not read its earlier mini-batches again; then `seen` continues from the
-  /// position. Throws lamina::error if the position has finished chunks and the run no tasks, or
-  /// the other way round, or other ones.
+  /// position. Throws lamina::error if only one of the position and the run has tasks, or if their
+  /// tasks differ.
   LAMINA_API LAMINA_COLD bool begin(const training_position& at, const std::string& source,
                                     samples_of_pass& seen);
   /// Counts a mini-batch. `pending`: its gradients wait for an update.
@@ -37,8 +37,7 @@ class run_tasks {
     waiting_ += samples;
     if (!pending) tasks_->use(std::exchange(waiting_, 0));
   }
-  /// A position with the finished chunks, if it is within a pass. All processes that train must
-  /// call it.
+  /// Adds the finished chunks to a position within a pass. All training processes must call it.
   LAMINA_API LAMINA_COLD training_position with(training_position at) const;
 
  private:

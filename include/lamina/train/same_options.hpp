@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/same_options.hpp - options by which processes that train together make the same
-// calls.
+// lamina/train/same_options.hpp - compares the options that determine when processes communicate.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,10 +16,10 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Compares those options of a training which say when the processes exchange what, because each
-/// would wait for another exchange if they differed. All processes must call it. Throws
-/// lamina::error that names the option and the first rank that differs. Parameter servers train
-/// nothing, so theirs may differ.
+/// Compares the options of a training that determine when the processes exchange what; if they
+/// differed, each process would wait for another exchange. All processes must call it. Throws
+/// lamina::error that names the option and the first rank that differs. Parameter servers do not
+/// train, so their options may differ.
 LAMINA_API_COLD void require_same_options(world& all, const train_options& mine);
 
 #if LAMINA_DEFINES

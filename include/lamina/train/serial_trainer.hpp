@@ -20,9 +20,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Makes the steps of host_trainer with one thread of one process, bit for bit, and has none of the
-/// code for more: `train` uses it where the options name no threads, no accumulation and no
-/// processes.
+/// Makes the same steps as host_trainer with one thread in one process, bit for bit, but contains
+/// none of the code for more threads or processes: `train` uses it if the options request neither
+/// threads nor accumulation nor processes.
 template <program_type P, optimizer::optimizer_type Opt>
 class serial_trainer : parameter_updates<P, Opt> {
   using base = parameter_updates<P, Opt>;
@@ -48,7 +48,7 @@ class serial_trainer : parameter_updates<P, Opt> {
       detail::initialise_state<P>(*fused_);
       return;
     }
-    bool updated[bound(parameters)];  // has a dense gradient
+    bool updated[bound(parameters)];  // whether each parameter has a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !base::has_rows(i);
     clipped_.emplace(m.memory(), updated);
@@ -61,9 +61,9 @@ class serial_trainer : parameter_updates<P, Opt> {
     return fused_ ? base::fused_step(*fused_, batch) : clipped_step(batch);
   }
 
-  /// Begins a pass: counts of metrics that cover a pass start from zero.
+  /// Begins a pass: metrics that cover a whole pass restart from zero.
   void begin_pass() { metrics::begin_pass(machine()); }
-  /// The sums of a metric of the last step.
+  /// Returns the sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     metrics::add(sum, machine(), i);
@@ -76,7 +76,7 @@ class serial_trainer : parameter_updates<P, Opt> {
     base::torn_ = base::is_part_ = false;
   }
   /// Moves the state into a model's training memory. This trainer cannot run afterwards. If a step
-  /// has failed in the middle of its updates, there is no state to continue from.
+  /// has failed in the middle of its updates, no state is kept.
   LAMINA_COLD void leave(training_memory& to, int passes) {
     to.forget();
     if (!base::torn_) base::leave_state(to, passes);
@@ -85,7 +85,7 @@ class serial_trainer : parameter_updates<P, Opt> {
  private:
   machine_type& machine() { return fused_ ? *fused_ : clipped_->machine(); }
 
-  /// A step whose clip by norm needs all gradients before the first update.
+  /// Runs a step whose clip by norm needs all gradients before the first update.
   LAMINA_COLD real clipped_step(const batch_view<P>& batch) {
     using weights = cost_rows<P, fused>;
     part_facts<P> all{.weight = static_cast<real>(weights::fed(batch)), .samples = batch.size()};
@@ -116,8 +116,8 @@ class serial_trainer : parameter_updates<P, Opt> {
     return cost;
   }
 
-  std::optional<machine_type> fused_;                // updates are parts of its products
-  std::optional<typename base::part_type> clipped_;  // with a clip by norm, in its place
+  std::optional<machine_type> fused_;                // its products include the updates
+  std::optional<typename base::part_type> clipped_;  // used instead with a clip by norm
 };
 
 }  // namespace lamina::inline LAMINA_ABI

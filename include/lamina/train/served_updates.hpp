@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/served_updates.hpp - the updates of a training on the CPU with parameter servers: on
-// a server, and of trainers that make their own steps.
+// lamina/train/served_updates.hpp - updates on the CPU with parameter servers: on a server, and of
+// asynchronous trainers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// host_updates in a process that is a parameter server, or a trainer with parameter servers.
+/// Extends host_updates for a process that is a parameter server, or a trainer with parameter
+/// servers.
 template <program_type P, optimizer::optimizer_type Opt>
 class served_updates : public host_updates<P, Opt> {
   using base = host_updates<P, Opt>;
@@ -25,9 +26,9 @@ class served_updates : public host_updates<P, Opt> {
   using typename base::parts_type, typename base::real, typename base::rows_update,
       typename base::traits;
 
-  /// In an asynchronous training, joins the end of a pass with the other trainers: `stops` becomes
-  /// whether any of them stops, and `means` those over all. `self` is this trainer. `samples` is a
-  /// checksum of the pass. Returns whether each trainer reads mini-batches of its own.
+  /// In an asynchronous training, synchronises the end of a pass with the other trainers: sets
+  /// `stops` to whether any of them stops, and combines `means` over all. `self` is this trainer.
+  /// `samples` is a checksum of the pass. Returns whether each trainer reads its own mini-batches.
   template <class Trainer, class Means>
   LAMINA_COLD bool join_pass(Trainer& self, Means& means, bool& stops, std::uint64_t samples) {
     if (!shared_ || !shared_->is_asynchronous()) return false;
@@ -39,7 +40,7 @@ class served_updates : public host_updates<P, Opt> {
     means.join(self, *shared_, reads_shard_ ? 1 : shared_->part().count);
     return reads_shard_;
   }
-  /// In a distributed training, brings the accumulators of all shards to rank 0, which writes
+  /// In a distributed training, gathers the accumulators of all shards on rank 0, which writes
   /// files. All processes must call it.
   LAMINA_COLD void collect_state() {
     if (shared_ && !collected_) {
@@ -48,22 +49,22 @@ class served_updates : public host_updates<P, Opt> {
     }
     collected_ = true;
   }
-  /// Ends a pass. Where parameter servers hold the state, collects it; elsewhere collect_state()
-  /// does so when something needs it.
+  /// Ends a pass. If parameter servers hold the state, collects it; otherwise collect_state()
+  /// collects it when it is needed.
   LAMINA_COLD void end_pass() {
     if (shared_ && !shared_->divides_states()) collect_state();
   }
-  /// Whether a mini-batch of the training is the mini-batches of all processes together.
+  /// Whether a mini-batch of the training consists of the mini-batches of all processes.
   bool joins_shares() const { return shared_ && reads_shard_ && !shared_->is_asynchronous(); }
-  /// On a parameter server, serves the trainers until they have ended, once; returns true. Returns
-  /// false on a trainer.
+  /// On a parameter server, serves the trainers until they have ended, once, and returns true.
+  /// Returns false on a trainer.
   LAMINA_COLD bool serve() {
     if (!shared_) return false;
     if (shared_->is_server()) {
       if (!begun_) serve_shared();
       return true;
     }
-    // From here on, servers answer for the rows of divided tables that an event handler reads.
+    // From now on, servers send the rows of divided tables that an event handler reads.
     if constexpr (has_distributed_tables<P>) begin_shared();
     return false;
   }
@@ -75,7 +76,8 @@ class served_updates : public host_updates<P, Opt> {
       base::update_shared, base::used_, base::whole_of;
   using base::base;
 
-  /// What this process is given of a mini-batch: all of it, unless trainers make their own steps.
+  /// Returns the part of a mini-batch for this process: all of it, unless trainers are
+  /// asynchronous.
   LAMINA_COLD batch_view<P> own_part(const batch_view<P>& batch) const {
     const shared_arrays::own_part& own = shared_->part();
     if (reads_shard_ || !shared_->is_asynchronous()) return batch;

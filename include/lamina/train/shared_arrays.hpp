@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/shared_arrays.hpp - what a trainer asks of the other processes of its training.
+// lamina/train/shared_arrays.hpp - the interface that synchronises parameters between processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,11 +21,11 @@ struct shared_facts {
   std::uint64_t seed = 0;
   std::int64_t steps = 0;
   std::int64_t threads = 0;
-  std::int64_t sync_batch_norm = 0;  // 1: with this option, in a program with batch_norm
+  std::int64_t sync_batch_norm = 0;  // 1: the option is set and the program has batch_norm
 };
 
-/// The weights of the parts of a mini-batch, somewhere in larger structures: that of part p is
-/// `stride` bytes behind that of part p - 1.
+/// The weights of the parts of a mini-batch, as members of larger structures: the weight of part p
+/// is `stride` bytes after that of part p - 1.
 struct part_weights {
   const void* first;
   std::size_t stride;
@@ -33,31 +33,32 @@ struct part_weights {
   int local;  // parts of each process
 };
 
-/// What the next update needs besides the gradients, as a trainer tells its parameter servers.
+/// The facts that the next update needs in addition to the gradients; a trainer sends them to its
+/// parameter servers.
 struct update_facts {
   const float* scalars;  // the arguments of the update in this step
   int count;
   float rate_factor;    // learning_rate.factor of the optimizer
-  const float* scales;  // by parameter: what a clip by norm multiplies the gradient by, or null
+  const float* scales;  // by parameter: the factor of a clip by norm; null: no clip
 };
 
-/// The functions by which a parameter server updates parameters, and the trainer that they take.
+/// The functions with which a parameter server updates parameters, and their `trainer` argument.
 struct server_functions {
   void* trainer;
   /// Updates a range, as shared_arrays::update_function.
   void (*update)(void* trainer, int parameter, std::size_t first, std::size_t count,
                  float* gradient);
-  /// Updates rows [first, end) of a table, or with `end` -1 all of them. `gradient` is a
-  /// basic_selected_rows<float>*, or that of double, whose rows are counted from `first`. Returns
-  /// whether it changed the rows of the gradient alone.
+  /// Updates rows [first, end) of a table, or all of them if `end` is -1. `gradient` is a
+  /// basic_selected_rows<float>*, or the same of double, whose rows are counted from `first`.
+  /// Returns whether it changed only the rows of the gradient.
   bool (*update_rows)(void* trainer, int parameter, int first, int end, void* gradient);
-  /// Begins an update. With null `scalars` they are those of the server's own step. Returns the
-  /// number of updates before it.
+  /// Begins an update. If `scalars` is null, they are computed for the server's own step. Returns
+  /// the number of earlier updates.
   std::int64_t (*begin)(void* trainer, const update_facts& told);
 };
 
-/// The parameters of a training, which its processes update together: each sums and updates a
-/// shard of them. All processes must call each function equally often and in the same order. The
+/// The parameters of a training, which its processes update together: each sums and updates a shard
+/// of them. All processes must call each function equally often and in the same order. The
 /// functions take pointers and not types, so that a trainer of one process does not compile them;
 /// distributed/exchanged_arrays.hpp has the implementation.
 class shared_arrays {
@@ -72,9 +73,9 @@ class shared_arrays {
   int ranks() const { return ranks_; }
   /// Whether this process is a parameter server: it only calls begin() and serve().
   bool is_server() const { return is_server_; }
-  /// Whether processes update by themselves, with parameter servers between them. Then each trains
-  /// on part part().number of part().count of a mini-batch; or, where processes read shares, on its
-  /// own mini-batches, with part().seed added to the seed.
+  /// Whether the training is asynchronous: processes update independently through parameter
+  /// servers. Then each trains on part part().number of part().count of a mini-batch; or, if
+  /// processes read shares, on its own mini-batches, with part().seed added to the seed.
   bool is_asynchronous() const { return is_asynchronous_; }
   struct own_part {
     int number = 0, count = 1;
@@ -82,84 +83,85 @@ class shared_arrays {
   };
   const own_part& part() const { return part_; }
 
-  /// The options of this process's trainer, one per line, as `text(trainer)` says them.
+  /// The options of this process's trainer, one per line, as `text(trainer)` lists them.
   struct options_text {
     std::string (*text)(const void* trainer) = nullptr;
     const void* trainer = nullptr;
   };
-  /// Says which options begin() compares besides the facts. Call it before begin().
+  /// Sets the options that begin() compares in addition to the facts. Call it before begin().
   void describe(const options_text& options) { options_ = options; }
-  /// Says what the next update uses, as a checksum; gather_facts() compares it, so that a process
-  /// which has changed its options alone is noticed in that step.
+  /// Sets a checksum of the options of the next update. gather_facts() compares it, so that a
+  /// process which alone has changed its options is detected in the same step.
   void use(std::uint64_t update) { update_ = update; }
 
-  /// Compares facts and options of all processes, and gives all of them the parameters and
-  /// accumulators of rank 0; where divides_states(), each gets the accumulators of its own shard.
-  /// Throws lamina::error that names the first rank that differs, and in what.
+  /// Compares facts and options of all processes, and copies the parameters and accumulators of
+  /// rank 0 to all of them; if divides_states(), each gets only the accumulators of its own shard.
+  /// Throws lamina::error that names the first rank that differs, and the difference.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
-  /// Takes the checksums of a mini-batch of all processes. Throws lamina::error unless they are
-  /// equal, or, with `shares`, if they are: then each process must have samples of its own.
+  /// Compares the checksums of a mini-batch in all processes. Throws lamina::error unless they are
+  /// equal; with `shares`, throws if they are equal, because then each process must have its own
+  /// samples.
   virtual void require_samples(std::uint64_t checksum, bool shares) = 0;
-  /// Joins the shares that the processes have of a mini-batch. `count` has the rows of this share
-  /// by domain, and afterwards those of all shares; `first` becomes the number of rows in the
+  /// Combines the shares of a mini-batch that the processes have read. `count` has the rows of this
+  /// share by domain, and afterwards those of all shares; sets `first` to the number of rows in the
   /// shares of lower ranks.
   virtual void join_shares(std::int64_t* first, std::int64_t* count, int domains) = 0;
   /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
-  /// of the processes. This process has filled in those of its own `local` parts. Throws
-  /// lamina::error if the mini-batches of the processes differ in size, or what use() has said.
+  /// of the processes, and the caller has filled in its own `local` parts. Throws lamina::error if
+  /// the processes differ in the size of the mini-batch or in the checksum of use().
   virtual void gather_facts(void* all, std::size_t bytes, int local, int samples) = 0;
-  /// Sets to[i] to the weighted mean over all parts; copies[t * count + i] is that of local part t.
-  /// A value that is equal in all parts is not changed by rounding.
+  /// Sets to[i] to the weighted mean over all parts; copies[t * count + i] is the value of local
+  /// part t. A value that is equal in all parts is not changed by rounding.
   virtual void average(const float* const* copies, float* const* to, const std::size_t* floats,
                        int count, const part_weights& weights) = 0;
-  /// Adds up numbers, or the sums of a metric, over the processes.
+  /// Sums numbers, or the sums of a metric, over the processes.
   virtual void add_up(double* numbers, std::size_t count) = 0;
   virtual void add_up(metric_sum& sum, bool is_sum) = 0;
-  /// Adds up the rows of all parts, with their weights: mine[t] has those of local part t. The sum
+  /// Sums the rows of all parts with their weights: mine[t] has the rows of local part t. The sum
   /// replaces mine[0].
   virtual void join_rows(engine::cpu::basic_selected_rows<float>* const* mine, int columns,
                          const part_weights& weights) = 0;
   virtual void join_rows(engine::cpu::basic_selected_rows<double>* const* mine, int columns,
                          const part_weights& weights) = 0;
-  /// Begins a step: gradients may be summed as soon as advance() says that they are complete. The
-  /// weights must be known beforehand. With `update`, parameters are updated as soon as their sums
-  /// are there and no group reads them any more. `samples` is the size of the mini-batch.
+  /// Begins a step: gradients may be summed as soon as advance() reports that they are complete.
+  /// The weights must be known beforehand. With `update`, a parameter is updated as soon as its sum
+  /// is complete and no group reads it any more. `samples` is the size of the mini-batch.
   virtual void begin_sums(const part_weights&, int /*samples*/, update_function /*update*/,
                           void* /*trainer*/) {}
-  /// Says that a thread has run all groups of the outermost block up to `group`; -1: a group of
-  /// another block. Sends and receives what there is, but waits for nothing.
+  /// Reports that a thread has run all groups of the outermost block up to `group`; -1: a group of
+  /// another block. Sends and receives the messages that are ready, without waiting.
   virtual void advance(int /*thread*/, int /*group*/) {}
-  /// Gives up a step after an error. Returns whether it has changed parameters.
+  /// Abandons a step after an error. Returns whether it has changed parameters.
   virtual bool drop_step() noexcept { return false; }
-  /// Whether reduce() adds up the gradients of this process's threads too. Otherwise the trainer
-  /// does: with one part per process its gradients are without their weights, with several they are
-  /// sums of weighted gradients.
+  /// Whether reduce() also sums the gradients of this process's threads. Otherwise the trainer
+  /// does: with one part per process it passes unweighted gradients, with several parts sums of
+  /// weighted gradients.
   virtual bool adds_threads() const { return false; }
-  /// Sums the gradients over the processes, each for its shard. The weights of a step that
-  /// begin_sums() has begun are known already.
+  /// Sums the gradients over the processes; each process gets the sums of its shard. If
+  /// begin_sums() has begun the step, the weights are already known.
   virtual void reduce(const part_weights& weights, worker_pool& pool) = 0;
   /// Copies the sums to the gradients, on all processes.
   virtual void bring_totals() = 0;
-  /// Updates what is not updated yet of the shard of this process, with the threads of a pool, and
-  /// the parameters with selected rows; then all processes have the parameters of all shards.
+  /// Updates the rest of this process's shard with the threads of a pool, and the parameters with
+  /// sparse gradients; then sends the parameters of each shard to all processes.
   virtual void update(update_function how, void* trainer, worker_pool& pool) = 0;
-  /// Makes the accumulators equal on all processes, or, where divides_states(), brings all of them
-  /// to rank 0. of[i * states + s] belongs to parameter i.
+  /// Makes the accumulators equal on all processes or, if divides_states(), gathers all of them on
+  /// rank 0. of[i * states + s] belongs to parameter i.
   virtual void collect(float* const* of, int states) = 0;
-  /// Whether each process keeps the accumulators of its own shard alone.
+  /// Whether each process keeps only the accumulators of its own shard.
   virtual bool divides_states() const { return false; }
-  /// Where divides_states(), gives back the memory of accumulators that other processes update. At
-  /// rank 0 they are undefined until the next collect(), elsewhere until the next begin().
+  /// If divides_states(), releases the memory of accumulators that other processes update. On rank
+  /// 0 they are undefined until the next collect(), on other ranks until the next begin().
   virtual void release_others(float* const* /*of*/, int /*states*/) noexcept {}
-  /// Tells what the next update() needs besides the gradients.
+  /// Passes the facts that the next update() needs in addition to the gradients.
   virtual void note(const update_facts&) {}
-  /// Where update() is not called, because each process updates with the totals: servers update the
-  /// rows of the divided tables that they own, as note() has told.
+  /// Called instead of update() when each process updates with the totals: servers update the rows
+  /// of the divided tables that they own, with the facts of note().
   virtual void update_tables() {}
-  /// In an asynchronous training, ends a pass: add_up() adds up over the trainers until the next
-  /// update, and collect() waits for all of them.
+  /// In an asynchronous training, ends a pass: until the next update, add_up() sums over the
+  /// trainers, and collect() waits for all of them.
   virtual void end_pass() {}
-  /// The number of updates, where `mine` is that of this process.
+  /// Returns the number of updates of the training; `mine` is that of this process.
   virtual std::int64_t updates(std::int64_t mine) const { return mine; }
   /// Serves the trainers until all of them have ended their training.
   virtual void serve(const server_functions&, worker_pool&) {}

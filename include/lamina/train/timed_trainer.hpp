@@ -48,7 +48,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
 
   /// The number of groups of the program.
   static constexpr int groups = engine::cpu::machine<program>::schedule::groups;
-  /// What a thread does besides the groups of its machine. Their numbers follow those of the
+  /// The work of a thread outside the groups of its machine. Their numbers follow those of the
   /// groups.
   enum class work { sum, norms, update, sum_and_update };
 
@@ -56,7 +56,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
       : base(opt, m, threads_in(options), options.seed), clocks_(bound_of(options.threads)) {
     static_assert(detail::is_trainable<P, Opt>());
     optimizer::require_options(opt);
-    static_cast<void>(m.memory());  // throws where other processes have rows of its tables
+    static_cast<void>(m.memory());  // throws if other processes have rows of its tables
     base::require_fitting_cost(options.threads);
     base::create_accumulators(nullptr);
     const bool limited = base::limits_norms();
@@ -75,7 +75,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
     if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
     return step(feeder_.view());
   }
-  /// The same for a mini-batch as arrays.
+  /// Does the same for a mini-batch as arrays.
   real step(const batch_view<P>& batch) {
     if (batch.size() == 0)
       throw error("lamina: timed_trainer: expected a mini-batch with samples, found none");
@@ -85,21 +85,21 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
     return cost;
   }
 
-  /// The number of steps so far, and of threads.
+  /// Returns the number of steps so far, and of threads.
   std::int64_t steps() const { return base::steps_; }
   int threads() const { return base::pool_.size(); }
 
-  /// Whether updates are part of the groups that compute their gradients.
+  /// Whether the groups that compute gradients also run their updates.
   bool fuses_updates() const { return static_cast<bool>(fused_); }
-  /// The machine of a thread.
+  /// Returns the machine of a thread.
   machine_type& machine(int thread) {
     return fused_ ? *fused_ : base::parts_->machines()[static_cast<std::size_t>(thread)]->machine();
   }
-  /// When each step began and ended, in nanoseconds after the trainer was made; `group` is its
-  /// number since forget_times().
+  /// Returns when each step began and ended, in nanoseconds since the construction of the trainer;
+  /// `group` is its number since forget_times().
   const std::vector<engine::cpu::group_time>& runs() const { return runs_; }
-  /// When each group ran in a thread, in the order of time, on the same clock. Numbers from
-  /// `groups` on are `work`.
+  /// Returns when each group ran in a thread, in the order of time, on the same clock. Numbers from
+  /// `groups` on are values of `work`.
   std::vector<engine::cpu::group_time> times(int thread) {
     const engine::cpu::group_clock& of_machine = machine(thread).clock();
     std::vector<engine::cpu::group_time> all;
@@ -114,7 +114,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
                      [](const auto& a, const auto& b) { return a.begin < b.begin; });
     return all;
   }
-  /// Forgets all times, for instance after a first step, which makes memory.
+  /// Discards all recorded times, for example after a first step, which allocates memory.
   void forget_times() {
     for (int t = 0; t < threads(); ++t) {
       machine(t).clock().clear();
@@ -132,7 +132,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   }
   static std::size_t bound_of(int threads) { return static_cast<std::size_t>(threads); }
 
-  /// host_trainer::fused_step.
+  /// Does the same as host_trainer::fused_step.
   real fused_step(const batch_view<P>& batch) {
     if (base::torn_) detail::fail_torn();
     machine_type& m = *fused_;
@@ -150,7 +150,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
     ++base::steps_;
     return detail::number_in<P, P::desc.cost>(m);
   }
-  /// host_trainer::split_step.
+  /// Does the same as host_trainer::split_step.
   real split_step(const batch_view<P>& batch) {
     const real cost = base::parts_->run(base::pool_, batch, batch, base::seed_,
                                         static_cast<std::uint64_t>(base::steps_));
@@ -176,7 +176,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   }
 
   feeder<P> feeder_;
-  std::vector<engine::cpu::group_clock> clocks_;  // by thread: what is no group of a machine
+  std::vector<engine::cpu::group_clock> clocks_;  // by thread: work outside its machine
   std::vector<engine::cpu::group_time> runs_;
   std::optional<machine_type> fused_;
 };

@@ -22,8 +22,8 @@ namespace lamina::inline LAMINA_ABI {
 namespace detail {
 
 /// Trains a model that keeps its training state, pass by pass; `given` are the arguments of the
-/// machine's constructor. Reads the options in each pass, because a handler may change the number
-/// of passes.
+/// machine's constructor. It reads the options in each pass, because a handler may change the
+/// number of passes.
 template <class P, class Machine, class Opt, class Reader, class Options, class... Given>
 LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches,
                                     const Options& options, Given&&... given) {
@@ -44,7 +44,7 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
     result.samples += run.samples();
     result.cost = run.cost();
   }
-  // The model keeps the state of the training, at rank 0 all of it.
+  // The model keeps the training state; on rank 0, the state of all shards.
   if constexpr (requires { run.machine().collect_state(); })
     run.tell_world([&] { run.machine().collect_state(); });
   result.steps = run.machine().steps();
@@ -65,7 +65,7 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                                                      options.threads, options.seed);
 }
 
-/// The same with serial_options. Tables that processes divide need all options.
+/// Does the same with serial_options. Divided tables need train_options.
 template <class Opt, class P, class Reader>
 train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                       const serial_options& options) {
@@ -83,11 +83,11 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
 /// begin_iteration, end_forward_backward, end_iteration, then end_pass. The model keeps its
 /// training state. A second call with the same type of optimizer continues with the moments, the
 /// step and the pass number that the first one reached, so n calls of one pass equal one call of n
-/// passes, bit for bit. The training begins anew with another type of optimizer, after
-/// model::load() or forget_training(), and with a directory for checkpoints, which store their own
-/// state. Skips mini-batches without samples. Throws lamina::error for data that do not fit.
-/// `options` are serial_options or train_options. Returns a train_result; the declared type is
-/// `auto`, because only then does clang show the user's line in an error.
+/// passes, bit for bit. The training restarts with another type of optimizer, after model::load()
+/// or forget_training(), and with a directory for checkpoints, which store a separate state. Skips
+/// mini-batches without samples. Throws lamina::error for data that do not fit. `options` are
+/// serial_options or train_options. Returns a train_result; the declared type is `auto`, because
+/// only then does clang show the user's line in an error.
 template <optimizer::optimizer_type Opt, program_type P, class Reader,
           class Options = serial_options, class Places = places>
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const Options& options = {},
@@ -143,7 +143,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const Options& op
   }
 }
 
-/// Refuses a program, or anything else that is not a model, with a one-line error.
+/// Reports a program, or anything else that is not a model, with a one-line error.
 template <optimizer::optimizer_type Opt, class Other, class Reader, class Options = serial_options,
           class... Place>
 auto train_with(const Opt&, const Other&, Reader&&, const Options& = {}, const Place&...) {

@@ -24,8 +24,8 @@ LAMINA_COLD inline void check_threads(const train_options& options) {
 
 }  // namespace detail
 
-/// The same loop as on the CPU, on a device. The model on the host is updated at the end of each
-/// pass and at each checkpoint. Throws lamina::error where there is no device or driver.
+/// Runs the same loop as on the CPU, on a device. The model on the host is updated at the end of
+/// each pass and at each checkpoint. Throws lamina::error if there is no device or driver.
 template <class Arithmetic, class Opt, class P, class Reader>
 train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P>& m,
                       Reader& batches, const train_options& options) {
@@ -41,7 +41,7 @@ template <program_type P, class Opt, class Arithmetic>
 trainer(model<P>&, Opt&, const train_options&, const cuda::place<Arithmetic>&)
     -> trainer<P, Opt, placed_trainer<P, Opt, engine::cuda::place_backend<Arithmetic>>>;
 
-/// Trains on the CPU or on a device, as the options say.
+/// Trains on the CPU or on a device, as selected by the options.
 template <class Opt, class P, class Reader>
 train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
                       const train_options& options) {

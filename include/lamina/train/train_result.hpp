@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/train_result.hpp - what a training has reached.
+// lamina/train/train_result.hpp - the result of a training.
 #pragma once
 
 #include <lamina/core/config.hpp>

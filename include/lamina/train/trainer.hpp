@@ -29,8 +29,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The optimizer of PaddlePaddle's design, {model, gradient machines}. A trainer changes a model,
-/// one mini-batch or one pass per call. Between calls it keeps the state of the training: the
+/// Trains a model, one mini-batch or one pass per call (PaddlePaddle's design document: the
+/// optimizer {model, gradient machines}). Between calls it keeps the state of the training: the
 /// accumulators of the optimizer, the step count that schedules and dropout use, and the number of
 /// the pass, which shuffles use. So n calls of pass() equal one `train` of n passes, bit for bit.
 ///
@@ -64,7 +64,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
         options_(options),
         used_(*own_),
         run_(used_, options_, nullptr, used_, m, threads(), seed()) {}
-  /// A trainer on a device: `trainer t{model, adam, {}, lamina::cuda::place{0}}`, with
+  /// Makes a trainer on a device: `trainer t{model, adam, {}, lamina::cuda::place{0}}`, with
   /// <lamina/lamina.cuh>. The model on the host changes at the end of each pass, and by
   /// bring_back().
   template <typed_place Place>
@@ -110,15 +110,15 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     if constexpr (detail::are_samples<P, const Batch>()) read([&] { feeder_.fill(samples); });
     return step(feeder_.view());
   }
-  /// The same for a mini-batch as arrays.
+  /// Does the same for a mini-batch as arrays.
   real step(const batch_view<P>& batch) {
     require_samples(batch);
     return noted(run_.step(batch));
   }
   /// Computes the gradients of a mini-batch for the next update(), which the caller must call.
-  /// Several calls before one update() join their gradients as if their samples were one
-  /// mini-batch: a mean weights each gradient by its rows, a sum adds them up. Returns the cost of
-  /// this mini-batch.
+  /// Several calls before one update() accumulate their gradients as if their samples were one
+  /// mini-batch: for a mean, each gradient is weighted by its rows; for a sum, they are added.
+  /// Returns the cost of this mini-batch.
   template <class Batch>
   real backward(const Batch& samples) {
     static_assert(check<std::ranges::range<const Batch&>, gets_type<Batch>>,
@@ -127,7 +127,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     if constexpr (detail::are_samples<P, const Batch>()) read([&] { feeder_.fill(samples); });
     return backward(feeder_.view());
   }
-  /// The same for a mini-batch as arrays.
+  /// Does the same for a mini-batch as arrays.
   real backward(const batch_view<P>& batch) {
     static_assert(check<joins_gradients>,
                   "lamina: trainer: gradients apart from updates, and those "
@@ -138,7 +138,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     else
       return 0;
   }
-  /// Updates the parameters with the gradients of backward(). Throws lamina::error when there are
+  /// Updates the parameters with the gradients of backward(). Throws lamina::error if there are
   /// none.
   void update() {
     static_assert(check<joins_gradients>,
@@ -148,8 +148,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     if constexpr (joins_gradients) run_.tell_world([&] { run_.machine().update(); });
   }
   /// Updates the parameters with the gradients that gradient machines of this model have computed,
-  /// each in its last backward(): `t.update({&machine_a, &machine_b})`. Each may have run in its
-  /// own thread. The gradients are joined as in backward().
+  /// each in its last backward(): `t.update({&machine_a, &machine_b})`. Each may have run in a
+  /// different thread. The gradients are combined as in backward().
   void update(std::initializer_list<gradient_machine<P>*> machines) {
     optimizer::require_options(used_);
     run_.machine().update_with(
@@ -159,7 +159,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   template <class First, class... More>
   void update(const First&, const More&...) = delete;  // update(), or update({&machine})
 #endif
-  /// The number of mini-batches whose gradients wait for update().
+  /// Returns the number of mini-batches whose gradients wait for update().
   int pending() const { return run_.pending(); }
 
   /// Trains on a pass of a reader of mini-batches and reports events, as `train` does. The reader
@@ -170,7 +170,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     if constexpr (detail::are_minibatches<P, Reader>()) {
       optimizer::require_options(used_);
       run_.pass(batches);
-      // So rank 0 alone may save before the next step.
+      // All processes collect here, so that later rank 0 alone may save.
       if constexpr (requires { run_.machine().collect_state(); })
         run_.tell_world([this] { run_.machine().collect_state(); });
       cost_ = run_.cost();
@@ -181,20 +181,20 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     }
   }
 
-  /// The cost of the last step(), or the mean over the samples of the last pass().
+  /// Returns the cost of the last step(), or the mean over the samples of the last pass().
   double cost() const { return cost_; }
-  /// The metric of that name, of the last step() or pass(); throws lamina::error that lists the
-  /// known names.
+  /// Returns the metric with this name of the last step() or pass(). For an unknown name, throws
+  /// lamina::error that lists the known ones.
   double metric(std::string_view name) {
     return event{.kind = of_pass_ ? event_kind::end_pass : event_kind::end_iteration,
                  .metrics = of_pass_ ? run_.metrics_of_pass() : run_.metrics_of_step()}
         .metric(name);
   }
-  /// The value of a layer or variable in the last mini-batch, computed before its update, as a view
-  /// in its own shape. Uses are the errors of samples, to draw hard samples again, and states to
-  /// carry to the next mini-batch. It is valid until the next mini-batch; dropout is on. Name the
-  /// layer, or return the variable from the program. With several threads, the rows of all threads
-  /// are copied.
+  /// Returns the value of a layer or variable in the last mini-batch, computed before its update,
+  /// as a view in its own shape. It serves, for example, to find samples with large errors and
+  /// train on them again, or to carry states to the next mini-batch. It is valid until the next
+  /// mini-batch; dropout is active. Name the layer, or return the variable from the program. With
+  /// several threads, the rows of all threads are copied.
   template <fixed_string Name>
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
@@ -215,22 +215,23 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
       return missing_view{};
     }
   }
-  /// The number of updates so far, on which schedules and dropout depend.
+  /// Returns the number of updates so far, on which schedules and dropout depend.
   std::int64_t steps() { return run_.machine().steps(); }
-  /// The number of passes so far, which is also the number of the next one.
+  /// Returns the number of passes so far, which is also the number of the next one.
   int passes() const { return run_.passes(); }
   /// Whether an event handler stopped the last pass.
   bool stopped() const { return run_.stopped(); }
 
-  /// The optimizer that the trainer reads in each step.
+  /// Returns the optimizer that the trainer reads in each step.
   Opt& optimizer() { return used_; }
-  /// The options; changes to threads and seed have no effect.
+  /// Returns the options; changes to threads and seed have no effect.
   train_options& options() { return options_; }
   model<P>& trained() { return run_.machine().trained(); }
-  /// The machine itself, for callers that read metrics.
+  /// Returns the machine itself, for callers that read metrics.
   Machine& machine() { return run_.machine(); }
-  /// The mini-batch that pass() runs, for event handlers that compute with the same samples. Only
-  /// with `accumulate` 1, as others may be read ahead.
+  /// Returns the mini-batch that pass() runs, for event handlers that compute with the same
+  /// samples. Only with `accumulate` 1, because otherwise later mini-batches may already have been
+  /// read.
   batch_view<P> minibatch() const { return run_.minibatch(); }
 
   /// Writes the state of the training to a file: parameters, accumulators, step, position, seed,
@@ -263,8 +264,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     for (tensor_entry& e : more) entries.push_back(std::move(e));
     write_tensor_file(path, entries);
   }
-  /// Continues from a file of save(), or from a checkpoint: the next steps are those that the saved
-  /// trainer would have made, bit for bit. Throws format_error for a damaged file, and
+  /// Continues from a file of save(), or from a checkpoint: the next steps equal those that the
+  /// saved trainer would have made, bit for bit. Throws format_error for a damaged file, and
   /// lamina::error for a file of another program, optimizer or seed; nothing is changed then.
   template <file_part... Parts>
   LAMINA_COLD void load(const file_path& path, Parts&... parts) {
@@ -273,8 +274,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     detail::read_parts(entries, path.string(), take, parts...);
   }
   /// Saves and loads the state of an object together with the trainer's, such as a
-  /// reduce_on_plateau or an early_stopping. The object must outlive the trainer. Call this before
-  /// load(), for the same objects in the same order as in the program that saved.
+  /// reduce_on_plateau or an early_stopping. The object must outlive the trainer. Call it before
+  /// load(), for the same objects in the same order as in the program that saved the file.
   template <class State>
   void keep(State& state) {
     kept_.push_back({&state, [](void* of, std::vector<double>& numbers, bool loads) {
@@ -308,8 +309,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
   };
 
-  /// Calls f(), which reads a mini-batch. Where each process reads its share, an error of this one
-  /// is not that of the others, so it stops them too.
+  /// Calls f(), which reads a mini-batch. If each process reads its share, an error occurs in one
+  /// process only, so it must stop the others too.
   template <class F>
   void read(F&& f) {
     options_.reads_shard ? run_.tell_world(f) : f();
@@ -332,7 +333,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
       if (trained().divided()) return detail::assign_divided(machine(), entries, path, found);
     detail::assign_checkpoint(entries, path, trained().arrays(), machine().arrays(), found);
   }
-  /// Takes the state of a file; changes nothing if it throws.
+  /// Loads the state of a file; changes nothing if it throws.
   LAMINA_COLD void load_state(const std::vector<tensor_entry>& entries, const file_path& path) {
     Machine& machine = run_.machine();
     detail::checkpoint_facts found = facts({});
@@ -345,7 +346,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     for (const kept_object& k : kept_) k.visit(k.object, numbers, true);
     run_.set_position(found.at, path.string());
   }
-  /// The numbers of kept objects in a file. Their count must equal that of the objects here.
+  /// Returns the numbers of kept objects in a file. Their count must equal that of the kept objects
+  /// in this trainer.
   std::vector<double> kept_numbers(const std::vector<tensor_entry>& entries,
                                    const std::string& path) const {
     std::vector<double> here, found;

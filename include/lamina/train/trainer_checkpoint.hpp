@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/trainer_checkpoint.hpp - writes the state of a trainer to checkpoints, and reads it.
+// lamina/train/trainer_checkpoint.hpp - writes checkpoints of a trainer, and reads them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +20,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Writes a checkpoint whose tables processes divide, with further entries; all must call it.
+/// Writes a checkpoint with divided tables and further entries; all processes must call it.
 template <class Trainer>
 LAMINA_COLD void write_divided(Trainer& t, const std::string& path, const checkpoint_facts& facts,
                                std::vector<tensor_entry> more) {
@@ -29,7 +29,7 @@ LAMINA_COLD void write_divided(Trainer& t, const std::string& path, const checkp
   for (tensor_entry& e : more) entries.push_back(std::move(e));
   t.trained().divided()->write(path, entries, t.divided_arrays());
 }
-/// assign_checkpoint() for entries that divided_tables::read() has read.
+/// Calls assign_checkpoint() for entries that divided_tables::read() has read.
 template <class Trainer>
 LAMINA_COLD void assign_divided(Trainer& t, const std::vector<tensor_entry>& entries,
                                 const std::string& path, checkpoint_facts& facts) {
@@ -39,10 +39,10 @@ LAMINA_COLD void assign_divided(Trainer& t, const std::vector<tensor_entry>& ent
 
 }  // namespace detail
 
-/// What a checkpoint has of a trainer.
+/// The state of a trainer that a checkpoint contains.
 struct checkpoint_state {
   stored_arrays values, accumulators;
-  const char* optimizer;  // its type
+  const char* optimizer;  // the type of the optimizer
   std::int64_t steps;
   float rate_factor;
 
@@ -65,7 +65,7 @@ LAMINA_COLD inline void save_state(const file_path& directory, const checkpoint_
                                    const checkpoint_files& files) {
   files.write(directory.string(), state.values, state.accumulators, state.facts(at, seed), keep);
 }
-/// The same of a trainer, whose tables processes may divide.
+/// Does the same for a trainer, whose tables may be divided over processes.
 template <class Trainer>
 LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t,
                                  const training_position& at, std::uint64_t seed, int keep,
@@ -83,8 +83,8 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t,
   save_state(directory, state_of(t), at, seed, keep, files);
 }
 
-/// Restores arrays from the newest intact checkpoint of the directory, and tells its step and
-/// position; returns false if there is none.
+/// Restores arrays from the newest intact checkpoint of the directory, and returns its step and
+/// position by reference; returns false if there is none.
 LAMINA_COLD inline bool load_state(const file_path& directory, const checkpoint_state& into,
                                    std::int64_t& steps, training_position& at, std::uint64_t seed,
                                    const checkpoint_files& files, world* all) {

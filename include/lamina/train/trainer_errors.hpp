@@ -21,35 +21,36 @@ namespace lamina::inline LAMINA_ABI::detail {
       "lamina: train: expected the CPU as place, found a device: include <lamina/lamina.cuh> where "
       "train is called");
 }
-/// Throws lamina::error: the mini-batches of this cost cannot be joined one by one.
+/// Throws lamina::error: the gradients of this cost cannot be accumulated one mini-batch at a time.
 [[noreturn]] LAMINA_API_COLD void fail_second_backward();
 /// Throws lamina::error: gradients wait for an update.
 [[noreturn]] LAMINA_API_COLD void fail_pending(const char* what, int minibatches);
-/// Throws lamina::error: `accumulate` has no meaning. `joins`: the machine joins gradients.
+/// Throws lamina::error: `accumulate` has no effect here. `joins`: the machine accumulates
+/// gradients.
 [[noreturn]] LAMINA_API_COLD void fail_accumulate(bool joins, int found);
 /// Throws lamina::error: there are no gradients for an update.
 [[noreturn]] LAMINA_API_COLD void fail_no_backward();
 
 [[noreturn]] LAMINA_API_COLD void fail_torn();
 
-/// Throws lamina::error: this process has the accumulators of its shard alone.
+/// Throws lamina::error: this process has only the accumulators of its shard.
 [[noreturn]] LAMINA_API_COLD void fail_part_of_state();
 
 /// Throws lamina::error because a pass has no samples. `was_read`: an earlier pass had some.
 [[noreturn]] LAMINA_API_COLD void fail_empty_pass(int pass, bool was_read);
 
-/// Throws lamina::error: trainers with parameter servers make their own steps.
+/// Throws lamina::error: asynchronous trainers with parameter servers make separate steps.
 [[noreturn]] LAMINA_API_COLD void fail_apart_in_world();
-/// Throws lamina::error: gradient machines know nothing of other processes.
+/// Throws lamina::error: gradient machines do not exchange gradients with other processes.
 [[noreturn]] LAMINA_API_COLD void fail_machines_in_world();
 /// Throws lamina::error: no process knows the rows of all shares in advance.
 [[noreturn]] LAMINA_API_COLD void fail_shares_ahead();
 
-/// Throws lamina::error: parts of a mini-batch may run the block unequally often.
+/// Throws lamina::error: parts of a mini-batch may run the block a different number of times.
 [[noreturn]] LAMINA_API_COLD void fail_statistics_of_block();
 /// Throws lamina::error: the weights of parts in the cost are not known in its backward pass.
 [[noreturn]] LAMINA_API_COLD void fail_statistics_of_cost();
-/// Throws lamina::error: parameter servers compute no part of a mini-batch.
+/// Throws lamina::error: parameter servers do not compute parts of a mini-batch.
 [[noreturn]] LAMINA_API_COLD void fail_statistics_with_servers(int servers);
 
 #if LAMINA_DEFINES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/training_position.hpp - where a training run is, and how much of a pass its
+// lamina/train/training_position.hpp - the position of a training run, and how much of a pass its
 // processes have read.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How much of a pass one process has read whose mini-batches are its share.
+/// How much of a pass one process has read, if each process reads its share.
 struct share_position {
   std::int64_t samples = 0;
   std::uint64_t checksum = 0;
@@ -25,14 +25,14 @@ struct share_position {
 
 /// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
 /// run reads the earlier mini-batches of the pass again. They must have `samples` samples in total
-/// and this checksum; where each process reads its share, also each of `shares`, in the order of
-/// the ranks. With shared_tasks, it reads the chunks that are not finished instead.
+/// and this checksum; if each process reads its share, each share must match `shares`, in the order
+/// of the ranks. With shared_tasks, a resumed run reads the unfinished chunks instead.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
   std::int64_t samples = -1;             // -1: not counted
   std::uint64_t checksum = 0;            // 0: not computed
-  std::string finished{};                // what shared_tasks::finished() returned; empty: no tasks
+  std::string finished{};                // result of shared_tasks::finished(); empty: no tasks
   std::uint64_t tasks = 0;               // shared_tasks::checksum()
   std::vector<share_position> shares{};  // empty: all processes read the same, or it is not known
   int readers = -1;  // the processes that read shares; 0: all read the same; -1: not known
@@ -49,18 +49,18 @@ class samples_of_pass {
     samples_ += rows;
   }
   std::int64_t batches() const { return batches_; }
-  /// The position in pass `pass` after the mini-batches that were read.
+  /// Returns the position in pass `pass` after the mini-batches that were read.
   training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
-  /// Continues from a position without the samples before it.
+  /// Continues from a position without having read the samples before it.
   LAMINA_API LAMINA_COLD void go_on(const training_position& at);
   /// Throws lamina::error unless the stopped run had read the same samples. `readers` are the
   /// processes that each read a share, null if there are none: all of them must call it, and all
-  /// throw the same error, which names the first rank that has read others. `alone`: each process
-  /// makes its own steps, so that no other one is compared.
+  /// throw the same error, which names the first rank that has read other samples. `alone`: the
+  /// training is asynchronous, so the other processes are not compared.
   LAMINA_API LAMINA_COLD void require(const training_position& stopped, const std::string& place,
                                       world* readers = nullptr, bool alone = false) const;
-  /// Adds to a position what each of the processes `readers` has read of its share; null: all
-  /// read the same. All of them must call it.
+  /// Adds to a position how much each of the processes `readers` has read of its share; null: all
+  /// read the same samples. All of them must call it.
   LAMINA_API LAMINA_COLD void add_shares(training_position& at, world* readers) const;
 
  private:
@@ -73,9 +73,9 @@ class samples_of_pass {
 
 namespace detail {
 
-/// Throws lamina::error if a position in the middle of a pass was reached by another number of
-/// processes, each of which read its share. `processes`: those that read shares now; 0: all read
-/// the same.
+/// Throws lamina::error if a position in the middle of a pass was reached by a different number of
+/// processes that each read a share. `processes`: the number that read shares now; 0: all read the
+/// same samples.
 LAMINA_API_COLD void require_same_shares(const training_position& at, const std::string& place,
                                          int processes);
 
@@ -123,7 +123,7 @@ std::vector<share_position> samples_of_pass::shares(world& all) const {
 
 void samples_of_pass::require_shares(const training_position& stopped, const std::string& place,
                                      world& all) const {
-  // An older checkpoint has the share of rank 0 alone.
+  // An older checkpoint has only the share of rank 0.
   const std::vector<share_position> expected =
       !stopped.shares.empty() ? stopped.shares
                               : std::vector<share_position>{{stopped.samples, stopped.checksum}};

@@ -33,24 +33,24 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The training of a model by an optimizer, from pass to pass. Both `train` and `trainer` use it.
-/// `Machine` computes the steps. Reads the options and the optimizer in each step, because a
-/// handler may change them; both must outlive the run. What `Options` cannot ask for, threads,
-/// accumulation and processes where they are serial_options, the run does not contain.
+/// Trains a model with an optimizer, from pass to pass. Both `train` and `trainer` use it.
+/// `Machine` computes the steps. It reads the options and the optimizer in each step, because a
+/// handler may change them; both must outlive the run. Code for features that `Options` cannot
+/// request (threads, accumulation and processes with serial_options) is not compiled.
 template <program_type P, class Opt, class Machine, class Options = train_options>
 class training_run {
   /// Whether the options have more than serial_options.
   static constexpr bool has_all_options = requires(const Options& o) { o.world; };
 
  public:
-  /// Whether the machine joins the gradients of several mini-batches for one update.
+  /// Whether the machine accumulates the gradients of several mini-batches for one update.
   static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
     m.backward(batch);
   };
 
   /// `kept` is null, or the training state that a model keeps: the run continues from it, and
   /// stores its own state there at the end. The other arguments are passed to the constructor of
-  /// the machine. If the options ask for it, the run continues from a checkpoint of their
+  /// the machine. If the options request it, the run continues from a checkpoint of their
   /// directory.
   template <class... Given>
   LAMINA_COLD training_run(const Opt& opt, const Options& options, training_memory* kept,
@@ -78,24 +78,24 @@ class training_run {
   }
 
   Machine& machine() { return machine_; }
-  /// The number of passes so far, which is also the number of the next one.
+  /// Returns the number of passes so far, which is also the number of the next one.
   int passes() const { return at_.pass; }
   /// Whether a handler stopped the last pass.
   bool stopped() const { return stopping_; }
   /// Whether any mini-batch has run.
   bool has_run() const { return has_run_; }
-  /// The mini-batch that a pass has read last; not for updates of several mini-batches, which may
-  /// be read ahead.
+  /// Returns the mini-batch that a pass has read last. Not for updates of several mini-batches,
+  /// which may be read ahead.
   batch_view<P> minibatch() const { return feeder_.view(); }
-  /// The samples of the last pass, their mean cost, and its metrics; the metrics of the last step.
+  /// Number of samples, mean cost and metrics of the last pass; metrics of the last step.
   std::int64_t samples() const { return means_.samples(); }
   double cost() const { return means_.cost(); }
   std::span<const optimizer::metric_value> metrics_of_pass() { return means_.whole(); }
   std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
 
-  /// position() is the position for a checkpoint written now; with tasks, and in a pass of which
-  /// each process reads its share, all processes that train must call it. set_position() sets it;
-  /// `source` says in error messages where it came from.
+  /// position() returns the position for a checkpoint that is written now. With tasks, and in a
+  /// pass in which each process reads its share, all training processes must call it.
+  /// set_position() sets it; `source` tells error messages where the position came from.
   training_position position() { return in_pass_ ? with_others(seen_.position(at_.pass)) : at_; }
   void set_position(const training_position& at, const std::string& source) {
     at_ = at;
@@ -113,11 +113,11 @@ class training_run {
       }
     return noted(tell_world([&] { return machine_.step(batch); }), batch.size());
   }
-  /// Joins the gradients of a mini-batch with those that wait for an update.
+  /// Adds the gradients of a mini-batch to those that wait for an update.
   real_of<P> backward(const batch_view<P>& batch) {
     return noted(tell_world([&] { return machine_.backward(batch); }), batch.size());
   }
-  /// The number of mini-batches whose gradients wait for an update.
+  /// Returns the number of mini-batches whose gradients wait for an update.
   int pending() const {
     if constexpr (accumulates)
       return machine_.pending();
@@ -156,7 +156,7 @@ class training_run {
   }
 
  private:
-  /// The processes that train together; null: this one alone.
+  /// Returns the processes that train together; null if this process trains alone.
   world* all() const {
     if constexpr (has_all_options)
       return options_.world;
@@ -197,8 +197,8 @@ class training_run {
     if constexpr (requires { machine_.require_samples(std::uint64_t{}); })
       machine_.require_samples(seen_.position(pass).checksum);
   }
-  /// Whether each process reads its share of the mini-batches. Then a process that has no more
-  /// mini-batches takes part, without samples, until all processes are at their end.
+  /// Whether each process reads its share of the mini-batches. Then a process at the end of its
+  /// share takes part without samples until all processes are at their end.
   bool reads_shard() const {
     if constexpr (requires { machine_.joins_shares(); })
       return machine_.joins_shares();
@@ -209,11 +209,11 @@ class training_run {
     if constexpr (has_all_options) return options_.reads_shard && options_.world != nullptr;
     return false;
   }
-  /// reads_shard(), also if this process is the only one, whose share is all there is.
+  /// Whether reads_shard(), or whether this process is the only one, whose share is everything.
   bool has_shares() const { return reads_shard() || (wants_shares() && all()->size() == 1); }
-  /// Whether this process makes steps of its own on a share of its own, which may be empty.
+  /// Whether this process makes asynchronous steps on its own share, which may be empty.
   bool reads_alone() const { return wants_shares() && !reads_shard() && all()->size() > 1; }
-  /// A position with what all processes have read, of shares or of tasks.
+  /// Completes a position with the progress of all processes, in shares or tasks.
   training_position with_others(training_position at) {
     if (at.batch > 0 && !tasks_.has_any() && !reads_alone())
       seen_.add_shares(at, has_shares() ? all() : nullptr);
@@ -256,7 +256,8 @@ class training_run {
       const feeder<P>& now = group.now(feeder_);
       std::int64_t rows = found ? now.rows() : 0;
       if (reads_shard()) rows = all()->add_up(rows);
-      // A trainer that makes its own steps makes one in each pass, so that the others do not wait.
+      // An asynchronous trainer makes at least one step in each pass, so that the others do not
+      // wait.
       if (rows == 0 && (seen_.batches() > 0 || !reads_alone())) break;
       const batch_view<P> view = found ? now.view() : batch_view<P>();
       if (found)
@@ -309,7 +310,8 @@ class training_run {
               .metrics = means_.whole()};
     report(e);
     if (!saves) return;
-    // Trainers that have stopped in mini-batches of their own begin the pass again.
+    // Asynchronous trainers with their own mini-batches stop at different ones, so they restart the
+    // pass.
     if (!whole_pass)
       save(own_data ? training_position{pass, 0} : seen_.position(pass));
     else if (stopping_ || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
@@ -343,7 +345,7 @@ class training_run {
     means_.add(machine_, static_cast<double>(cost), samples);
     return cost;
   }
-  /// Ends a pass, also when an exception leaves it, so that the next pass begins anew.
+  /// Ends a pass, also after an exception, so that the next pass starts from its beginning.
   struct pass_guard {
     training_run& of;
     ~pass_guard() {
@@ -376,7 +378,7 @@ class training_run {
     const checkpoint_options& saving = options_.checkpoint;
     if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
     reached = with_others(std::move(reached));
-    bool all_write = false;  // processes divide tables
+    bool all_write = false;  // tables are divided over processes
     if constexpr (has_distributed_tables<P> && accumulates)
       all_write = machine_.trained().divided() != nullptr;
     if (all() != nullptr && all()->rank() != 0 && !all_write) return;

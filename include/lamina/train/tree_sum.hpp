@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/tree_sum.hpp - adds up the gradients of parts in an order that does not depend on
-// which thread or process computed which part.
+// lamina/train/tree_sum.hpp - sums gradients in an order that does not depend on which thread or
+// process computed which part.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Arrays of gradients, one per part, each with a weight. A part without a weight takes no part in
-/// the sum, even if its array holds NaN.
+/// Arrays of gradients, one per part, each with a weight. A part with weight 0 is left out of the
+/// sum, even if its array holds NaN.
 template <class T>
 struct weighted_parts {
   const T* const* of = nullptr;  // by part: its array
@@ -52,12 +52,12 @@ class tree_sum {
   }
 
  private:
-  static constexpr std::size_t block = 512;  // numbers that stay in the cache
+  static constexpr std::size_t block = 512;  // elements that stay in the cache
   struct range {
     std::size_t first, n;
   };
 
-  /// Writes the sum of the 2^level parts from `part` on. Returns false if there is none.
+  /// Writes the sum of 2^level parts, beginning with `part`. Returns false if there is none.
   bool node(int level, int part, const range& at, T* to) const {
     if (part >= parts_.count) return false;
     if (level == 0) return leaf(part, at, to);

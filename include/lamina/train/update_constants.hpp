@@ -36,7 +36,7 @@ template <class P>
 inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
 
 /// Throws lamina::error if the optimizer clips by norm now (`clip`), but did not when the trainer
-/// was made (`known` is false).
+/// was constructed (`known` is false).
 inline void require_known_norms(const gradient_clip& clip, bool known) {
   if (!known && optimizer::needs_norm(clip))
     throw error(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/world.hpp - the processes that train one model together, as training sees them.
+// lamina/train/world.hpp - the processes of a training, as an interface for training.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,25 +19,26 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The arrays of a trainer for shared_arrays, by parameter.
+/// The arrays of a trainer, by parameter, that shared_arrays synchronises.
 struct trained_arrays {
-  // Thread t has those at [t * count, (t + 1) * count); null: no gradient, or one of selected rows.
+  // The gradients of thread t are at [t * count, (t + 1) * count); null: no gradient, or a sparse
+  // one.
   float* const* gradients;
   float* const* values;
-  const std::size_t* floats;  // their sizes; an element of a program in double counts twice
+  const std::size_t* floats;  // sizes of the arrays; a double counts as two
   const bool* has_rows;       // the gradient is selected rows, and the parameter is updated
   int count;
-  bool whole;                             // an update cannot be divided within a parameter
+  bool whole;                             // whether an update cannot be divided within a parameter
   bool is_double;                         // the elements are doubles
-  const gradient_times* times = nullptr;  // when a step is done with them; null: at its end
+  const gradient_times* times = nullptr;  // when gradients are complete in a step; null: at its end
   int threads = 1;
-  // Where the gradient is selected rows: floats from row to row, or -1 if a row is not in one
-  // place; 0: other gradients.
+  // For a sparse gradient: the stride between rows in floats, or -1 if a row is not contiguous; 0
+  // for other gradients.
   const int* row_floats = nullptr;
-  // Tables that the processes divide; by parameter, its number among them or -1.
+  // Tables that are divided over the processes; by parameter, the number of its table or -1.
   divided_tables* tables = nullptr;
   const int* table_of = nullptr;
-  // Each process needs the accumulators of its own shard alone.
+  // Whether each process needs only the accumulators of its own shard.
   bool divides_states = false;
 };
 
@@ -48,10 +49,11 @@ class world {
   virtual ~world() = default;
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// The number of processes that train: the first ranks. All others hold parameters.
+  /// Returns the number of processes that train, which are the first ranks. All others are
+  /// parameter servers.
   virtual int trainers() const { return size_; }
 
-  /// The sum of a number over all processes that train. All of them must call it.
+  /// Returns the sum of a number over all training processes. All of them must call it.
   virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
@@ -59,18 +61,18 @@ class world {
   /// with the devices of the others. All must call it.
   LAMINA_API LAMINA_COLD virtual std::unique_ptr<device_sums> share_device(int device,
                                                                            void* stream);
-  /// Divides the rows of a model's tables among the processes. All must call it, with the same
+  /// Divides the rows of a model's tables over the processes. All must call it, with the same
   /// tables and seed.
   LAMINA_API LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
                                                                         std::uint64_t seed);
   /// Collects `bytes` bytes of each rank, in the order of the ranks. All must call it.
   LAMINA_API LAMINA_COLD virtual void gather(const void*, std::size_t, void*);
-  /// The same of the processes that train; all of them must call it, and the others must not.
+  /// Does the same for the training processes; all of them must call it, and the others must not.
   LAMINA_API LAMINA_COLD virtual void gather_trainers(const void* mine, std::size_t bytes,
                                                       void* all);
-  /// Replaces an array by its reduction over those processes whose `takes_part` is true; zeros if
-  /// there is none. All must call it, with the same call. Its memory is aligned to 64 bytes and has
-  /// room for 32 * size() elements more.
+  /// Replaces an array by its reduction over the processes whose `takes_part` is true; by zeros if
+  /// there is none. All must call it, with the same `call`. The memory must be aligned to 64 bytes
+  /// and have capacity for 32 * size() more elements.
   LAMINA_API LAMINA_COLD virtual void reduce(const engine::reduction_call&, void* /*array*/,
                                              const bool* /*takes_part*/);
   /// Tells all other ranks that this one stops because of an error. Their next exchange throws it.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/world_calls.hpp - what the processes of a world do together while they run one
-// program.
+// lamina/train/world_calls.hpp - the collective calls of processes that run one program together.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,34 +19,34 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The mini-batch that a process has read in a run of several.
+/// The mini-batch that a process has read in a run of several processes.
 struct minibatch_share {
-  std::int64_t samples = 0;    // those that this process computes
-  std::int64_t read = 0;       // those that it has read
-  std::uint64_t checksum = 0;  // of what it has read
+  std::int64_t samples = 0;    // samples that this process computes
+  std::int64_t read = 0;       // samples that it has read
+  std::uint64_t checksum = 0;  // checksum of the samples that it has read
   bool more = false;           // whether its reader has another mini-batch in this pass
 };
 
-/// The calls by which the processes of a world run one program together. Before each call they
-/// compare what each of them is about to do: a process that does something else, such as one that
-/// has left the loop of the training, is an error in all of them, and none waits forever.
+/// Implements the collective calls of processes that run one program together. Before each call the
+/// processes compare what they are about to do. If a process does something else, for example
+/// because it has left the training loop, all of them throw an error, and none waits forever.
 class world_calls final : public engine::process_calls {
  public:
   LAMINA_API LAMINA_COLD explicit world_calls(world& all);
 
-  /// Compares a number of all processes. Throws lamina::error, which names `what`, where they
-  /// differ.
+  /// Compares a number in all processes. Throws lamina::error, which names `what`, if they differ.
   LAMINA_API LAMINA_COLD void require_equal(const char* what, std::uint64_t mine);
-  /// Gives all processes the array of rank 0.
+  /// Broadcasts the array of rank 0 to all processes.
   LAMINA_API LAMINA_COLD void give(float* of, std::size_t floats);
 
   /// Tells the others about a mini-batch, and checks theirs. With `shares`, each process has read
-  /// its own samples, and `more` becomes whether any of them has more. Returns the number of
-  /// samples of all processes. With `all_have`, each must have samples.
+  /// its own samples, and `more` is set to whether any of them has more. Returns the number of
+  /// samples of all processes. With `all_have`, throws unless each process has samples.
   LAMINA_API LAMINA_COLD std::int64_t read(minibatch_share& mine, bool shares, bool all_have);
   /// Sets first[d] to the number of rows of domain d that lower ranks have.
   LAMINA_API LAMINA_COLD void rows_before(const int* count, std::int64_t* first, int domains);
-  /// The end of the program; `parameters` is the checksum of what it leaves.
+  /// Ends the program; `parameters` is a checksum of the parameters, which must be equal in all
+  /// processes.
   LAMINA_API LAMINA_COLD void end(std::uint64_t parameters);
 
   void* array(std::size_t bytes) override {
@@ -70,7 +69,7 @@ class world_calls final : public engine::process_calls {
 
  private:
   enum class step_kind : std::int64_t { compare, read, reduce, end };
-  /// What a process is about to do.
+  /// The call that a process is about to make.
   struct step {
     step_kind kind;
     std::int64_t place = 0, count = 0, read = 0;
@@ -90,8 +89,8 @@ class world_calls final : public engine::process_calls {
   LAMINA_API LAMINA_COLD std::string name_of(const step& s) const;
 
   world& world_;
-  std::unique_ptr<bool[]> has_samples_, all_take_part_;  // by rank
-  std::vector<step> steps_;                              // by rank
+  std::unique_ptr<bool[]> has_samples_, all_take_part_;  // flags by rank
+  std::vector<step> steps_;                              // the announced call of each rank
   std::int64_t minibatches_ = 0;
   engine::aligned_buffer array_;
 };

@@ -20,7 +20,8 @@
 
 namespace lamina::inline LAMINA_ABI::v2::reader::creator {
 
-/// A reader of the rows of an array, each a vector of its numbers; made by np_array.
+/// The type of reader that np_array makes: it yields each row of an array as a vector of its
+/// numbers.
 template <class T>
 class array_rows {
  public:
@@ -37,13 +38,13 @@ class array_rows {
 
   std::shared_ptr<const array<T>> x_;
 };
-/// The rows of an array, the first dimension. v2: reader.creator.np_array.
+/// Makes a reader of the rows of an array, its first dimension. v2: reader.creator.np_array.
 template <class T>
 array_rows<T> np_array(array<T> x) {
   return array_rows<T>(std::move(x));
 }
 
-/// A reader of the lines of a file, made by text_file.
+/// The type of reader that text_file makes.
 class file_lines {
  public:
   explicit file_lines(const file_path& path) : path_(path.string()) {}
@@ -60,8 +61,9 @@ class file_lines {
 
   std::string path_;
 };
-/// The lines of a file, without their ends, read again in each pass. A file that cannot be opened
-/// is a lamina::error when the first line is read. v2: reader.creator.text_file.
+/// Makes a reader of the lines of a file, without their ends, which it reads again in each pass. If
+/// the file cannot be opened, throws lamina::error when the first line is read. v2:
+/// reader.creator.text_file.
 inline file_lines text_file(const file_path& path) { return file_lines(path); }
 
 }  // namespace lamina::inline LAMINA_ABI::v2::reader::creator

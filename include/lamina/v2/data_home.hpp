@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::v2::dataset::common {
 
-/// The folder of all data sets: ~/.cache/paddle/dataset. v2: dataset.common.DATA_HOME.
+/// Returns the folder of all data sets: ~/.cache/paddle/dataset. v2: dataset.common.DATA_HOME.
 LAMINA_COLD inline std::string DATA_HOME() {
   const char* const home = std::getenv("HOME");  // NOLINT: v2, too, expands ~
   if (home == nullptr || *home == '\0')

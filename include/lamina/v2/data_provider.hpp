@@ -17,8 +17,8 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// A reader of mini-batches, made by data_provider(). All passes read the same range: each
-/// continues where the previous one ended or was abandoned.
+/// The type of reader that data_provider() makes. All passes read the same range: each continues
+/// where the previous one ended or was abandoned.
 template <class Range>
 class provided_reader {
   template <class Element>
@@ -39,7 +39,7 @@ class provided_reader {
   struct state {
     std::function<Range()> start;
     std::optional<Range> range{};
-    std::optional<iterator> at{};  // of the element that was taken last
+    std::optional<iterator> at{};  // the position of the element that was taken last
   };
   class source {
    public:
@@ -56,7 +56,7 @@ class provided_reader {
       } else {
         ++*s.at;
       }
-      if (*s.at == std::end(*s.range)) {  // a function that returns begins again in the next pass
+      if (*s.at == std::end(*s.range)) {  // the function has returned: call it again next time
         s.at.reset();
         s.range.reset();
         return false;
@@ -78,7 +78,7 @@ class provided_reader {
   std::shared_ptr<state> from_;
 };
 
-/// A reader of mini-batches from a function that is called with `args` and returns a range of
+/// Makes a reader of mini-batches from a function that is called with `args` and returns a range of
 /// pairs: a mini-batch, and whether it is the last one of its pass:
 ///
 ///   lamina::generator<std::pair<std::vector<sample>, bool>> read(const args& given) {
@@ -87,9 +87,9 @@ class provided_reader {
 ///   v2::train(model, v2::data_provider(read, given));
 ///
 /// For online learning the function never yields true. If it returns, the pass ends, and the next
-/// pass calls it again. To resume a checkpoint from the middle of a pass, a reader must be able to
-/// read that pass again from its start, which this one cannot. The design document of PaddlePaddle:
-/// the argument data_provider.
+/// pass calls it again. This reader cannot resume from a checkpoint in the middle of a pass,
+/// because it cannot read that pass again from its start. The design document of PaddlePaddle: the
+/// argument data_provider.
 template <class Read, class... Args>
 auto data_provider(Read read, Args... args) {
   using range = std::remove_cvref_t<std::invoke_result_t<Read&, Args&...>>;

@@ -28,11 +28,11 @@
 #include <lamina/v2/data_home.hpp>
 
 // Each function without a path reads the file that PaddlePaddle has downloaded to
-// common::DATA_HOME(); common::download (lamina/v2/download.hpp) brings one there. A dictionary
-// that v2 passes from one function to the next, such as imdb's word_dict, is here the data set
-// itself, so that its file is read once. Malformed lines of wmt14 and wmt16 are skipped, as v2
-// does. Errors are those of lamina::dataset. flowers and voc2012, which need libjpeg and libpng,
-// are in lamina/v2/image_dataset.hpp.
+// common::DATA_HOME(); common::download (lamina/v2/download.hpp) downloads one there. Dictionaries
+// that v2 passes from one function to the next, such as imdb's word_dict, are replaced by the data
+// set itself, so that its file is read only once. Malformed lines of wmt14 and wmt16 are skipped,
+// as v2 does. Errors are those of lamina::dataset. flowers and voc2012, which need libjpeg and
+// libpng, are in lamina/v2/image_dataset.hpp.
 namespace lamina::inline LAMINA_ABI::v2::dataset {
 
 namespace common {
@@ -40,7 +40,7 @@ namespace common {
 using lamina::cluster_files_reader;
 using lamina::convert;
 using lamina::md5file;
-/// Writes a reader's samples to files of `line_count` each: split(reader, 1000,
+/// Writes a reader's samples to files of `line_count` samples each: split(reader, 1000,
 /// "train-%05d.recordio"). v2: dataset.common.split.
 template <class R, class... More>
 std::size_t split(R&& reader, std::int64_t line_count, More&&... more) {
@@ -57,14 +57,14 @@ inline auto test() { return test(common::DATA_HOME() + "/mnist"); }
 }  // namespace mnist
 
 namespace uci_housing {
-/// A path is that of UCI's housing.data, or of a file with commas.
+/// `path` is UCI's housing.data, or a file with commas.
 inline auto train(const std::string& path) { return lamina::dataset::housing::train(path); }
 inline auto test(const std::string& path) { return lamina::dataset::housing::test(path); }
 inline auto train() { return train(common::DATA_HOME() + "/uci_housing/housing.data"); }
 inline auto test() { return test(common::DATA_HOME() + "/uci_housing/housing.data"); }
 }  // namespace uci_housing
 
-/// A path is that of the archive for Python, or of a folder with the binary version.
+/// `path` is the archive of the Python version, or a folder with the binary version.
 namespace cifar {
 using lamina::dataset::cifar::test10;
 using lamina::dataset::cifar::test100;
@@ -77,7 +77,7 @@ inline auto test100() { return test100(common::DATA_HOME() + "/cifar/cifar-100-p
 }  // namespace cifar
 
 namespace imdb {
-/// Words that occur more than `cutoff` times. v2: imdb.word_dict, build_dict.
+/// Reads the words that occur more than `cutoff` times. v2: imdb.word_dict, build_dict.
 inline auto word_dict(const std::string& path, std::int64_t cutoff = 150) {
   return lamina::dataset::imdb::read(path, {.cutoff = cutoff});
 }
@@ -87,14 +87,14 @@ inline auto test(const lamina::dataset::imdb::source& word_idx) { return word_id
 }  // namespace imdb
 
 namespace imikolov {
-/// v2: imikolov.build_dict(min_word_freq).
+/// Reads the dictionary. v2: imikolov.build_dict(min_word_freq).
 inline auto build_dict(const std::string& path, std::int64_t min_word_freq = 50) {
   return lamina::dataset::imikolov::read(path, {.min_word_freq = min_word_freq});
 }
 inline auto build_dict(std::int64_t min_word_freq = 50) {
   return build_dict(common::DATA_HOME() + "/imikolov/simple-examples.tgz", min_word_freq);
 }
-/// Groups of N words: `train<5>(word_idx)`. v2: imikolov.train(word_idx, n).
+/// Returns groups of N words: `train<5>(word_idx)`. v2: imikolov.train(word_idx, n).
 template <int N>
 auto train(const lamina::dataset::imikolov::source& word_idx) {
   return word_idx.template train<N>();
@@ -106,7 +106,8 @@ auto test(const lamina::dataset::imikolov::source& word_idx) {
 }  // namespace imikolov
 
 namespace movielens {
-/// Users, films and ratings; its members are max_user_id(), movie_categories() and more.
+/// Reads users, films and ratings; members of the result are max_user_id(), movie_categories() and
+/// more.
 inline auto read(const std::string& path) { return lamina::dataset::movielens::read(path); }
 inline auto read() { return read(common::DATA_HOME() + "/movielens/ml-1m.zip"); }
 inline auto train() { return read().train(); }
@@ -114,11 +115,13 @@ inline auto test() { return read().test(); }
 }  // namespace movielens
 
 namespace conll05 {
-/// word_dict(), verb_dict() and label_dict() of a folder, with the sentences. v2: conll05.get_dict.
+/// Reads word_dict(), verb_dict() and label_dict() of a folder, with the sentences. v2:
+/// conll05.get_dict.
 inline auto get_dict(const std::string& folder) { return lamina::dataset::conll05::read(folder); }
 inline auto get_dict() { return get_dict(common::DATA_HOME() + "/conll05st"); }
 inline auto test() { return get_dict().test(); }
-/// The numbers of the embedding. v2: conll05.get_embedding, which returns the path of the file.
+/// Returns the elements of the embedding. v2: conll05.get_embedding, which returns the path of the
+/// file.
 inline std::vector<float> get_embedding(std::int64_t rows, std::int64_t width = 32) {
   return lamina::dataset::conll05::read_embedding(common::DATA_HOME() + "/conll05st/emb", rows,
                                                   width);
@@ -126,9 +129,10 @@ inline std::vector<float> get_embedding(std::int64_t rows, std::int64_t width = 
 }  // namespace conll05
 
 namespace mq2007 {
-/// What a sample is. v2: format="pairwise" and the others.
+/// The kind of samples. v2: format="pairwise" and the others.
 enum class format { pointwise, pairwise, listwise };
-/// The samples of a file of LETOR: `train<format::listwise>()`. v2: mq2007.train(format=...).
+/// Returns the samples of a file of LETOR: `train<format::listwise>()`. v2:
+/// mq2007.train(format=...).
 template <format F = format::pairwise>
 auto samples_of(const lamina::dataset::mq2007::source& all) {
   if constexpr (F == format::pointwise)
@@ -138,7 +142,7 @@ auto samples_of(const lamina::dataset::mq2007::source& all) {
   else
     return all.listwise();
 }
-/// `folder` is the one that has Fold1; MQ2007.rar is to be unpacked first.
+/// `folder` contains Fold1; unpack MQ2007.rar first.
 template <format F = format::pairwise>
 auto train(const std::string& folder) {
   return samples_of<F>(lamina::dataset::mq2007::train(folder));
@@ -158,7 +162,7 @@ auto test() {
 }  // namespace mq2007
 
 namespace sentiment {
-/// word_dict(), with the reviews. v2: sentiment.get_word_dict.
+/// Reads word_dict(), with the reviews. v2: sentiment.get_word_dict.
 inline auto get_word_dict(const std::string& path) {
   return lamina::dataset::sentiment::read(path);
 }
@@ -170,7 +174,7 @@ inline auto test() { return get_word_dict().test(); }
 }  // namespace sentiment
 
 namespace wmt14 {
-/// src_dict() and trg_dict(), with the sentences. v2: wmt14.get_dict(dict_size).
+/// Reads src_dict() and trg_dict(), with the sentences. v2: wmt14.get_dict(dict_size).
 inline auto get_dict(std::int64_t dict_size, const std::string& path) {
   return lamina::dataset::wmt14::read(path, {.dict_size = dict_size, .skip_malformed = true});
 }
@@ -182,7 +186,7 @@ inline auto test(std::int64_t dict_size) { return get_dict(dict_size).test(); }
 }  // namespace wmt14
 
 namespace wmt16 {
-/// src_dict() and trg_dict(), with the sentences.
+/// Reads src_dict() and trg_dict(), with the sentences.
 inline auto get_dict(std::int64_t src_dict_size, std::int64_t trg_dict_size,
                      const std::string& path) {
   return lamina::dataset::wmt16::read(

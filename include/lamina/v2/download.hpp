@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/download.hpp - brings a file of a data set to the folder where v2 looks for it.
+// lamina/v2/download.hpp - downloads a file of a data set to the folder of v2.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,7 +33,7 @@ LAMINA_COLD inline void require_file_name(std::string_view part, std::string_vie
                        << part << "'");
 }
 
-/// Runs curl, which writes what it finds at an address to a file; returns its exit code.
+/// Downloads a URL to a file by curl; returns curl's exit code.
 LAMINA_COLD inline int run_curl(const std::string& url, const std::string& path) {
   std::string words[] = {"curl",         "--globoff", "--fail", "--location", "--silent",
                          "--show-error", "--output",  path,     "--url",      url};
@@ -50,17 +50,17 @@ LAMINA_COLD inline int run_curl(const std::string& url, const std::string& path)
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// The MD5 sum of a file; empty if there is none.
+/// Returns the MD5 sum of a file; empty if there is none.
 LAMINA_COLD inline std::string sum_of(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0 ? md5file(path) : std::string();
 }
 
 }  // namespace detail
 
-/// The path DATA_HOME()/module_name/FILE of a file with an MD5 sum (32 hexadecimal digits). FILE is
-/// `save_name`, or else the end of the URL. If the file is not there, or has another sum, the
-/// command curl brings it, at most three times; the file is whole or not there. Throws
-/// lamina::error without curl, and when what it brings is not the file. v2:
+/// Returns the path DATA_HOME()/module_name/FILE of a file with an MD5 sum (32 hexadecimal digits).
+/// FILE is `save_name`, or else the end of the URL. If the file is missing or has another sum,
+/// downloads it by the command curl, in at most three attempts; the file is complete or does not
+/// exist. Throws lamina::error if curl is missing, and if the downloaded file has another sum. v2:
 /// dataset.common.download.
 LAMINA_COLD inline std::string download(const std::string& url, const std::string& module_name,
                                         std::string_view md5sum, std::string save_name = "") {
@@ -75,7 +75,7 @@ LAMINA_COLD inline std::string download(const std::string& url, const std::strin
   const std::string folder = DATA_HOME() + "/" + module_name, path = folder + "/" + save_name;
   if (detail::sum_of(path) == md5sum) return path;
   make_directories(folder);
-  // The name has the number of this process, because another may bring the same file.
+  // The name contains the id of this process, because another process may download the same file.
   const std::string part = text() << path << "." << static_cast<long>(::getpid()) << ".part";
   std::string found = "nothing";
   for (int i = 0; i < most; ++i) {

@@ -29,7 +29,8 @@ class metric_view {
  public:
   explicit metric_view(const lamina::event& of) : of_(&of) {}
 
-  /// Throws lamina::error that lists the known names.
+  /// Returns the metric with this name; for an unknown name, throws lamina::error that lists the
+  /// known ones.
   double operator[](std::string_view name) const { return of_->metric(name); }
   auto begin() const { return of_->metrics.begin(); }
   auto end() const { return of_->metrics.end(); }
@@ -53,7 +54,7 @@ LAMINA_COLD std::string text_of(const Metrics& metrics) {
 }
 }  // namespace detail
 
-/// The metrics as Python prints them: {'accuracy': 0.5}.
+/// Prints the metrics like Python: {'accuracy': 0.5}.
 inline std::string str(const metric_view& metrics) { return detail::text_of(metrics); }
 
 /// The base of all events. An event refers to the training loop; it is valid only during the call
@@ -61,10 +62,10 @@ inline std::string str(const metric_view& metrics) { return detail::text_of(metr
 class any {
  public:
   explicit any(const lamina::event& of) : of_(&of) {}
-  /// Asks the trainer to end after this mini-batch. v2 has no such function: there a handler can
-  /// only throw.
+  /// Makes the trainer end after this mini-batch. v2 has no such function: its handlers can only
+  /// throw.
   void stop() const { of_->stop(); }
-  /// The same event as lamina's own handlers get it.
+  /// Returns the same event as lamina's own handlers receive it.
   const lamina::event& of() const { return *of_; }
 
  private:
@@ -77,33 +78,33 @@ struct WithMetric : any {
   metric_view metrics;
 };
 
-/// Before the first mini-batch of a pass. v2: event.BeginPass.
+/// Reported before the first mini-batch of a pass. v2: event.BeginPass.
 struct BeginPass : any {
   BeginPass(const lamina::event& of, int first) : any(of), pass_id(of.pass - first) {}
   int pass_id;
 };
-/// After the last mini-batch; metrics are those of the whole pass. v2: event.EndPass.
+/// Reported after the last mini-batch; metrics are those of the whole pass. v2: event.EndPass.
 struct EndPass : WithMetric {
   EndPass(const lamina::event& of, int first)
       : WithMetric(of), pass_id(of.pass - first), cost(of.cost) {}
   int pass_id;
   double cost;  ///< mean over the samples of the pass; v2 does not have it
 };
-/// Before a mini-batch is computed. v2: event.BeginIteration.
+/// Reported before a mini-batch is computed. v2: event.BeginIteration.
 struct BeginIteration : any {
   BeginIteration(const lamina::event& of, int first)
       : any(of), pass_id(of.pass - first), batch_id(of.batch) {}
   int pass_id;
   std::int64_t batch_id;
 };
-/// When cost and metrics of a mini-batch are known. v2: event.EndForwardBackward.
+/// Reported when cost and metrics of a mini-batch are known. v2: event.EndForwardBackward.
 struct EndForwardBackward : any {
   EndForwardBackward(const lamina::event& of, int first)
       : any(of), pass_id(of.pass - first), batch_id(of.batch) {}
   int pass_id;
   std::int64_t batch_id;
 };
-/// When the parameters are updated. v2: event.EndIteration.
+/// Reported when the parameters are updated. v2: event.EndIteration.
 struct EndIteration : WithMetric {
   EndIteration(const lamina::event& of, int first)
       : WithMetric(of), pass_id(of.pass - first), batch_id(of.batch), cost(of.cost) {}
@@ -112,7 +113,7 @@ struct EndIteration : WithMetric {
   double cost;  ///< mean over the samples of the mini-batch
 };
 
-/// Any one of them.
+/// Any of these events.
 using Event = std::variant<BeginPass, BeginIteration, EndForwardBackward, EndIteration, EndPass>;
 
 /// The cost and metrics of a test. v2: event.TestResult.
@@ -169,7 +170,7 @@ class handler {
 
   explicit operator bool() const { return call_ != nullptr; }
   /// Calls the callable with an event of lamina's loop. `first` is the number of the pass that the
-  /// handler sees as pass 0.
+  /// handler receives as pass 0.
   void operator()(const lamina::event& e, int first) const {
     if (e.is_begin_pass()) call_(target_.get(), BeginPass(e, first));
     if (e.is_begin_iteration()) call_(target_.get(), BeginIteration(e, first));
@@ -185,7 +186,7 @@ class handler {
 
 }  // namespace event
 
-/// The event as one of type E, or null: `if (auto* e = isinstance<event::EndPass>(event))`.
+/// Returns the event as type E, or null: `if (auto* e = isinstance<event::EndPass>(event))`.
 template <class E>
 const E* isinstance(const event::Event& of) {
   return std::get_if<E>(&of);

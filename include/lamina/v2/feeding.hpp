@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/feeding.hpp - which field of a sample goes to which data layer.
+// lamina/v2/feeding.hpp - maps the fields of a sample to data layers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// The fields of a sample are in the order of the data layers.
+/// Fields of a sample in the order of the data layers.
 struct feeding_in_order {
   using names = gets_type<>;
   template <class P>
@@ -32,11 +32,11 @@ struct feeding_in_order {
   }
 };
 
-/// The data layers of the fields of a sample, in the order of the fields; an empty name leaves a
-/// field out.
+/// Maps each field of a sample, in order, to the data layer with this name; an empty name ignores a
+/// field.
 template <fixed_string... Names>
 class feeding_of {
-  /// The data layers of the fields, -1 for a field that is left out.
+  /// Returns the data layers of the fields, -1 for an ignored field.
   template <class P>
   static constexpr std::array<int, sizeof...(Names)> layers() {
     return {data_named<P>(Names.view())...};
@@ -54,12 +54,12 @@ class feeding_of {
 
  public:
   using names = gets_type<lamina::detail::name_letters<Names>...>;
-  /// Whether each data layer of P is named once; the caller reports it, at the user's line.
+  /// Whether each data layer of P is named once; if not, the caller reports it at the user's line.
   template <class P>
   static constexpr bool fits = all_named<P>();
 
-  /// A reader of mini-batches whose samples have the fields in the order of P's data layers. If
-  /// they have this order already, returns the given reader.
+  /// Returns a reader of mini-batches whose samples have the fields in the order of P's data
+  /// layers; the given reader if they already have this order.
   template <class P, class Reader>
   static decltype(auto) applied_to(Reader& reader) {
     if constexpr (!fits<P> || in_order<P>()) {
@@ -88,7 +88,7 @@ class feeding_of {
     for (int i = 0; same && i < fields; ++i) same = of[static_cast<std::size_t>(i)] == i;
     return same;
   }
-  /// The field of data layer `layer`.
+  /// Returns the field for data layer `layer`.
   template <class P>
   static constexpr std::size_t field_of(int layer) {
     const auto of = layers<P>();

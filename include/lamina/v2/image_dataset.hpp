@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/image_dataset.hpp - the data sets of photographs of PaddlePaddle v2 by its names; link
+// lamina/v2/image_dataset.hpp - the photograph data sets of PaddlePaddle v2 by its names; link
 // libjpeg and libpng.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace lamina::inline LAMINA_ABI::v2::dataset {
 namespace flowers {
 
 namespace detail {
-/// The images by the default mapper of v2, decoded by four threads in the order of the archive.
+/// Decodes images by v2's default mapper, in four threads, in the order of the archive.
 template <class Table>
 auto images(Table&& table, bool is_train) {
   return table | lamina::reader::xmap(lamina::image::simple_transform{.is_train = is_train},
@@ -29,13 +29,14 @@ auto images(Table&& table, bool is_train) {
 }
 }  // namespace detail
 
-/// The photographs of a folder with 102flowers.tgz, imagelabels.mat and setid.mat, as files.
+/// Reads the photographs of a folder with 102flowers.tgz, imagelabels.mat and setid.mat, as files.
 inline auto read(const std::string& folder) { return lamina::dataset::flowers::read(folder); }
 inline auto read() { return read(common::DATA_HOME() + "/flowers"); }
-/// Images of 3 * 224 * 224 floats, cut out at random, and labels of 0 to 101. v2: flowers.train.
+/// Returns images of 3 * 224 * 224 floats, cut out at random positions, and labels of 0 to 101. v2:
+/// flowers.train.
 inline auto train(const std::string& folder) { return detail::images(read(folder).train(), true); }
 inline auto train() { return train(common::DATA_HOME() + "/flowers"); }
-/// Images of 3 * 224 * 224 floats, their middle. v2: flowers.test, flowers.valid.
+/// Returns images of 3 * 224 * 224 floats, cut out in the middle. v2: flowers.test, flowers.valid.
 inline auto test(const std::string& folder) { return detail::images(read(folder).test(), false); }
 inline auto test() { return test(common::DATA_HOME() + "/flowers"); }
 inline auto valid(const std::string& folder) { return detail::images(read(folder).valid(), false); }
@@ -45,10 +46,10 @@ inline auto valid() { return valid(common::DATA_HOME() + "/flowers"); }
 
 namespace voc2012 {
 
-/// The photographs and masks of the archive, as files.
+/// Reads the photographs and masks of the archive, as files.
 inline auto read(const std::string& path) { return lamina::dataset::voc2012::read(path); }
 inline auto read() { return read(common::DATA_HOME() + "/voc2012/VOCtrainval_11-May-2012.tar"); }
-/// Images of any size and the classes of their pixels. v2: voc2012.train, test and val.
+/// Return images of any size and the classes of their pixels. v2: voc2012.train, test and val.
 inline auto train() {
   return read().train() | lamina::reader::map(&lamina::image::decode_segmented);
 }

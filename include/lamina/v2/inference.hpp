@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/inference.hpp - computes what a program returns for given samples.
+// lamina/v2/inference.hpp - computes the results of a program for given samples.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,23 +24,23 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// The result of infer for each variable that the program returns: its values, or the position of
-/// the largest value of each row.
+/// Selects the result of infer for each variable that the program returns: its values, or the
+/// position of the largest value of each row.
 enum class field : std::uint8_t { value, id };
 
 namespace inference {
 
-/// Computes what a program returns, with parameters that other programs trained: `Inference
-/// of(output_layer, parameters)`. `output_layer` is a program that returns one variable or several.
-/// Its parameters are those of `parameters` with the same names. All calls of infer use the same
-/// memory, so each thread needs an Inference of its own. v2: inference.Inference.
+/// Computes the variables that a program returns, with parameters that other programs have trained:
+/// `Inference of(output_layer, parameters)`. `output_layer` is a program that returns one variable
+/// or several. It uses the parameters of `parameters` with the same names. All calls of infer use
+/// the same memory, so each thread needs a separate Inference. v2: inference.Inference.
 template <program_type P>
 class Inference {
   static constexpr int outputs = counts_of<P>.outputs;
   static_assert(check<(outputs > 0)>, "lamina: v2: infer: the program returns no variable");
 
  public:
-  /// Throws lamina::error if the program has a parameter that is not one of `from`.
+  /// Throws lamina::error if `from` lacks a parameter of the program.
   template <program_type... All>
   Inference(P output_layer, const parameters::Parameters<All...>& from)
       : model_(from.apply([&](const auto&... m) {
@@ -56,10 +56,10 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
-  /// Computes what the program returns for samples, a range whose elements have one field for each
-  /// of its data layers. Returns an array, with a row per sample or per element of sequences; if
-  /// the program returns several variables, a tuple of arrays.
-  /// Throws lamina::error for samples that do not fit, or if there are none.
+  /// Computes the returned variables for samples, a range whose elements have one field for each of
+  /// the program's data layers. Returns an array with a row per sample or per element of sequences;
+  /// if the program returns several variables, a tuple of arrays. Throws lamina::error for samples
+  /// that do not fit, or if there are none.
   template <v2::field Field = v2::field::value, class Samples>
   auto infer(const Samples& input) {
     feeder_.fill(input);
@@ -103,8 +103,8 @@ class Inference {
 
 }  // namespace inference
 
-/// Computes what `output_layer` returns for samples: `infer(predict, parameters, samples)`. Each
-/// call makes an Inference; for many calls make one yourself. v2: paddle.infer.
+/// Computes the variables that `output_layer` returns for samples: `infer(predict, parameters,
+/// samples)`. Each call makes an Inference; for many calls make one yourself. v2: paddle.infer.
 template <field Field = field::value, program_type P, program_type... All, class Samples>
 auto infer(P output_layer, const parameters::Parameters<All...>& parameters, const Samples& input) {
   return inference::Inference<P>(output_layer, parameters).template infer<Field>(input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/init.hpp - the settings of a program that is written as for PaddlePaddle v2.
+// lamina/v2/init.hpp - the settings of a program in the style of PaddlePaddle v2.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,16 +15,16 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// The settings of all trainers and parameters that are made later.
+/// The settings for all trainers and parameters that are made later.
 struct settings {
   bool use_gpu = false;    // each trainer must be given a place, such as cuda::place{0}
   int trainer_count = 1;   // threads of a trainer, each for a part of a mini-batch
-  std::uint64_t seed = 1;  // of the parameters' first values and of dropout
+  std::uint64_t seed = 1;  // seed of initial parameters and of dropout
 };
 
-/// The arguments of init. One that is not given is read from the environment, from
-/// PADDLE_INIT_USE_GPU, PADDLE_INIT_TRAINER_COUNT or PADDLE_INIT_SEED. Otherwise it has the default
-/// of `settings`.
+/// The arguments of init. An argument that is not given is read from the environment variable
+/// PADDLE_INIT_USE_GPU, PADDLE_INIT_TRAINER_COUNT or PADDLE_INIT_SEED; without it, the default of
+/// `settings` applies.
 struct init_attr {
   std::optional<bool> use_gpu{};
   std::optional<int> trainer_count{};
@@ -38,7 +38,7 @@ inline settings& current_settings() {
   return all;
 }
 
-/// The variable of the environment, or nothing where it is missing.
+/// Returns the value of an environment variable, or nothing if it is not set.
 template <class T>
 LAMINA_COLD std::optional<T> from_environment(const char* name) {
   const char* const found = std::getenv(name);  // NOLINT: v2, too, reads it at the start
@@ -56,13 +56,13 @@ LAMINA_COLD std::optional<T> from_environment(const char* name) {
 
 }  // namespace detail
 
-/// The settings of the last init().
+/// Returns the settings of the last init().
 inline const settings& current() { return detail::current_settings(); }
 
-/// Sets what later calls of parameters::create and trainer::SGD use: `init({.use_gpu = false,
-/// .trainer_count = 1})`. Throws lamina::error for a count outside of 1 to 256, and for a variable
-/// of the environment that is not a number. With `use_gpu` each trainer::SGD needs a place, because
-/// the type of a trainer decides where it runs. v2: paddle.init.
+/// Sets the defaults of later calls of parameters::create and trainer::SGD: `init({.use_gpu =
+/// false, .trainer_count = 1})`. Throws lamina::error for a count outside of 1 to 256, and for an
+/// environment variable that is not a number. With `use_gpu` each trainer::SGD needs a place,
+/// because the type of a trainer decides where it runs. v2: paddle.init.
 LAMINA_COLD inline void init(const init_attr& given = {}) {
   settings made;
   made.use_gpu = given.use_gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/model.hpp - model, evaluator and train as PaddlePaddle's design document spells them.
+// lamina/v2/model.hpp - model, evaluator and train by the names of PaddlePaddle's design.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,17 +16,17 @@ namespace lamina::inline LAMINA_ABI::v2 {
 
 namespace model {
 
-/// A model of the program `output`, with first values by the seed of init(). A parameter that one
-/// of `parameter_models` has under the same name is shared with that model, so that training
+/// Makes a model of the program `output`, with initial values by the seed of init(). A parameter is
+/// shared with the first of `parameter_models` that has one of the same name, so that training
 /// changes both. The design document of PaddlePaddle: model.create, parameter_model.
 template <program_type P, program_type... Q>
 lamina::model<P> create(P output, const lamina::model<Q>&... parameter_models) {
   return lamina::model<P>(output, share_parameters_of(parameter_models)..., current().seed);
 }
 
-/// A model with the parameters of a file that model::save wrote. Throws format_error for a damaged
-/// file, and lamina::error for one of another program. The design document of PaddlePaddle:
-/// model.load.
+/// Makes a model with the parameters of a file that model::save wrote. Throws format_error for a
+/// damaged file, and lamina::error for the file of another program. The design document of
+/// PaddlePaddle: model.load.
 template <program_type P>
 lamina::model<P> load(P output, const file_path& path) {
   lamina::model<P> made(output);
@@ -38,7 +38,7 @@ lamina::model<P> load(P output, const file_path& path) {
 
 namespace evaluator {
 
-/// An evaluator of a model, which must outlive it; one for each thread. The design document of
+/// Makes an evaluator of a model, which must outlive it; use one per thread. The design document of
 /// PaddlePaddle: evaluator.create.
 template <program_type P>
 lamina::evaluator<P> create(const lamina::model<P>& of) {

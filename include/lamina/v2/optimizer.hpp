@@ -15,13 +15,13 @@
 
 namespace lamina::inline LAMINA_ABI::v2::optimizer {
 
-/// A penalty on the squares of parameters. v2: optimizer.L2Regularization.
+/// Returns a penalty on the squares of parameters. v2: optimizer.L2Regularization.
 constexpr regularizer L2Regularization(float rate) { return l2_decay(rate); }
 
 // Each function takes v2's arguments by name, with v2's defaults, and returns an optimizer of
 // lamina. Gradients here are those of the cost that the program returns, which is usually a mean
 // over the mini-batch. v2 sums them over the mini-batch: its learning rate of 0.1 / 128 for
-// mini-batches of 128 is 0.1 here.
+// mini-batches of 128 samples corresponds to 0.1 here.
 
 /// The arguments that all optimizers have.
 struct settings {

@@ -22,7 +22,7 @@ LAMINA_COLD void write_tar(const Parameters<P...>& from, const file_path& path) 
   to_tar(path, all);
 }
 
-/// Reads every parameter, or those that the archive has; errors are those of lamina::from_tar.
+/// Reads every parameter, or only those in the archive; errors are those of lamina::from_tar.
 template <program_type... P>
 LAMINA_COLD void read_tar(Parameters<P...>& to, const file_path& path, bool every) {
   const auto read = [&](auto& m) {

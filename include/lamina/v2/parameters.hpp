@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/parameters.hpp - the parameters of one cost or of several, by name.
+// lamina/v2/parameters.hpp - the parameters of one or more costs, by name.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,9 +22,9 @@
 namespace lamina::inline LAMINA_ABI::v2::parameters {
 
 /// The parameters of some costs, with a model for each cost. Parameters with the same name share
-/// memory, also if they belong to several costs. Behaves like a dictionary: `p["fc_0.w_0"]` is an
-/// array that can be read and assigned. Trainers and inference refer to the parameters, which must
-/// outlive them. v2: Parameters.
+/// memory, even across costs. Behaves like a dictionary: `p["fc_0.w_0"]` is an array that can be
+/// read and assigned. Trainers and inference refer to the parameters, which must outlive them. v2:
+/// Parameters.
 template <program_type First, program_type... More>
 class Parameters {
  public:
@@ -35,7 +35,7 @@ class Parameters {
   explicit Parameters(std::uint64_t seed, First first, More... more)
       : models_(linked(seed, std::tuple<>(), first, more...)) {}
 
-  /// The value of a parameter, an array of the parameter's shape, which can be assigned.
+  /// The value of a parameter as an array of the parameter's shape, which can be assigned.
   class value {
    public:
     value(Parameters& of, std::string name) : of_(of), name_(std::move(name)) {}
@@ -52,7 +52,7 @@ class Parameters {
   value operator[](std::string_view name) { return {*this, std::string(name)}; }
   array<real> operator[](std::string_view name) const { return get(name); }
 
-  /// The names of all parameters, each once, in the order of creation. v2: Parameters.keys.
+  /// Returns the names of all parameters, each once, in the order of creation. v2: Parameters.keys.
   LAMINA_COLD std::vector<std::string> names() const {
     std::vector<std::string> all;
     each([&](const parameter_info& info, auto&&...) {
@@ -85,20 +85,20 @@ class Parameters {
     });
   }
 
-  /// to_tar writes all parameters to an archive in v2's format. init_from_tar reads those that the
-  /// archive has. Include <lamina/v2/parameter_tar.hpp> to call them. v2: Parameters.to_tar,
+  /// to_tar writes all parameters to an archive in v2's format. init_from_tar reads only those in
+  /// the archive. Include <lamina/v2/parameter_tar.hpp> to call them. v2: Parameters.to_tar,
   /// init_from_tar.
   void to_tar(const file_path& path) const { write_tar(*this, path); }
   void init_from_tar(const file_path& path) { read_tar(*this, path, false); }
-  /// Reads all parameters from an archive. Throws format_error for one that is missing there or has
-  /// another shape. Costs are read in their order: the parameters of that cost, and of those after
-  /// it, stay unchanged. v2: Parameters.from_tar.
+  /// Reads all parameters from an archive. Throws format_error if one is missing there or has
+  /// another shape. Costs are read in order; after an error, the parameters of that cost and of the
+  /// following ones are unchanged. v2: Parameters.from_tar.
   void from_tar(const file_path& path) { read_tar(*this, path, true); }
 
-  /// Whether a cost is one of those that the parameters were created with.
+  /// Whether the parameters were created with this cost.
   template <class P>
   static constexpr bool has = std::is_same_v<P, First> || (std::is_same_v<P, More> || ...);
-  /// The model of a cost.
+  /// Returns the model of a cost.
   template <class P>
   lamina::model<P>& model_of() {
     return std::get<lamina::model<P>>(models_);
@@ -113,8 +113,8 @@ class Parameters {
     return std::apply(std::forward<F>(f), models_);
   }
 
-  /// Calls `f(info, model, index)` for each parameter until it returns true. Returns whether it
-  /// did.
+  /// Calls `f(info, model, index)` for each parameter until `f` returns true. Returns whether it
+  /// has.
   template <class F>
   bool each(const F& f) const {
     const auto of_one = [&](const auto& m) {
@@ -126,7 +126,7 @@ class Parameters {
   }
 
  private:
-  /// A model for each program, sharing parameters with the earlier ones.
+  /// Makes a model for each program, sharing parameters with the earlier ones.
   template <class... Made, class Next, class... Rest>
   static auto linked(std::uint64_t seed, std::tuple<lamina::model<Made>...> made, Next next,
                      Rest... rest) {
@@ -162,8 +162,8 @@ class Parameters {
   std::tuple<lamina::model<First>, lamina::model<More>...> models_;
 };
 
-/// The parameters of a cost, or of several costs, which share parameters of the same name. First
-/// values are drawn with the seed of init(). A cost is the program that returns it. v2:
+/// Makes the parameters of a cost, or of several costs, which share parameters with the same name.
+/// Initial values are drawn with the seed of init(). A cost is a program that returns it. v2:
 /// parameters.create.
 template <program_type... P>
 Parameters<P...> create(P... costs) {

@@ -30,18 +30,18 @@ struct train_attr {
   event::handler event_handler{};
 };
 
-/// Trains the parameters of a cost: `SGD trainer(cost, parameters, update_equation)`. It is a
-/// lamina::trainer, whose loop it runs, with the threads and the seed of init(). Layers on which
-/// the cost does not depend are computed too, as with v2's extra_layers. The parameters must
-/// outlive it, and so must an update equation that is a variable. On a device, with
-/// <lamina/lamina.cuh>: `SGD trainer(cost, parameters, update_equation, lamina::cuda::place{0})`.
-/// There the parameters change at the end of each pass, and tests run on the CPU. v2: trainer.SGD.
+/// Trains the parameters of a cost: `SGD trainer(cost, parameters, update_equation)`. It runs a
+/// lamina::trainer with the threads and the seed of init(). Layers on which the cost does not
+/// depend are computed too, as with v2's extra_layers. The parameters must outlive it, and so must
+/// an update equation that is a variable. On a device, with <lamina/lamina.cuh>: `SGD trainer(cost,
+/// parameters, update_equation, lamina::cuda::place{0})`. On a device the host's parameters change
+/// at the end of each pass, and tests run on the CPU. v2: trainer.SGD.
 template <program_type P, lamina::optimizer::optimizer_type Opt,
           class Trainer = lamina::trainer<P, Opt>>
 class SGD {
  public:
-  /// Throws lamina::error if init() has set use_gpu: a trainer on a device needs a place, see
-  /// below.
+  /// Throws lamina::error if init() has set use_gpu, because a trainer on a device needs a place,
+  /// see below.
   template <program_type... All>
   SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation)
       : model_(model_in(trained)), trainer_(model_, update_equation, options_of_host()) {
@@ -59,7 +59,7 @@ class SGD {
                   "parameters::create(cost)");
   }
 
-  /// A trainer on a device, with one thread.
+  /// Makes a trainer on a device, with one thread.
   template <program_type... All, typed_place Place>
   SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation, const Place& at)
       : model_(model_in(trained)), trainer_(model_, update_equation, options(1), at) {
@@ -69,10 +69,10 @@ class SGD {
                   "parameters::create(cost)");
   }
 
-  /// Trains on all mini-batches of a reader, `num_passes` times. A second call goes on with the
-  /// state of the first one, and its events count passes from 0 again. `feed` says which field of a
-  /// sample goes to which data layer: `feeding<"y", "x">`; by default their orders are the same.
-  /// Throws lamina::error for data that do not fit.
+  /// Trains on all mini-batches of a reader, `num_passes` times. A second call continues with the
+  /// state of the first one, and its events count passes from 0 again. `feed` maps the fields of a
+  /// sample to data layers: `feeding<"y", "x">`; by default both have the same order. Throws
+  /// lamina::error for data that do not fit.
   template <class Reader, class Feeding = feeding_in_order>
   train_result train(Reader&& reader, const train_attr& attr = {}, Feeding feed = {}) {
     constexpr bool fed = Feeding::template fits<P>;
@@ -109,7 +109,7 @@ class SGD {
     to_tar(path, std::as_const(model_));
   }
 
-  /// The trainer itself, for a step at a time, for its state in files, and more.
+  /// Returns the trainer itself, for single steps, for its state in files, and more.
   Trainer& of() { return trainer_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/container_image.hpp - builds the image of a job, and pushes it.
+// lamina/distributed/launch/container_image.hpp - builds the image of a job and pushes it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +29,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace distributed::detail {
 
-/// A job whose image is asked for, whatever its backend is. Throws lamina::error as require_valid.
+/// Returns the job with the options that build an image, whatever its backend is. Throws
+/// lamina::error as require_valid.
 LAMINA_COLD inline job job_to_build(job j) {
   j.backend = "kubernetes";
   j.build = "yes";
@@ -37,14 +38,14 @@ LAMINA_COLD inline job job_to_build(job j) {
   return j;
 }
 
-/// The bytes of a file that an option names.
+/// Reads the file that an option names.
 LAMINA_COLD inline std::string option_file(std::string_view option, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) bad_option(option, "a file that can be read", path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The tool, or an error that names all three.
+/// Finds the image tool; the error names all three that are supported.
 LAMINA_COLD inline image_tool require_image_tool(const job& j) {
   image_tool tool = find_image_tool(j);
   if (tool.path.empty())
@@ -55,9 +56,9 @@ LAMINA_COLD inline image_tool require_image_tool(const job& j) {
   return tool;
 }
 
-/// docker's daemon, and not its command, reads the authorities of registries.
+/// Trust of registry authorities is configured in docker's daemon, not in its command.
 LAMINA_COLD inline void require_authority_of_docker(const job& j) {
-  if (std::getenv("DOCKER_HOST") != nullptr) return;  // another machine's
+  if (std::getenv("DOCKER_HOST") != nullptr) return;  // the daemon of another machine
   const std::string path = "/etc/docker/certs.d/" + registry_of(j.image) + "/ca.crt";
   if (::access(path.c_str(), F_OK) != 0)
     throw launch_error(text() << "lamina: launch: registry_authority: expected it as " << path
@@ -65,7 +66,8 @@ LAMINA_COLD inline void require_authority_of_docker(const job& j) {
                        64);
 }
 
-/// The files by which a tool reaches the registry, in a folder that only the user reads.
+/// Writes the files with which a tool logs in to the registry, in a folder that only the user can
+/// read.
 LAMINA_COLD inline registry_access make_registry_access(const job& j, const image_tool& tool,
                                                         const private_folder& configuration,
                                                         const private_folder& authorities) {
@@ -93,14 +95,15 @@ LAMINA_COLD inline registry_access make_registry_access(const job& j, const imag
   return access;
 }
 
-/// Runs a tool; throws launch_error with what it says if it fails. `what` names the step.
+/// Runs a tool and returns its output; throws launch_error with that output if the tool fails.
+/// `what` names the step.
 LAMINA_COLD inline std::string run_image_tool(const std::vector<std::string>& words,
                                               const image_tool& tool, const char* what,
                                               const std::string& registry,
                                               command_options options) {
   std::string said;
   options.said = &said;
-  options.all_output = true;  // stdout is for what is submitted
+  options.all_output = true;  // stdout is for manifests
   const int code = run_command(words, options);
   if (code == 0) return said;
   const server_refusal refusal =
@@ -114,7 +117,7 @@ LAMINA_COLD inline std::string run_image_tool(const std::vector<std::string>& wo
                      code);
 }
 
-/// The digest that docker prints: "1: digest: sha256:... size: 1234".
+/// Finds the digest in docker's output: "1: digest: sha256:... size: 1234".
 LAMINA_COLD inline std::string printed_digest(std::string_view said) {
   const std::size_t at = said.rfind("digest: sha256:");
   if (at == said.npos) return "";
@@ -130,10 +133,10 @@ LAMINA_COLD inline bool is_digest(std::string_view digest) {
 }  // namespace distributed::detail
 
 /// Builds `job.image` with `program`, a path on this machine, by buildah, podman or docker. The
-/// image has the program, the shared libraries that its base may lack, and `job.files`
-/// (distributed/launch/containerfile.hpp). Throws lamina::error for files that are missing,
-/// secret, or of another MPI than `job.kind` starts, and distributed::launch_error if the tool is
-/// missing or fails. PaddlePaddle v2: docker_build.
+/// image contains the program, the shared libraries that its base may lack, and `job.files`
+/// (distributed/launch/containerfile.hpp). Throws lamina::error for files that are missing or
+/// secret, and for a program that is linked with another MPI than the one that `job.kind` starts;
+/// throws distributed::launch_error if the tool is missing or fails. PaddlePaddle v2: docker_build.
 LAMINA_COLD inline void docker_build(const distributed::job& given, const std::string& program) {
   using namespace distributed;
   const job j = distributed::detail::job_to_build(given);
@@ -142,7 +145,7 @@ LAMINA_COLD inline void docker_build(const distributed::job& given, const std::s
   write_image_context(j, program, context);
   registry_access access;
   const std::string registry = registry_of(j.image);
-  // The password of one registry is for that one alone.
+  // The password of one registry must not be sent to another one.
   if (!j.base_image.empty() && j.base_image != "scratch" && registry_of(j.base_image) == registry)
     access = distributed::detail::make_registry_access(j, tool, configuration, authorities);
   static_cast<void>(distributed::detail::run_image_tool(
@@ -150,12 +153,13 @@ LAMINA_COLD inline void docker_build(const distributed::job& given, const std::s
       j.base_image.empty() ? "the base image" : j.base_image, {}));
 }
 
-/// Pushes `job.image` to its registry over TLS, as job.registry_user or as the user whom the tool
-/// knows, and returns its name with the digest of what was pushed, "NAME:TAG@sha256:...", so that
-/// no pod runs an older image of the name. Where `job.registry_authority` is given, only its
-/// certificates are trusted. The token is in a file that only the user can read and that is removed
-/// afterwards. Throws distributed::launch_error with code 64 if the registry or its certificate is
-/// refused, 75 if it does not answer, or else the tool's. PaddlePaddle v2: docker_push.
+/// Pushes `job.image` to its registry over TLS, as job.registry_user or as the user for whom the
+/// tool is logged in. Returns the name with the digest of the pushed image, "NAME:TAG@sha256:...",
+/// so that no pod runs an older image of the same name. If `job.registry_authority` is given, only
+/// its certificates are trusted. The token is stored in a file that only the user can read and that
+/// is removed afterwards. Throws distributed::launch_error with code 64 if the registry or its
+/// certificate is refused, 75 if it does not answer, or else the exit code of the tool.
+/// PaddlePaddle v2: docker_push.
 LAMINA_COLD inline std::string docker_push(const distributed::job& given) {
   using namespace distributed;
   const job j = distributed::detail::job_to_build(given);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/containerfile.hpp - how the image of a job is built.
+// lamina/distributed/launch/containerfile.hpp - writes the Containerfile of a job's image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,17 +18,17 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The folder of an image with the shared libraries of the program.
+/// The folder of an image that contains the shared libraries of the program.
 inline constexpr std::string_view image_library_folder = "/usr/local/lib/lamina";
 
 namespace detail {
 
-/// Whether the processes of a job are started by ssh, as the MPIs of Kubeflow do.
+/// Tells whether the processes of a job are started by ssh, as Kubeflow's MPIJob and TrainJob do.
 LAMINA_COLD inline bool is_started_by_ssh(const job& j) {
   return j.kind == "MPIJob" || j.kind == "TrainJob";
 }
 
-/// The value of a variable in the text of /etc/os-release, without quotes.
+/// Returns the value of a variable in the text of /etc/os-release, without quotes.
 LAMINA_COLD inline std::string os_release_value(std::string_view release, std::string_view name) {
   for (std::string_view rest = release; !rest.empty();) {
     const std::size_t end = rest.find('\n');
@@ -43,13 +43,13 @@ LAMINA_COLD inline std::string os_release_value(std::string_view release, std::s
   return "";
 }
 
-/// The image of the system that an /etc/os-release describes: libraries that are linked there find
-/// the same version of glibc in it.
+/// Returns the base image of the system that an /etc/os-release describes. It has the version of
+/// glibc with which programs on that system are linked.
 LAMINA_COLD inline std::string default_base_image(std::string_view release) {
   const std::string id = os_release_value(release, "ID"),
                     version = os_release_value(release, "VERSION_ID");
   if (id == "debian") {
-    // A version of Debian that is not finished has no number.
+    // The testing version of Debian has a code name but no number.
     const std::string name = version.empty() ? os_release_value(release, "VERSION_CODENAME")
                                              : version.substr(0, version.find('.'));
     if (!name.empty()) return "docker.io/library/debian:" + name + "-slim";
@@ -68,11 +68,12 @@ LAMINA_COLD inline std::string this_os_release() {
 
 }  // namespace detail
 
-/// The Containerfile of a job's image, of which the folder `root` beside it is copied to /. The
-/// base of a job that names none is this machine's version of Debian or Ubuntu and gets the MPI of
-/// `kind`. Unless the base is "scratch", building fails where the image lacks a shared library of
-/// the program, a version of glibc, or a command that starts the pods. The program runs without
-/// root; nothing secret is in it. `needs` is what the program asks for.
+/// Returns the Containerfile of a job's image; it copies the folder `root` next to it to /. If the
+/// job names no base, the base is this machine's version of Debian or Ubuntu, with the MPI of
+/// `kind` installed. Unless the base is "scratch", the build fails if the image lacks a shared
+/// library of the program, its version of glibc, or a command that starts the pods. The program
+/// runs without root, and the image contains no secrets. `needs` describes the shared libraries of
+/// the program.
 LAMINA_COLD inline std::string containerfile(const job& j, const elf_needs& needs,
                                              std::string_view os_release) {
   const bool by_ssh = detail::is_started_by_ssh(j), is_default = j.base_image.empty();
@@ -84,16 +85,17 @@ LAMINA_COLD inline std::string containerfile(const job& j, const elf_needs& need
          "--no-install-recommends "
       << (by_ssh ? "openmpi-bin openssh-client openssh-server" : "mpich")
       << " && rm -rf /var/lib/apt/lists/*"
-      // The images of Ubuntu have a user of number 1000.
+      // Images of Ubuntu already have a user with the id 1000.
       << " && (getent passwd " << user << " > /dev/null && userdel $(id -nu " << user
       << ") || :) && useradd --create-home --uid " << user << " "
       << (by_ssh ? "mpiuser && mkdir -p /run/sshd" : "trainer") << "\n";
   s << "COPY root/ /\n";
   if (!needs.loader.empty()) s << "ENV LD_LIBRARY_PATH=" << image_library_folder << "\n";
   if (j.base_image != "scratch") {
-    // A program that sshd starts has no variables of the image, but the loader's cache.
+    // A program that sshd starts does not see the image's variables; it finds libraries by the
+    // loader's cache.
     if (!needs.loader.empty()) s << "RUN ldconfig || :\n";
-    // A loader that is asked to list libraries does not start the program.
+    // LD_TRACE_LOADED_OBJECTS makes the loader list the libraries without starting the program.
     if (!needs.loader.empty())
       s << "RUN found=$(LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes " << shell_word(j.program)
         << " 2>&1) || found='no loader (not found)'; case \"$found\" in *'not found'*) "
@@ -108,7 +110,7 @@ LAMINA_COLD inline std::string containerfile(const job& j, const elf_needs& need
   return s;
 }
 
-/// The same on this machine.
+/// Returns the same for a program and the system of this machine.
 LAMINA_COLD inline std::string containerfile(const job& j, const std::string& program) {
   return containerfile(j, read_elf_needs(program), detail::this_os_release());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/curl_submission.hpp - gives a job to a cluster, by curl.
-// Needs nlohmann_json.
+// lamina/distributed/launch/curl_submission.hpp - submits a job to a cluster by curl. Needs
+// nlohmann_json.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,7 +33,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 namespace detail {
 
-/// Where an API server takes a new object of a namespace:
+/// Returns the path of an API server that creates an object:
 /// "/apis/batch/v1/namespaces/default/jobs".
 LAMINA_COLD inline std::string collection_path(const manifest& object) {
   const std::string version = object["apiVersion"].get<std::string>();
@@ -44,7 +44,7 @@ LAMINA_COLD inline std::string collection_path(const manifest& object) {
          object["metadata"]["namespace"].get<std::string>() + "/" + names + "s";
 }
 
-/// A path for curl's --cert, where a password would follow a colon.
+/// Escapes a path for curl's --cert, which takes text after a colon as a password.
 LAMINA_COLD inline std::string curl_certificate(std::string_view path) {
   std::string word;
   for (const char c : path)
@@ -52,13 +52,13 @@ LAMINA_COLD inline std::string curl_certificate(std::string_view path) {
   return word;
 }
 
-/// What an API server says of an object: the code of HTTP and the body.
+/// The answer of an API server: the HTTP status code and the body.
 struct api_answer {
   int code = 0;
   std::string body = {};
 };
 
-/// Divides what `curl --write-out "\n%{http_code}"` prints.
+/// Divides the output of `curl --write-out "\n%{http_code}"` into body and status code.
 LAMINA_COLD inline api_answer read_api_answer(const std::string& said) {
   const std::size_t end = said.rfind('\n');
   if (end == said.npos) return {};
@@ -67,12 +67,12 @@ LAMINA_COLD inline api_answer read_api_answer(const std::string& said) {
 
 }  // namespace detail
 
-/// Gives the objects of a job to the API server `job.server`, by curl, for machines without
-/// kubectl. Objects of before stay; a job of before with the same name is an error. curl trusts
-/// `job.authority` alone, if it is given; the token is in a file that only the user can read and
-/// that is removed afterwards. Throws launch_error with code 64 where the server refuses the user,
-/// one of the certificates, the name or an object, 75 if it does not answer, or else curl's exit
-/// code; lamina::error if there is no curl.
+/// Submits the objects of a job to the API server `job.server` by curl, for machines without
+/// kubectl. Objects that already exist are kept, but an existing job with the same name is an
+/// error. If `job.authority` is given, curl trusts it alone; the token is stored in a file that
+/// only the user can read and that is removed afterwards. Throws launch_error with code 64 if the
+/// server refuses the user, one of the certificates, the name or an object, 75 if it does not
+/// answer, or else curl's exit code; throws lamina::error if curl is missing.
 LAMINA_COLD inline void submit_by_curl(const job& j) {
   const private_folder folder;
   std::vector<std::string> words = {"curl",          "--disable",
@@ -84,7 +84,7 @@ LAMINA_COLD inline void submit_by_curl(const job& j) {
                                     "--header",      "Content-Type: application/json",
                                     "--write-out",   "\n%{http_code}",
                                     "--data-binary", "@-"};
-  // Without a folder of its own curl would trust the system's authorities too.
+  // An empty --capath keeps curl from also trusting the system's authorities.
   if (!j.authority.empty())
     words.insert(words.end(), {"--cacert", j.authority, "--capath", folder.path()});
   if (!j.certificate.empty())
@@ -112,7 +112,7 @@ LAMINA_COLD inline void submit_by_curl(const job& j) {
     const bool is_job = &object == &list["items"].back();
     const std::string user = "token_file, or certificate and key";
     if (code != 0) {
-      // Advice follows the line that says why.
+      // curl prints advice after the line with the reason.
       const std::size_t first = (std::min)(said.find("curl: ("), said.size());
       const std::string why = said.substr(first, said.find('\n', first) - first);
       const server_refusal refusal = server_refusal_in(why, user);

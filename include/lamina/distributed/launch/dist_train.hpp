@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/dist_train.hpp - one program that starts its training and is it.
+// lamina/distributed/launch/dist_train.hpp - a program that launches its own distributed training.
 // Needs nlohmann_json.
 #pragma once
 
@@ -40,9 +40,9 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace distributed {
 
-/// Whether a launcher has started this process as one of a job: LAMINA_ROLE, a variable of MPI's
-/// launchers or of Slurm's srun, or KUBERNETES_SERVICE_HOST, which each pod has. A program that a
-/// user starts by hand in a shell of `srun --pty` or salloc is none.
+/// Tells whether a launcher has started this process as a member of a job: checks LAMINA_ROLE, the
+/// variables of MPI's launchers and of Slurm's srun, and KUBERNETES_SERVICE_HOST, which every pod
+/// has. A program that a user starts by hand in a shell of `srun --pty` or salloc is not a member.
 LAMINA_COLD inline bool is_started_by_launcher() {
   for (const char* const name : {"LAMINA_ROLE", "OMPI_COMM_WORLD_RANK", "KUBERNETES_SERVICE_HOST"})
     if (std::getenv(name) != nullptr) return true;
@@ -54,7 +54,7 @@ LAMINA_COLD inline bool is_started_by_launcher() {
 
 namespace detail {
 
-/// The path of the running program.
+/// Returns the path of the running program.
 LAMINA_COLD inline std::string own_path() {
   std::string path(4096, '\0');
   const ::ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -64,7 +64,7 @@ LAMINA_COLD inline std::string own_path() {
   return path;
 }
 
-/// The words of this process's command line, as main was given them.
+/// Returns the arguments of this process's command line, as main received them.
 LAMINA_COLD inline std::vector<std::string> own_words() {
   std::vector<std::string> words;
   std::FILE* const file = std::fopen("/proc/self/cmdline", "rb");
@@ -83,7 +83,7 @@ LAMINA_COLD inline std::vector<std::string> own_words() {
   return words;
 }
 
-/// Builds and pushes the image where the job asks for it, and submits the job. A dry run prints the
+/// Builds and pushes the image if the job asks for it, and submits the job. A dry run prints the
 /// manifests on stdout, for kubectl, and the Containerfile on stderr.
 LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
   const std::string manifests = kubernetes_manifests(j);
@@ -96,7 +96,7 @@ LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
     std::fputs(manifests.c_str(), stdout);
     return 0;
   }
-  // What would fail at the end fails now.
+  // Checks everything that submission needs before the image is built.
   require_submission(j);
   static_cast<void>(with_whole_paths(j));
   if (j.build == "auto" && find_image_tool(j).path.empty()) {
@@ -116,11 +116,11 @@ LAMINA_COLD inline int launch_on_kubernetes(job j, bool is_dry) {
   return 0;
 }
 
-/// The variables that mpirun on this machine is given, besides those of this process. By some of
-/// them Open MPI allows more processes than cores, and all cores to the threads of each, unless the
-/// user has said otherwise; Open MPI 4 and 5 have different names for them. MPICH is told to start
-/// the processes itself: within an allocation of Slurm it would ask srun, which waits for ever for
-/// the cores that the user's shell has.
+/// Returns the variables for mpirun on this machine, in addition to the environment of this
+/// process. Some of them let Open MPI start more processes than cores and let the threads of each
+/// use all cores, unless the user has set them; Open MPI 4 and 5 have different names for them.
+/// MPICH is told to start the processes itself: within an allocation of Slurm it would call srun,
+/// which would wait forever for the cores that the user's shell occupies.
 LAMINA_COLD inline std::vector<std::pair<std::string, std::string>> variables_of_mpirun(
     const job& j) {
   std::vector<std::pair<std::string, std::string>> told;
@@ -139,8 +139,8 @@ LAMINA_COLD inline std::vector<std::pair<std::string, std::string>> variables_of
   return told;
 }
 
-/// Process 1 of a container hears a signal only if it asks for it. Where this process is that one
-/// and has not asked, SIGTERM ends it at once, as it ends any other process.
+/// Lets SIGTERM end this process if it is process 1 of a container. The kernel drops a signal for
+/// process 1 unless that process has set a handler, so this installs one where there is none.
 LAMINA_COLD inline void hear_sigterm_as_process_1() {
   if (::getpid() != 1) return;
   struct sigaction before = {};
@@ -183,19 +183,19 @@ LAMINA_COLD inline int launch(const launch_flags& flags) {
 
 }  // namespace distributed
 
-/// Outside of a cluster, starts the job: runs mpirun, submits to Slurm (sbatch), or builds and
-/// pushes the image (buildah, podman or docker) and submits to Kubernetes (kubectl or curl), as
-/// `job.backend` or `--launch` says (distributed/launch/launch_flags.hpp lists the flags). In a
-/// process of the job, calls `trainer_main(argc, argv)`:
+/// Outside a cluster, starts the job: runs mpirun, submits to Slurm (sbatch), or builds and pushes
+/// the image (buildah, podman or docker) and submits to Kubernetes (kubectl or curl), depending on
+/// `job.backend` or `--launch` (distributed/launch/launch_flags.hpp lists the flags). In a process
+/// of the job, calls `trainer_main(argc, argv)`:
 ///
 ///   int main(int argc, char** argv) {
 ///     return lamina::dist_train(argc, argv, trainer_main, {.trainers = 4});
 ///   }
 ///
-/// `trainer_main` makes a `lamina::distributed::session` first. Returns what main returns: that of
-/// trainer_main, the exit code of mpirun or sbatch, or for a job that was not started one line on
-/// stderr and 64 (somebody has to change something), 75 (a server did not answer) or the exit code
-/// of the tool that failed. PaddlePaddle v2: dist_train.
+/// `trainer_main` must first make a `lamina::distributed::session`. Returns the value for main to
+/// return: that of trainer_main, or the exit code of mpirun or sbatch. If the job was not started,
+/// prints one line on stderr and returns 64 (somebody has to change something), 75 (a server did
+/// not answer) or the exit code of the tool that failed. PaddlePaddle v2: dist_train.
 template <class Main>
 requires std::invocable<Main&, int, char**>
 int dist_train(int argc, char** argv, Main&& trainer_main, distributed::job what = {}) {
@@ -214,8 +214,8 @@ int dist_train(int argc, char** argv, Main&& trainer_main, distributed::job what
   }
 }
 
-/// The same, with the words of the process's command line; `trainer_main` is called with copies of
-/// them.
+/// Does the same with the arguments of the process's command line, and passes copies of them to
+/// `trainer_main`.
 template <class Main>
 requires std::invocable<Main&, int, char**>
 int dist_train(Main&& trainer_main, distributed::job what = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/image_context.hpp - the folder from which an image is built.
+// lamina/distributed/launch/image_context.hpp - fills the folder from which an image is built.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 namespace detail {
 
-/// The file on this machine and the place in the image that an entry of `job.files` names.
+/// Splits an entry of `job.files` into the path on this machine and the path in the image.
 LAMINA_COLD inline std::pair<std::string, std::string> read_image_file(const std::string& entry) {
   const std::size_t colon = entry.rfind(':');
   const std::string path = entry.substr(0, colon);
@@ -37,8 +37,8 @@ LAMINA_COLD inline std::pair<std::string, std::string> read_image_file(const std
   return {path, place};
 }
 
-/// Copies one file, so that every user of the image can read it. Throws lamina::error for a file
-/// with one of the job's secrets, as layers of an image are for all who can pull it.
+/// Copies one file and makes it readable for every user of the image. Throws lamina::error if the
+/// file is one of the job's secrets: everyone who can pull an image can read all its layers.
 LAMINA_COLD inline void copy_into_image(const job& j, const std::filesystem::path& from,
                                         const std::filesystem::path& to) {
   namespace fs = std::filesystem;
@@ -55,7 +55,7 @@ LAMINA_COLD inline void copy_into_image(const job& j, const std::filesystem::pat
   fs::permissions(to, runs ? fs::perms(0755) : fs::perms(0644));
 }
 
-/// Copies a file, or a folder with all that is in it.
+/// Copies a file, or a folder with all its contents.
 LAMINA_COLD inline void copy_all_into_image(const job& j, const std::filesystem::path& from,
                                             const std::filesystem::path& to) {
   namespace fs = std::filesystem;
@@ -68,7 +68,8 @@ LAMINA_COLD inline void copy_all_into_image(const job& j, const std::filesystem:
 
 }  // namespace detail
 
-/// Throws lamina::error for a program of another MPI than the one that starts the pods of a job.
+/// Throws lamina::error if the program is linked with another MPI than the one that starts the pods
+/// of the job.
 LAMINA_COLD inline void require_mpi_of_kind(const job& j, const elf_needs& needs) {
   const std::string found = mpi_of(needs);
   const std::string_view expected = detail::is_started_by_ssh(j) ? "Open MPI" : "MPICH";
@@ -78,9 +79,9 @@ LAMINA_COLD inline void require_mpi_of_kind(const job& j, const elf_needs& needs
                        << "with " << expected << ", whose launcher starts it, found " << found);
 }
 
-/// Writes the Containerfile, and below `root` what the image gets: the program, the shared
-/// libraries that its base may lack, and the job's files. Throws lamina::error where one of them is
-/// missing or must not be there.
+/// Writes the Containerfile and, below `root`, the contents of the image: the program, the shared
+/// libraries that its base may lack, and the job's files. Throws lamina::error if one of them is
+/// missing or must not be in an image.
 LAMINA_COLD inline void write_image_context(const job& j, const std::string& program,
                                             const private_folder& folder) {
   namespace fs = std::filesystem;
@@ -104,7 +105,7 @@ LAMINA_COLD inline void write_image_context(const job& j, const std::string& pro
     detail::copy_into_image(j, folders.path(), root / "etc/ld.so.conf.d/lamina.conf");
   }
   if (j.base_image.empty() && detail::is_started_by_ssh(j)) {
-    // Each pod has the keys of its job; a server without root listens above 1024.
+    // Each pod gets the keys of its job; sshd without root can listen only on ports from 1024 up.
     const private_file server(
         "Port 2222\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
         "HostKey /home/mpiuser/.ssh/id_rsa\nAuthorizedKeysFile "
@@ -115,7 +116,7 @@ LAMINA_COLD inline void write_image_context(const job& j, const std::string& pro
     detail::copy_into_image(j, server.path(), root / "home/mpiuser/.sshd_config");
     detail::copy_into_image(j, client.path(), root / "etc/ssh/ssh_config.d/lamina.conf");
   }
-  // The program starts in /app.
+  // WORKDIR needs /app also if no file is copied there.
   fs::create_directories(root / "app");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root))
     if (entry.is_directory()) fs::permissions(entry.path(), fs::perms(0755));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/image_tool.hpp - buildah, podman or docker, and their command lines.
+// lamina/distributed/launch/image_tool.hpp - command lines of buildah, podman and docker.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,15 +20,15 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 /// A program that builds and pushes images.
 struct image_tool {
-  /// Its path.
+  /// The path of the program.
   std::string path = {};
-  /// "buildah", "podman" or "docker": its command line.
+  /// "buildah", "podman" or "docker"; it determines the syntax of the command line.
   std::string kind = {};
 };
 
-/// The tool that `job.image_tool` or LAMINA_IMAGE_TOOL names, or the first of buildah, podman and
-/// docker that is there; with an empty path if none is. Throws lamina::error for a named one that
-/// is not there or is none of the three.
+/// Returns the tool that `job.image_tool` or LAMINA_IMAGE_TOOL names, or the first of buildah,
+/// podman and docker that is installed; its path is empty if none is. Throws lamina::error if the
+/// named tool does not exist or is none of the three.
 LAMINA_COLD inline image_tool find_image_tool(const job& j) {
   const char* const variable = std::getenv("LAMINA_IMAGE_TOOL");
   const std::string named =
@@ -45,8 +45,8 @@ LAMINA_COLD inline image_tool find_image_tool(const job& j) {
   return {path, kind};
 }
 
-/// The name of an image with its registry, as tools and Kubernetes read it: "user/name" is an image
-/// of docker.io.
+/// Returns the name of an image with its registry, as tools and Kubernetes interpret it:
+/// "user/name" is an image of docker.io.
 LAMINA_COLD inline std::string whole_image_name(const std::string& image) {
   const std::string first = image.substr(0, image.find('/'));
   const bool has_registry = first.size() < image.size() &&
@@ -55,23 +55,23 @@ LAMINA_COLD inline std::string whole_image_name(const std::string& image) {
   return (image.find('/') == image.npos ? "docker.io/library/" : "docker.io/") + image;
 }
 
-/// The registry of an image, "registry.example:5000".
+/// Returns the registry of an image, such as "registry.example:5000".
 LAMINA_COLD inline std::string registry_of(const std::string& image) {
   const std::string whole = whole_image_name(image);
   return whole.substr(0, whole.find('/'));
 }
 
-/// Paths of the files by which a tool reaches a registry; empty: what the tool knows itself.
+/// Paths of the files for access to a registry; empty: the tool's own configuration.
 struct registry_access {
-  /// A folder with config.json, which has the password.
+  /// A folder with config.json, which contains the password.
   std::string configuration = {};
-  /// A folder with ca.crt, the registry's authority.
+  /// A folder with ca.crt, the certificate authority of the registry.
   std::string authorities = {};
 };
 
 namespace detail {
 
-/// The options before the name of an image.
+/// Appends the options for the registry, which precede the name of the image.
 LAMINA_COLD inline void add_access(std::vector<std::string>& words, const image_tool& tool,
                                    const registry_access& access) {
   if (tool.kind == "docker") return;
@@ -90,8 +90,8 @@ LAMINA_COLD inline std::vector<std::string> first_words(const image_tool& tool,
 
 }  // namespace detail
 
-/// The words that build the image from a folder with a Containerfile. `access` is for a base that
-/// is in the same registry.
+/// Returns the command that builds the image from a folder with a Containerfile. `access` is for a
+/// base image in the same registry.
 LAMINA_COLD inline std::vector<std::string> build_words(const image_tool& tool,
                                                         const std::string& image,
                                                         const std::string& folder,
@@ -103,8 +103,8 @@ LAMINA_COLD inline std::vector<std::string> build_words(const image_tool& tool,
   return words;
 }
 
-/// The words that push the image; buildah and podman write its digest to `digest_file`, docker
-/// prints it.
+/// Returns the command that pushes the image; buildah and podman write its digest to `digest_file`,
+/// docker prints it.
 LAMINA_COLD inline std::vector<std::string> push_words(const image_tool& tool,
                                                        const std::string& image,
                                                        const std::string& digest_file,
@@ -115,7 +115,7 @@ LAMINA_COLD inline std::vector<std::string> push_words(const image_tool& tool,
     words.push_back(image);
     return words;
   }
-  // Whatever the system's configuration says of this registry.
+  // Overrides the system's configuration, which may allow this registry without TLS.
   words.push_back("--tls-verify=true");
   detail::add_access(words, tool, access);
   words.insert(words.end(), {"--digestfile", digest_file, image, "docker://" + image});
@@ -124,7 +124,7 @@ LAMINA_COLD inline std::vector<std::string> push_words(const image_tool& tool,
 
 namespace detail {
 
-/// Base 64 of RFC 4648, section 4.
+/// Encodes bytes in base 64 (RFC 4648, section 4).
 LAMINA_COLD inline std::string base64(std::string_view bytes) {
   constexpr std::string_view letters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -142,12 +142,12 @@ LAMINA_COLD inline std::string base64(std::string_view bytes) {
 
 }  // namespace detail
 
-/// The configuration, in docker's format, with the user's password for one registry. Neither
-/// registry nor user and token need to be escaped: base 64 has no quotes.
+/// Returns a configuration file in docker's format that has the user's password for one registry.
+/// Registry, user and token need no escapes: base 64 has no quotes.
 LAMINA_COLD inline std::string registry_configuration(const std::string& registry,
                                                       const std::string& user,
                                                       const std::string& token) {
-  // docker.io has an address of its own in these files.
+  // These files list docker.io under a special address.
   const std::string key = registry == "docker.io" ? "https://index.docker.io/v1/" : registry;
   return "{\"auths\": {\"" + key + "\": {\"auth\": \"" + detail::base64(user + ":" + token) +
          "\"}}}\n";

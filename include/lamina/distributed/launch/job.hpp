@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/job.hpp - the description of a distributed training, and its check.
+// lamina/distributed/launch/job.hpp - describes a distributed training, and checks it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,16 +15,16 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// What a launcher starts, where, and with what. `require_valid` says what is wrong with one. The
-/// backend "local" uses trainers, parameter_servers, arguments, restart_on_failure and retries
-/// alone: mpirun limits neither memory nor time.
+/// Describes a distributed training: the processes, the place where they run, and their resources.
+/// `require_valid` checks it. The backend "local" uses only trainers, parameter_servers, arguments,
+/// restart_on_failure and retries: mpirun limits neither memory nor time.
 struct job {
-  /// Kubernetes: the container image, "REGISTRY/USER/NAME:TAG", which `build` makes.
+  /// Kubernetes: the container image, "REGISTRY/USER/NAME:TAG"; `build` tells whether it is built.
   std::string image = {};
   /// The processes that train; at least 1.
   int trainers = 1;
-  /// The processes that hold parameters, besides the trainers; with 0 each trainer holds a shard.
-  /// Sessions learn the number by LAMINA_PARAMETER_SERVERS.
+  /// The processes that hold parameters, in addition to the trainers; with 0 each trainer holds a
+  /// shard. Sessions read the number from LAMINA_PARAMETER_SERVERS.
   int parameter_servers = 0;
   /// The cores of each process; at least 1.
   int cpus = 1;
@@ -32,77 +32,79 @@ struct job {
   std::string memory = "2Gi";
   /// "local" (mpirun on this machine), "slurm" (sbatch) or "kubernetes".
   std::string backend = "local";
-  /// The name of the job and of what belongs to it: small letters, digits and `-`, at most 40.
+  /// The name of the job and of its objects: lower-case letters, digits and `-`, at most 40
+  /// characters.
   std::string name = "trainer";
-  /// The arguments of the program.
+  /// The command-line arguments of the program.
   std::vector<std::string> arguments = {};
-  /// The times that a failed job is started again, to go on from its checkpoint.
+  /// How often a failed job is restarted; it continues from its checkpoint.
   int retries = 3;
   /// The seconds after which the job is ended; 0: never.
   int deadline = 0;
 
-  /// Slurm: the partition and the account; empty: the cluster's.
+  /// Slurm: the partition and the account; empty: the defaults of the cluster.
   std::string partition = {}, account = {};
 
-  /// Kubernetes: what runs the processes: "Job" (indexed, of Kubernetes 1.31 or newer), "JobSet",
-  /// "MPIJob" (Kubeflow's MPI operator) or "TrainJob" (Kubeflow's trainer).
+  /// Kubernetes: the kind of object that runs the processes: "Job" (indexed, needs Kubernetes 1.31
+  /// or newer), "JobSet", "MPIJob" (Kubeflow's MPI operator) or "TrainJob" (Kubeflow's trainer).
   std::string kind = "Job";
   /// Kubernetes: the namespace of the job.
   std::string name_space = "default";
   /// Kubernetes: the path of the program in the image.
   std::string program = "/usr/local/bin/trainer";
-  /// Kubernetes: the user of the processes; not 0, which is root.
+  /// Kubernetes: the user id of the processes; it must not be 0, which is root.
   int user = 1000;
-  /// Kubernetes: the claim of a volume that all processes see at /checkpoints; empty: none.
+  /// Kubernetes: the claim of a volume that all processes mount at /checkpoints; empty: none.
   std::string checkpoint_claim = {};
-  /// Kubernetes: the size of checkpoint_claim, in the form of `memory`, where the job shall make
-  /// it; empty: it exists.
+  /// Kubernetes: the size of checkpoint_claim, in the form of `memory`, if the job creates the
+  /// claim; empty: the claim exists.
   std::string checkpoint_size = {};
-  /// Kubernetes: secrets whose keys become variables of the environment; the secrets exist.
+  /// Kubernetes: existing secrets whose keys become environment variables.
   std::vector<std::string> secrets = {};
-  /// Kubernetes: the secret for the registry of the image; empty: none.
+  /// Kubernetes: the secret with which pods pull the image; empty: none.
   std::string pull_secret = {};
   /// Kubernetes, TrainJob: the name of the ClusterTrainingRuntime.
   std::string runtime = "mpi-distributed";
 
-  /// Kubernetes: the API server, "https://HOST:PORT"; empty: the one of kubectl's configuration.
+  /// Kubernetes: the API server, "https://HOST:PORT"; empty: the server of kubectl's configuration.
   std::string server = {};
   /// Kubernetes: the file of the authority that has signed the server's certificate (PEM).
   std::string authority = {};
-  /// Kubernetes: the files of the token, or of the client's certificate and its key (PEM), by which
-  /// the server knows the user. They are given to kubectl, or without kubectl to curl, by their
-  /// paths; a token never is a word of a command.
+  /// Kubernetes: the file of the token, or the files of the client certificate and its key (PEM),
+  /// that authenticate the user to the server. kubectl or curl gets only their paths; a token never
+  /// appears on a command line.
   std::string token_file = {}, certificate = {}, key = {};
 
   /// Kubernetes: whether `image` is built and pushed before the job is submitted: "yes", "no" (it
-  /// is in the registry), or "auto" (yes if there is a tool to build it).
+  /// is already in the registry), or "auto" (yes if an image tool is installed).
   std::string build = "yes";
-  /// The image that the built one begins with, with the MPI that `kind` needs; "scratch": nothing;
-  /// empty: this machine's version of Debian or Ubuntu, where the MPI is installed.
+  /// The base image; it must have the MPI that `kind` needs. "scratch": an empty image; empty: this
+  /// machine's version of Debian or Ubuntu, in which MPI is installed.
   std::string base_image = {};
-  /// Files and folders for the image, each "PATH" or "PATH:PLACE". A relative place is below
-  /// /app, where the program starts; without a place it is the path.
+  /// Files and folders to copy into the image, each "PATH" or "PATH:PLACE". A relative PLACE is
+  /// below /app, the working directory of the program; without it the file has the same path in the
+  /// image.
   std::vector<std::string> files = {};
-  /// What builds the image: "buildah", "podman" or "docker", or the path of one; empty: the value
-  /// of LAMINA_IMAGE_TOOL, or the first of the three that is there.
+  /// The tool that builds the image: "buildah", "podman" or "docker", or the path of one; empty:
+  /// the value of LAMINA_IMAGE_TOOL, or the first of the three that is installed.
   std::string image_tool = {};
-  /// The user of the registry, and the file of the user's token or password.
+  /// The user of the registry, and the file with that user's token or password.
   std::string registry_user = {}, registry_token_file = {};
-  /// In their place, a configuration of docker with passwords ("config.json"); all empty: what the
-  /// tool itself knows.
+  /// Instead of the two above, a configuration of docker with passwords ("config.json"); if all are
+  /// empty, the tool's own configuration is used.
   std::string registry_auth_file = {};
-  /// The file of the authority that has signed the registry's certificate (PEM); empty: those of
-  /// the system.
+  /// The file of the authority that has signed the registry's certificate (PEM); empty: the
+  /// authorities of the system.
   std::string registry_authority = {};
 
-  /// Local: whether mpirun is started again after a failure, at most `retries` times.
+  /// Local: whether mpirun is restarted after a failure, at most `retries` times.
   bool restart_on_failure = false;
 
-  /// All processes of the job.
+  /// Returns the number of processes of the job.
   int processes() const { return trainers + parameter_servers; }
 };
 
-/// The bytes of a quantity as Kubernetes writes it, "512Mi"; a negative number for another text.
+/// Converts a quantity of Kubernetes, "512Mi", to bytes; negative if the text is not a quantity.
 LAMINA_COLD inline double bytes_of_quantity(std::string_view quantity) {
   std::size_t at = 0;
   double number = 0, place = 1;
@@ -139,7 +141,8 @@ namespace detail {
                      << found << "'");
 }
 
-/// Whether a text is a name of Kubernetes (a label of DNS, RFC 1123) of at most `longest` letters.
+/// Tells whether a text is a valid name in Kubernetes (a DNS label, RFC 1123) of at most `longest`
+/// characters.
 LAMINA_COLD inline bool is_dns_label(std::string_view name, std::size_t longest) {
   if (name.empty() || name.size() > longest || name.front() == '-' || name.back() == '-')
     return false;
@@ -157,7 +160,8 @@ LAMINA_COLD inline void require_label(std::string_view option, std::string_view 
         name);
 }
 
-/// The name of an object of Kubernetes (a subdomain of DNS, RFC 1123): labels with dots between.
+/// Requires a valid name of an object of Kubernetes (a DNS subdomain, RFC 1123): labels separated
+/// by dots.
 LAMINA_COLD inline void require_subdomain(std::string_view option, std::string_view name) {
   bool is_one = name.size() <= 253;
   for (std::string_view rest = name; is_one;) {
@@ -178,7 +182,7 @@ LAMINA_COLD inline void require_count(std::string_view option, int found, int le
                std::string(text() << found));
 }
 
-/// A text for a line of a script or of a log: without ends of lines and other control characters.
+/// Requires a text that fits on a line of a script or log: no newlines or other control characters.
 LAMINA_COLD inline void require_printable(std::string_view option, std::string_view found) {
   for (const char c : found)
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
@@ -191,7 +195,7 @@ LAMINA_COLD inline void require_quantity(std::string_view option, std::string_vi
     bad_option(option, "bytes, or a number with k, M, G, T, Ki, Mi, Gi, Ti behind it", found);
 }
 
-/// What the image is built of, and how its registry knows the user.
+/// Checks the options for building the image and logging in to its registry.
 LAMINA_COLD inline void require_valid_for_build(const job& j) {
   if (j.build != "yes" && j.build != "no" && j.build != "auto")
     bad_option("build", "yes, no or auto", j.build);
@@ -253,7 +257,7 @@ LAMINA_COLD inline void require_valid_for_kubernetes(const job& j) {
 
 }  // namespace detail
 
-/// Throws lamina::error that names the first option which is not as struct job says.
+/// Throws lamina::error that names the first option which violates the description in struct job.
 LAMINA_COLD inline void require_valid(const job& j) {
   using namespace detail;
   if (j.backend != "local" && j.backend != "slurm" && j.backend != "kubernetes")
@@ -262,8 +266,8 @@ LAMINA_COLD inline void require_valid(const job& j) {
   require_count("parameter_servers", j.parameter_servers, 0, 100000);
   require_count("cpus", j.cpus, 1, 10000);
   require_quantity("memory", j.memory);
-  // With the endings that Kubernetes appends, names of pods are still labels; that of a service
-  // begins with a letter.
+  // The limit leaves room for the suffixes that Kubernetes appends to names of pods. The name of a
+  // service must begin with a letter.
   require_label("name", j.name, 40);
   if (j.name.front() < 'a') bad_option("name", "a letter in front", j.name);
   require_count("retries", j.retries, 0, 1000);
@@ -273,7 +277,7 @@ LAMINA_COLD inline void require_valid(const job& j) {
   if (j.backend == "slurm")
     for (const std::string* const word : {&j.partition, &j.account}) {
       require_printable("partition and account", *word);
-      // sbatch takes # for the beginning of a comment.
+      // sbatch takes # as the beginning of a comment.
       if (word->find_first_of(" '\"\\$`#") != word->npos)
         bad_option("partition and account", "letters without blanks, quotes and #", *word);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/kubelet_word.hpp - a word as the kubelet passes it on.
+// lamina/distributed/launch/kubelet_word.hpp - escapes a word that the kubelet expands.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,10 +9,10 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A word for the command, the arguments or a variable of a container. The kubelet replaces
-/// `$(NAME)` by the value of a variable and `$$` by `$`, and it changes a byte above 127 that
-/// follows a single `$`; so each `$` is written as `$$`. Nothing replaces what comes from a secret
-/// or a ConfigMap.
+/// Escapes a word for the command, the arguments or a variable of a container. The kubelet replaces
+/// `$(NAME)` by the value of a variable and `$$` by `$`, and it corrupts a byte above 127 that
+/// follows a single `$`; so each `$` is written as `$$`. Values from a secret or a ConfigMap are
+/// not expanded.
 LAMINA_COLD inline std::string kubelet_word(std::string_view word) {
   std::string written;
   for (const char c : word) written += c == '$' ? std::string("$$") : std::string(1, c);

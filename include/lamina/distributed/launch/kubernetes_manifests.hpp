@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/kubernetes_manifests.hpp - what a cluster of Kubernetes is asked for.
-// Needs nlohmann_json.
+// lamina/distributed/launch/kubernetes_manifests.hpp - writes the manifests of a job for
+// Kubernetes. Needs nlohmann_json.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,11 +29,12 @@ using manifest = nlohmann::ordered_json;
 
 inline constexpr int launch_port = 10000;
 
-/// What each pod of a Job or JobSet runs. MPICH's mpiexec would start a proxy on each host by ssh;
-/// here the pods start the proxies, which ask mpiexec in pod 0 what to run. A proxy whose mpiexec
-/// has ended waits for the next one: pod 0 alone says how the job ends. The words of the proxy's
-/// line are those that `mpiexec.hydra -launcher manual` of MPICH 4 prints. The script is process 1
-/// of its pod, which hears only the signals that it has asked for.
+/// The script that each pod of a Job or JobSet runs. MPICH's mpiexec would start a proxy on each
+/// host by ssh; here the pods start the proxies, which connect to mpiexec in pod 0 and run what it
+/// requests. A proxy whose mpiexec has ended waits for the next one: only pod 0 decides how the job
+/// ends. The command line of the proxy is the one that `mpiexec.hydra -launcher manual` of MPICH 4
+/// prints. The script is process 1 of its pod, so it receives only signals for which it sets a
+/// trap.
 inline constexpr const char* pod_script = R"(proxy() {
   exec hydra_pmi_proxy --control-port "$LAMINA_LEADER:$LAMINA_PORT" --rmk user --launcher manual \
     --demux poll --pgid 0 --retries 10 --usize -2 --pmi-port 0 --gpus-per-proc -2 \
@@ -65,12 +66,12 @@ process=$!
 wait "$process"
 )";
 
-/// The folder below which the pods of an MPIJob have the files of its secrets.
+/// The folder at which the pods of an MPIJob mount its secrets.
 inline constexpr const char* secret_folder = "/run/lamina/secrets";
 
-/// What an MPIJob with secrets runs for each process. sshd starts the processes without the
-/// variables of their container, so these come from the files of the secrets, which keeps them
-/// away from the lines of commands and from the network of MPI.
+/// The script that starts each process of an MPIJob with secrets. sshd starts the processes without
+/// the variables of their container, so the script reads the variables from the files of the
+/// secrets. This keeps secrets off command lines and off the network of MPI.
 inline constexpr const char* secret_script = R"(for file in /run/lamina/secrets/*/*; do
   name=${file##*/}
   case $name in [0-9]* | *[!A-Za-z0-9_]* | LAMINA_*) continue ;; esac
@@ -93,21 +94,21 @@ LAMINA_COLD inline manifest resources_of(const job& j) {
           {"limits", {{"cpu", cpus}, {"memory", j.memory}}}};
 }
 
-/// Words as the kubelet reads them back.
+/// Escapes words for the kubelet.
 LAMINA_COLD inline manifest kubelet_words(const manifest& words) {
   manifest written = manifest::array();
   for (const manifest& w : words) written.push_back(kubelet_word(w.get<std::string>()));
   return written;
 }
 
-/// Variables as the kubelet reads them back.
+/// Escapes the values of variables for the kubelet.
 LAMINA_COLD inline manifest kubelet_variables(manifest variables) {
   for (manifest& v : variables) v["value"] = kubelet_word(v["value"].get<std::string>());
   return variables;
 }
 
-/// A container without root, capabilities and a file system to write to, except /tmp, /dev/shm
-/// and /checkpoints.
+/// Describes a container that runs without root and capabilities, and whose file system is
+/// read-only except for /tmp, /dev/shm and /checkpoints.
 LAMINA_COLD inline manifest container_of(const job& j, const std::string& name, manifest command,
                                          manifest environment) {
   manifest mounts = {{{"name", "shm"}, {"mountPath", "/dev/shm"}},
@@ -133,8 +134,7 @@ LAMINA_COLD inline manifest container_of(const job& j, const std::string& name, 
 
 LAMINA_COLD inline manifest pod_of(const job& j, manifest container, const char* policy,
                                    bool has_subdomain) {
-  // MPI talks through /dev/shm to processes of its machine; what is written there counts as memory
-  // of the container.
+  // MPI uses /dev/shm between processes of one machine; it counts as memory of the container.
   manifest volumes = {{{"name", "shm"}, {"emptyDir", {{"medium", "Memory"}}}},
                       {{"name", "tmp"}, {"emptyDir", manifest::object()}}};
   if (!j.checkpoint_claim.empty())
@@ -163,14 +163,14 @@ LAMINA_COLD inline manifest pod_of(const job& j, manifest container, const char*
   return {{"metadata", {{"labels", labels}}}, {"spec", std::move(spec)}};
 }
 
-/// The words of a launcher of MPI, followed by those of the program.
+/// Returns the command of an MPI launcher, followed by the command of the program.
 LAMINA_COLD inline manifest words_of(const job& j, manifest before) {
   for (const std::string& w : started_words(j.program, j.arguments)) before.push_back(w);
   return before;
 }
 
-/// The beginning of a line of mpirun that starts the processes of a job by ssh. ssh passes no
-/// variables on, so mpirun has to.
+/// Returns the beginning of an mpirun command that starts the processes of a job by ssh. ssh does
+/// not pass variables on, so mpirun must.
 LAMINA_COLD inline manifest mpirun_of(const manifest& variables) {
   manifest words = manifest::array({"mpirun"});
   for (const manifest& v : variables) {
@@ -180,8 +180,8 @@ LAMINA_COLD inline manifest mpirun_of(const manifest& variables) {
   return words;
 }
 
-/// Mounts the secrets of a job as files in the pods of an MPIJob. Later secrets win, as they do
-/// among variables, so their places are in order.
+/// Mounts the secrets of a job as files in the pods of an MPIJob. If several secrets define a
+/// variable, the last one counts; the numbered folders preserve their order.
 LAMINA_COLD inline void mount_secrets(const job& j, manifest& pod) {
   for (std::size_t i = 0; i < j.secrets.size(); ++i) {
     const std::string number = text() << i;
@@ -195,7 +195,8 @@ LAMINA_COLD inline void mount_secrets(const job& j, manifest& pod) {
   }
 }
 
-/// The variables by which a process knows that it is one of the job, and a session the roles.
+/// Returns the variables that tell a process that it belongs to the job, and tell its session the
+/// roles.
 LAMINA_COLD inline manifest role_of(const job& j) {
   manifest variables = manifest::array({{{"name", "LAMINA_ROLE"}, {"value", "trainer"}}});
   if (j.parameter_servers > 0)
@@ -204,12 +205,12 @@ LAMINA_COLD inline manifest role_of(const job& j) {
   return variables;
 }
 
-/// The spec of an indexed Job whose pods are called `host`-0, `host`-1, ...
+/// Returns the spec of an indexed Job whose pods are named `host`-0, `host`-1, ...
 LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
   std::string hosts;
   for (int i = 0; i < j.processes(); ++i)
     hosts += std::string(text() << (i > 0 ? "," : "") << host << "-" << i << "." << j.name << ":1");
-  // Linux allows 128 KiB in one word or variable.
+  // Linux limits one argument or variable to 128 KiB.
   if (constexpr std::size_t longest = 128 * 1024 - 16; hosts.size() > longest)
     bad_option("trainers and name",
                std::string(text() << "processes whose names have " << longest
@@ -224,7 +225,8 @@ LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
   manifest container = container_of(j, "trainer", words_of(j, {"/bin/sh", "-c", pod_script, "sh"}),
                                     std::move(environment));
   container["ports"] = manifest::array({{{"name", "mpi"}, {"containerPort", launch_port}}});
-  // The restart policy Never: a pod that fails is made again, which backoffLimit counts.
+  // restartPolicy Never: Kubernetes replaces a failed pod, and backoffLimit counts the
+  // replacements.
   manifest spec = {
       {"completions", j.processes()},
       {"parallelism", j.processes()},
@@ -256,7 +258,7 @@ LAMINA_COLD inline manifest mpi_job_of(const job& j) {
   manifest launcher = container_of(j, "launcher", words_of(j, std::move(words)), environment);
   manifest worker = container_of(
       j, "worker", {"/usr/sbin/sshd", "-De", "-f", "/home/mpiuser/.sshd_config"}, environment);
-  // The launcher trains nothing.
+  // The launcher does not train, so it needs few resources.
   launcher["resources"] = {{"requests", {{"cpu", "1"}, {"memory", "512Mi"}}},
                            {"limits", {{"cpu", "1"}, {"memory", "512Mi"}}}};
   manifest policy = {{"cleanPodPolicy", "Running"}, {"backoffLimit", j.retries}};
@@ -289,24 +291,25 @@ LAMINA_COLD inline manifest object_of(const job& j, const char* version, const c
 
 }  // namespace detail
 
-/// A `List` with what a job needs: a claim where checkpoint_size asks for one, for a Job and
-/// a JobSet a policy that lets in the pods of the job alone, for a Job a headless service by which
-/// pods call each other, and the job, of `kind`. The text is JSON, which is YAML too:
-/// `kubectl apply -f -` takes it. Neither token nor certificate of the user is in it, and secrets
-/// are named only. Throws lamina::error as require_valid does, and for arguments that are not
-/// UTF-8. Words reach the program as they are, whatever the kubelet and mpirun read in them.
+/// Returns a `List` with the objects of a job: a claim if checkpoint_size asks for one; for a Job
+/// and a JobSet, a network policy that admits only pods of the job; for a Job, a headless service
+/// through which pods find each other; and the job itself, of `kind`. The text is JSON, which is
+/// also YAML: `kubectl apply -f -` accepts it. It contains neither token nor certificate of the
+/// user, and refers to secrets by name. Throws lamina::error as require_valid does, and for
+/// arguments that are not UTF-8. Arguments reach the program unchanged, whatever the kubelet and
+/// mpirun would expand in them.
 LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
   using namespace detail;
   job j = given;
   j.backend = "kubernetes";
-  j.build = "no";  // manifests need its name alone
+  j.build = "no";  // manifests need only the image's name
   require_valid(j);
   manifest items = manifest::array();
   if (!j.checkpoint_size.empty())
     items.push_back(object_of(j, "v1", "PersistentVolumeClaim", j.checkpoint_claim,
                               {{"accessModes", manifest::array({"ReadWriteMany"})},
                                {"resources", {{"requests", {{"storage", j.checkpoint_size}}}}}}));
-  // MPI has no passwords: the pods of a job talk to each other alone.
+  // MPI does not authenticate its peers, so only pods of the job may connect.
   if (j.kind == "Job" || j.kind == "JobSet") {
     const manifest selected = {{"matchLabels", metadata_of(j, j.name)["labels"]}};
     const manifest peer = {{"podSelector", selected}};
@@ -317,7 +320,8 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
                    {"ingress", manifest::array({{{"from", manifest::array({peer})}}})}}));
   }
   if (j.kind == "Job") {
-    // Pods find each other before they are ready.
+    // The service must publish pods before they are ready, because they start by finding each
+    // other.
     items.push_back(
         object_of(j, "v1", "Service", j.name,
                   {{"clusterIP", "None"},
@@ -327,8 +331,8 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
     items.push_back(object_of(j, "batch/v1", "Job", j.name, indexed_of(j, j.name)));
   } else if (j.kind == "JobSet") {
     manifest inner = indexed_of(j, j.name + "-trainer-0");
-    // Here the set starts all pods again, and no pod alone; but not what the deadline or an exit
-    // code has ended (JobSet 0.6 and later).
+    // The JobSet restarts all pods together, so no pod is restarted alone. JobSet 0.6 and later do
+    // not restart a job that the deadline or an exit code has ended.
     inner["backoffLimit"] = 0;
     const manifest ends = {
         {"name", "ended"},
@@ -347,7 +351,7 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
   } else if (j.kind == "MPIJob") {
     items.push_back(object_of(j, "kubeflow.org/v2beta1", "MPIJob", j.name, mpi_job_of(j)));
   } else {
-    // The runtime has the pods, and what they may.
+    // The ClusterTrainingRuntime defines the pods and their permissions.
     items.push_back(
         object_of(j, "trainer.kubeflow.org/v1alpha1", "TrainJob", j.name,
                   {{"runtimeRef", {{"name", j.runtime}, {"kind", "ClusterTrainingRuntime"}}},
@@ -366,8 +370,8 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
   }
 }
 
-/// The configuration by which kubectl reaches `j.server`; it names the files of token, certificates
-/// and key, and contains none of them.
+/// Returns the configuration with which kubectl connects to `j.server`; it refers to the files of
+/// token, certificates and key, and contains none of them.
 LAMINA_COLD inline std::string kubectl_configuration(const job& j) {
   using detail::manifest;
   manifest cluster = {{"server", j.server}}, user = manifest::object();

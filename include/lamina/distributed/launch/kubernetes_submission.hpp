@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/kubernetes_submission.hpp - gives a job to a cluster.
-// Needs nlohmann_json.
+// lamina/distributed/launch/kubernetes_submission.hpp - submits a job to a cluster. Needs
+// nlohmann_json.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,8 +30,8 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 namespace detail {
 
-/// A job whose files of tokens and certificates have whole paths: those in a configuration of
-/// kubectl would be relative to its folder. Throws lamina::error for a file that is not there.
+/// Makes the paths of tokens and certificates absolute: in a configuration of kubectl, relative
+/// paths would be relative to its folder. Throws lamina::error if a file does not exist.
 LAMINA_COLD inline job with_whole_paths(job j) {
   for (std::string* const path : {&j.authority, &j.token_file, &j.certificate, &j.key}) {
     if (path->empty()) continue;
@@ -46,8 +46,8 @@ LAMINA_COLD inline job with_whole_paths(job j) {
 
 }  // namespace detail
 
-/// Throws lamina::error unless there is a command that gives a job to its cluster: kubectl, or curl
-/// for a job that names its server.
+/// Throws lamina::error unless a command can submit the job: kubectl, or curl for a job that names
+/// its server.
 LAMINA_COLD inline void require_submission(const job& j) {
   if (detail::find_command("kubectl").empty() &&
       (j.server.empty() || detail::find_command("curl").empty()))
@@ -56,11 +56,12 @@ LAMINA_COLD inline void require_submission(const job& j) {
         "found none");
 }
 
-/// Gives the objects of a job to the API server, by kubectl, or without it by curl. A claim, a
-/// service and a policy of before stay or are changed; a job of before with the same name is an
-/// error, as its training may still run. Throws launch_error with code 64 where the server refuses
-/// the user, one of the certificates or the name, 75 if it does not answer, or else kubectl's exit
-/// code; lamina::error as require_submission does, and for a file of the user that is not there.
+/// Submits the objects of a job to the API server by kubectl, or by curl if there is no kubectl. An
+/// existing claim, service or policy is kept or changed; an existing job with the same name is an
+/// error, because its training may still run. Throws launch_error with code 64 if the server
+/// refuses the user, one of the certificates or the name, 75 if it does not answer, or else
+/// kubectl's exit code; throws lamina::error as require_submission does, and if a file that the
+/// user names does not exist.
 LAMINA_COLD inline void submit_to_kubernetes(const job& given) {
   require_submission(given);
   const job j = detail::with_whole_paths(given);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/launch_error.hpp - why a job was not started, and the exit code for it.
+// lamina/distributed/launch/launch_error.hpp - why a job was not started, and its exit code.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A job that was not started. `code()` is the exit code of the launcher: 64 where somebody has to
-/// change something, 75 where another try may succeed, or that of the tool that failed.
+/// Reports a job that was not started. `code()` is the exit code of the launcher: 64 if somebody
+/// has to change something, 75 if another try may succeed, or the code of the tool that failed.
 class launch_error : public error {
  public:
   LAMINA_COLD launch_error(const std::string& what, int code) : error(what), code_(code) {}
@@ -25,18 +25,18 @@ class launch_error : public error {
   int code_;
 };
 
-/// What a tool says of a server that it could not use, in one line, and the exit code for it.
+/// The reason, in one line, for which a tool could not use a server, and the exit code for it.
 struct server_refusal {
-  /// "expected X, found Y"; empty if the text tells of no refusal.
+  /// "expected X, found Y"; empty if the text does not report a refusal.
   std::string why = {};
   int code = 0;
 };
 
-/// Finds in the last lines that a tool (kubectl, buildah, podman, docker) has written why a server
-/// was not used: its certificate, the user, a name that is taken, or no answer. `user` names the
-/// options by which the server knows the user.
+/// Searches the last lines of output of a tool (kubectl, buildah, podman, docker) for the reason
+/// for which a server could not be used: its certificate, the user, a name that is taken, or no
+/// answer. `user` names the options that authenticate the user.
 LAMINA_COLD inline server_refusal server_refusal_in(std::string_view said, std::string_view user) {
-  // The error is at the end; what programs printed while an image was built is before it.
+  // The error is in the last lines; earlier ones are output of programs that ran during the build.
   while (!said.empty() && said.back() == '\n') said.remove_suffix(1);
   std::size_t from = said.size();
   for (int lines = 0; lines < 6 && from != said.npos && from > 0; ++lines)

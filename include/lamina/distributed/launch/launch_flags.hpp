@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/launch_flags.hpp - the flags of a launcher, among those of the program.
+// lamina/distributed/launch/launch_flags.hpp - reads the launcher's flags of a command line.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,21 +16,20 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// What a command line asks a launcher for.
+/// The request of a command line to the launcher.
 struct launch_flags {
-  /// The job: the options that were given, changed by flags; arguments are those of the program.
+  /// The job: the given options, changed by flags; arguments are those of the program.
   job what;
-  /// Whether to print what would be submitted, and to submit nothing.
+  /// Whether to print what would be submitted instead of submitting it.
   bool dry_run = false;
 };
 
 /// Reads `--launch BACKEND`, `--dry-run`, `-n N` (or `--trainers N`), `--parameter-servers N`,
-/// `--cpus N`, `--memory SIZE`,
-/// `--image IMAGE`, `--base-image IMAGE`, `--build yes|no|auto`, `--name NAME`, `--namespace NAME`,
-/// `--kind KIND`, `--retries N`, `--deadline SECONDS`, `--restart-on-failure`, each with a value as
-/// `--flag value` or `--flag=value`, in any order. All others are arguments of the program and are
-/// appended to those of the job, and so is everything behind `--`. Throws lamina::error for a flag
-/// without a value and for a number that is none.
+/// `--cpus N`, `--memory SIZE`, `--image IMAGE`, `--base-image IMAGE`, `--build yes|no|auto`,
+/// `--name NAME`, `--namespace NAME`, `--kind KIND`, `--retries N`, `--deadline SECONDS`,
+/// `--restart-on-failure`, each with a value as `--flag value` or `--flag=value`, in any order. All
+/// other arguments, and everything after `--`, belong to the program and are appended to the
+/// arguments of the job. Throws lamina::error for a flag without a value and for an invalid number.
 LAMINA_COLD inline launch_flags read_launch_flags(int argc, const char* const* argv, job given) {
   launch_flags found{std::move(given)};
   job& j = found.what;

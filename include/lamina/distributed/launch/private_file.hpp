@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/private_file.hpp - temporary files that only their user reads.
+// lamina/distributed/launch/private_file.hpp - temporary files that only their user can read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,11 +21,11 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A folder that only its user reads, below TMPDIR or /tmp. It ends with this object, with all that
-/// is in it.
+/// A temporary folder, below TMPDIR or /tmp, that only its user can read. The destructor removes it
+/// with all its contents.
 class private_folder {
  public:
-  /// Throws lamina::error if there is no place for it.
+  /// Throws lamina::error if the folder cannot be created.
   LAMINA_COLD private_folder() {
     const char* const above = std::getenv("TMPDIR");
     path_ = std::string(above == nullptr || above[0] == '\0' ? "/tmp" : above) + "/lamina.XXXXXX";
@@ -41,7 +41,7 @@ class private_folder {
   }
   const std::string& path() const { return path_; }
 
-  /// Writes a file of this folder, which only its user reads, and returns its path.
+  /// Writes a file to this folder, which only its user can read, and returns its path.
   LAMINA_COLD std::string write(std::string_view name, std::string_view bytes) const {
     const std::string path = path_ + "/" + std::string(name);
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -62,7 +62,7 @@ class private_folder {
   std::string path_;
 };
 
-/// A file that only its user reads and that ends with this object.
+/// A temporary file that only its user can read. The destructor removes it.
 class private_file {
  public:
   LAMINA_COLD explicit private_file(std::string_view bytes) : path_(folder_.write("file", bytes)) {}

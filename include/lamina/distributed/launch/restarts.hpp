@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/restarts.hpp - runs a command again after a failure.
+// lamina/distributed/launch/restarts.hpp - restarts a command after a failure.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,10 +14,10 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Runs a command, and again after each failure, at most `retries` times; returns the last exit
-/// code. It does not start it again after the exit codes 64 (usage) and 65 (data), which another
-/// try would have again, nor after a signal that asks this process to end. Throws lamina::error if
-/// there is no such command.
+/// Runs a command, and restarts it after each failure, at most `retries` times; returns the last
+/// exit code. It does not restart the command after the exit codes 64 (usage) and 65 (data),
+/// because another try would fail again, nor after a signal that ends this process. Throws
+/// lamina::error if the command does not exist.
 LAMINA_COLD inline int run_with_restarts(const std::vector<std::string>& words, int retries) {
   for (int start = 0;; ++start) {
     const int code = run_command(words, {.input = {}, .keeps_input = true});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/run_command.hpp - runs commands of the system.
+// lamina/distributed/launch/run_command.hpp - runs commands of the operating system.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,7 +26,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 namespace detail {
 
-/// Becomes the command; returns only if it cannot.
+/// Replaces this process by the command; returns only if it cannot.
 LAMINA_COLD inline void become(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (const std::string& w : words) pointers.push_back(const_cast<char*>(w.c_str()));
@@ -34,7 +34,8 @@ LAMINA_COLD inline void become(const std::vector<std::string>& words) {
   ::execvp(pointers[0], pointers.data());
 }
 
-/// The path of a command, by PATH as a shell finds it; empty if there is none.
+/// Returns the path of a command, which it searches in PATH as a shell does; empty if there is
+/// none.
 LAMINA_COLD inline std::string find_command(std::string_view name) {
   if (name.find('/') != name.npos)
     return ::access(std::string(name).c_str(), X_OK) == 0 ? std::string(name) : std::string();
@@ -50,8 +51,9 @@ LAMINA_COLD inline std::string find_command(std::string_view name) {
   }
 }
 
-/// While it lives, signals that would end this process go to its child instead, so that what
-/// belongs to the command (a file with a password) is removed afterwards. One at a time.
+/// As long as this object lives, forwards signals that would end this process to its child, so that
+/// this process can clean up afterwards (for example remove a file with a password). Only one may
+/// exist at a time.
 class forwarded_signals {
  public:
   LAMINA_COLD forwarded_signals() {
@@ -65,7 +67,7 @@ class forwarded_signals {
     };
     for (int i = 0; i < count; ++i) {
       ::sigaction(caught[i], &act, &before_[i]);
-      // A signal that is ignored, as under nohup, stays so.
+      // A signal that is ignored, as under nohup, stays ignored.
       if (before_[i].sa_handler == SIG_IGN) ::sigaction(caught[i], &before_[i], nullptr);
     }
   }
@@ -74,7 +76,7 @@ class forwarded_signals {
   LAMINA_COLD ~forwarded_signals() {
     for (int i = 0; i < count; ++i) ::sigaction(caught[i], &before_[i], nullptr);
   }
-  /// Names the child. A signal that has arrived before is sent to it too.
+  /// Sets the child. A signal that has already arrived is sent to it too.
   LAMINA_COLD static void forward_to(::pid_t its) {
     child = its;
     if (received != 0) ::kill(its, received);
@@ -88,25 +90,26 @@ class forwarded_signals {
 
 }  // namespace detail
 
-/// What `run_command` does besides starting the command.
+/// Options of `run_command`.
 struct command_options {
-  /// The text that the command reads.
+  /// The standard input of the command.
   std::string_view input = {};
-  /// Whether it reads the input of this process instead.
+  /// Whether the command reads the standard input of this process instead.
   bool keeps_input = false;
-  /// Variables of the environment, for the command alone.
+  /// Environment variables that only the command gets.
   std::vector<std::pair<std::string, std::string>> environment = {};
-  /// Where not null, what the command writes on stderr is appended here, at most 1 MiB of its end.
+  /// If not null, the stderr of the command is appended here (the last 1 MiB at most).
   std::string* said = nullptr;
-  /// Whether stdout of the command is treated as its stderr.
+  /// Whether the command's stdout is handled like its stderr.
   bool all_output = false;
-  /// Whether this process writes what it reads for `said` to its own stderr at once.
+  /// Whether this process also writes the captured output to its own stderr, without delay.
   bool shows = true;
 };
 
-/// Runs a command, which is found by PATH, and returns its exit code, or 128 and its signal. No
-/// shell reads the words. A signal that would end this process ends the command first, and this
-/// function then returns. Throws lamina::error if there is no such command.
+/// Runs a command, which is searched in PATH, and returns its exit code, or 128 plus the number of
+/// the signal that ended it. No shell interprets the arguments. A signal that would end this
+/// process ends the command first; then this function returns. Throws lamina::error if the command
+/// does not exist.
 LAMINA_COLD inline int run_command(const std::vector<std::string>& words,
                                    const command_options& options) {
   int to[2], failed[2], from[2] = {-1, -1};
@@ -143,7 +146,7 @@ LAMINA_COLD inline int run_command(const std::vector<std::string>& words,
     if (told != sizeof why) why = 0;
   }
   ::close(failed[0]);
-  // A command that reads nothing does not end this process by a signal.
+  // If the command does not read its input, SIGPIPE must not end this process.
   void (*const before)(int) = std::signal(SIGPIPE, SIG_IGN);
   ::fcntl(to[1], F_SETFL, O_NONBLOCK);
   int status = 0;
@@ -153,8 +156,8 @@ LAMINA_COLD inline int run_command(const std::vector<std::string>& words,
   while (why == 0 && (to[1] >= 0 || from[0] >= 0)) {
     ::pollfd ready[2] = {{to[1], POLLOUT, 0}, {from[0], POLLIN, 0}};
     const int events = ::poll(ready, 2, 200);
-    if (events < 0) continue;  // a signal
-    // What the command has left in the background may keep its stderr.
+    if (events < 0) continue;  // a signal has interrupted the wait
+    // A background process of the command may keep its stderr open after the command has ended.
     if (events == 0 && (is_over = ::waitpid(child, &status, WNOHANG) == child)) break;
     if (to[1] >= 0 && ready[0].revents != 0) {
       const ::ssize_t written = ::write(to[1], input.data(), input.size());
@@ -190,7 +193,7 @@ LAMINA_COLD inline int run_command(const std::vector<std::string>& words,
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// The same with a text as the command's input.
+/// Does the same with a text as the command's input.
 LAMINA_COLD inline int run_command(const std::vector<std::string>& words, std::string_view input) {
   return run_command(words, {.input = input});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/shared_libraries.hpp - the libraries that a program needs to start.
+// lamina/distributed/launch/shared_libraries.hpp - finds the libraries that a program needs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,22 +25,23 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// What an ELF file says about its start.
+/// The loader and libraries that an ELF file names.
 struct elf_needs {
   /// The program that loads this one, "/lib64/ld-linux-x86-64.so.2"; empty if it is linked
   /// statically.
   std::string loader = {};
-  /// The names of the shared libraries that the file itself asks for (DT_NEEDED).
+  /// The names of the shared libraries that the file itself needs (DT_NEEDED).
   std::vector<std::string> libraries = {};
 };
 
-/// A shared library by its name and its path on this machine, which is empty if there is none.
+/// The name of a shared library and its path on this machine; the path is empty if it was not
+/// found.
 struct shared_library {
   std::string name = {}, path = {};
 };
 
-/// Reads the ELF headers of a program or library of this machine. Throws lamina::error for another
-/// file. Format: System V ABI, chapter "Program Loading and Dynamic Linking".
+/// Reads the ELF headers of a program or library of this machine. Throws lamina::error for any
+/// other file. Format: System V ABI, chapter "Program Loading and Dynamic Linking".
 LAMINA_COLD inline elf_needs read_elf_needs(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const auto refuse = [&](const char* found) -> error {
@@ -85,7 +86,8 @@ LAMINA_COLD inline elf_needs read_elf_needs(const std::string& path) {
   if (names_size == 0) return found;
   if (names_size > (std::uint64_t{1} << 26)) throw refuse("a damaged one");
   std::string names(names_size, '\0');
-  // The table's address is one of memory; the part that is loaded there has it in the file.
+  // The table has a memory address; the segment that contains this address gives its offset in the
+  // file.
   bool is_there = false;
   for (const ElfW(Phdr) & part : parts)
     if (part.p_type == PT_LOAD && names_at >= part.p_vaddr &&
@@ -104,14 +106,14 @@ LAMINA_COLD inline elf_needs read_elf_needs(const std::string& path) {
   return found;
 }
 
-/// All shared libraries that the loader finds for a program, without the loader itself; none for
-/// one that is linked statically. The loader lists them: the program does not run. Throws
-/// lamina::error that names the libraries which are missing.
+/// Returns all shared libraries that the loader finds for a program, without the loader itself;
+/// none if the program is linked statically. The loader lists them without running the program.
+/// Throws lamina::error that names the missing libraries.
 LAMINA_COLD inline std::vector<shared_library> shared_libraries(const std::string& program) {
   const elf_needs needs = read_elf_needs(program);
   std::vector<shared_library> found;
   if (needs.loader.empty()) return found;
-  // The loader would take /proc/self/exe and its like for itself.
+  // For a path such as /proc/self/exe, the loader would read itself.
   std::error_code fault;
   const std::filesystem::path file = std::filesystem::canonical(program, fault);
   std::string said;
@@ -127,7 +129,7 @@ LAMINA_COLD inline std::vector<shared_library> shared_libraries(const std::strin
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     line.remove_prefix((std::min)(line.find_first_not_of(" \t"), line.size()));
     const std::size_t arrow = line.find(" => ");
-    if (arrow == line.npos) continue;  // the loader, and what the kernel brings
+    if (arrow == line.npos) continue;  // the loader, and the kernel's vdso
     std::string_view path = line.substr(arrow + 4);
     path = path.substr(0, path.rfind(" ("));
     found.push_back({std::string(line.substr(0, arrow)), std::string(path)});
@@ -137,7 +139,7 @@ LAMINA_COLD inline std::vector<shared_library> shared_libraries(const std::strin
 
 namespace detail {
 
-/// Whether a name is one of several, up to the version of the library.
+/// Tells whether a name is in the list, regardless of the library's version.
 LAMINA_COLD inline bool is_library_of(std::string_view name, std::string_view list) {
   const std::string_view stem = name.substr(0, name.find(".so"));
   for (std::size_t at = 0; at < list.size();) {
@@ -150,7 +152,7 @@ LAMINA_COLD inline bool is_library_of(std::string_view name, std::string_view li
 
 }  // namespace detail
 
-/// Whether a library is a part of glibc, which an image has in its own version.
+/// Tells whether a library is part of glibc, of which an image has its own version.
 LAMINA_COLD inline bool is_c_library(std::string_view name) {
   return name.starts_with("ld-linux") || name.starts_with("libnss_") ||
          detail::is_library_of(name,
@@ -158,14 +160,14 @@ LAMINA_COLD inline bool is_c_library(std::string_view name) {
                                "libanl libBrokenLocale libthread_db");
 }
 
-/// Whether a library is a part of MPI, which an image has together with its launcher.
+/// Tells whether a library is part of MPI, which an image gets together with its launcher.
 LAMINA_COLD inline bool is_mpi_library(std::string_view name) {
   return detail::is_library_of(name,
                                "libmpi libmpi_cxx libmpi_mpifh libmpich libmpichcxx libmpicxx "
                                "libopen-rte libopen-pal libprrte");
 }
 
-/// The MPI that a program asks for: "Open MPI", "MPICH", or "" for none.
+/// Returns the MPI with which a program is linked: "Open MPI", "MPICH", or "" for none.
 LAMINA_COLD inline std::string mpi_of(const elf_needs& needs) {
   for (const std::string& name : needs.libraries) {
     if (name.starts_with("libmpich") || name == "libmpi.so.12") return "MPICH";
@@ -174,9 +176,9 @@ LAMINA_COLD inline std::string mpi_of(const elf_needs& needs) {
   return "";
 }
 
-/// The libraries that an image gets beside the program: all that the program needs and that are a
-/// part neither of glibc nor of MPI, nor needed by MPI alone. `everything`: all of them, for an
-/// image that has none.
+/// Returns the libraries that are copied into an image: all that the program needs, except parts of
+/// glibc and MPI and libraries that only MPI needs. With `everything`, returns all of them, for an
+/// image without libraries.
 LAMINA_COLD inline std::vector<shared_library> libraries_to_copy(const std::string& program,
                                                                  bool everything) {
   const std::vector<shared_library> all = shared_libraries(program);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/shell_word.hpp - a word as a shell reads it back.
+// lamina/distributed/launch/shell_word.hpp - quotes a word for a shell.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A word as a shell reads it back: quoted unless it consists of plain letters. A carriage return
-/// is not written as it is, because sbatch refuses a script that has one before an end of line.
+/// Quotes a word for a shell unless it consists of plain letters. A carriage return is escaped,
+/// because sbatch refuses a script that has one before a newline.
 LAMINA_COLD inline std::string shell_word(std::string_view word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./-";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/slurm_script.hpp - the batch script of a distributed training.
+// lamina/distributed/launch/slurm_script.hpp - writes the batch script of a job for Slurm.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,22 +18,23 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 namespace detail {
 
-/// What each task of Slurm runs. srun returns the highest exit code of its tasks, and 143 or 137
-/// for one that it has ended by a signal because another one has failed: without this shell, that
-/// would hide the exit code of the one that knows why.
+/// The shell command of each task of Slurm. srun returns the highest exit code of its tasks; a task
+/// that srun ends because another one has failed would have 143 or 137 and hide the exit code of
+/// the failed task. This shell prevents that.
 inline constexpr std::string_view task_script =
     "trap : HUP INT TERM USR1 USR2; \"$@\"; code=$?; "
     "case $code in 137 | 143) exit 1 ;; *) exit $code ;; esac";
 
 }  // namespace detail
 
-/// The script that `sbatch` takes: a task of `cpus` cores for each process runs `program`, whose
-/// path all machines see, with the arguments of the job. A task that fails ends the others; the job
-/// then queues itself again, at most `retries` times, except with the exit codes 64 and 65, which
-/// another try would have again. `mpi` is what the program is linked with, as mpi_of says it:
-/// processes of Open MPI find each other by PMIx, those of MPICH and its kind by PMI-2. The tasks
-/// get the variables of the script also where the user's environment has SBATCH_EXPORT=NONE or
-/// SLURM_EXPORT_ENV. Throws lamina::error as require_valid does.
+/// Returns the script for `sbatch`: each process is a task of `cpus` cores that runs `program`,
+/// whose path must be visible on all machines, with the arguments of the job. A task that fails
+/// ends the others; the job then requeues itself, at most `retries` times, except after the exit
+/// codes 64 and 65, because another try would fail again. `mpi` is the MPI with which the program
+/// is linked, as mpi_of returns it: processes of Open MPI find each other by PMIx, those of MPICH
+/// and its derivatives by PMI-2. The tasks get the variables of the script even if the user's
+/// environment sets SBATCH_EXPORT=NONE or SLURM_EXPORT_ENV. Throws lamina::error as require_valid
+/// does.
 LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view program,
                                             std::string_view mpi = "") {
   require_valid(j);
@@ -43,14 +44,14 @@ LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view progr
   s << "#!/bin/sh\n#SBATCH --job-name=" << j.name << "\n#SBATCH --ntasks=" << j.processes()
     << "\n#SBATCH --cpus-per-task=" << j.cpus << "\n#SBATCH --mem-per-cpu=" << mebibytes
     << "M\n#SBATCH --requeue\n#SBATCH --open-mode=append\n";
-  // Slurm counts minutes; a minute begun is one.
+  // Slurm counts minutes; a fraction is rounded up.
   if (j.deadline > 0) s << "#SBATCH --time=" << (j.deadline + std::int64_t{59}) / 60 << "\n";
   if (!j.partition.empty()) s << "#SBATCH --partition=" << j.partition << "\n";
   if (!j.account.empty()) s << "#SBATCH --account=" << j.account << "\n";
   if (j.parameter_servers > 0)
     s << "export LAMINA_PARAMETER_SERVERS=" << j.parameter_servers << "\n";
-  // Variables that an allocation in which sbatch is called has, and that srun takes together with
-  // those of this job for a contradiction.
+  // An allocation in which sbatch is called sets these variables, and srun would report that they
+  // contradict the options of this job.
   s << "unset SLURM_MEM_PER_NODE SLURM_MEM_PER_GPU SLURM_NTASKS_PER_NODE\n"
     << "export LAMINA_ROLE=trainer\nsrun --mpi=" << (mpi == "Open MPI" ? "pmix" : "pmi2")
     << " --export=ALL --kill-on-bad-exit=1 --cpus-per-task=" << j.cpus << " /bin/sh -c "

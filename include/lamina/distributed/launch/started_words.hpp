@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/launch/started_words.hpp - a program's words as mpirun and srun pass them on.
+// lamina/distributed/launch/started_words.hpp - escapes a program's arguments for mpirun and srun.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,10 +15,10 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The words by which mpirun (Open MPI, MPICH) or srun starts `program` with `arguments`. For all
-/// of them a lone `:` is the end of one program and the beginning of another, wherever it is; they
-/// leave all other words behind the program as they are. Arguments with a lone `:` are therefore
-/// parts of one word, which a shell in the process divides. Throws lamina::error where that word is
+/// Returns the command by which mpirun (Open MPI, MPICH) or srun starts `program` with `arguments`.
+/// All of them take a lone `:` anywhere as the separator between two programs; they pass on all
+/// other words after the program unchanged. Arguments that contain a lone `:` are therefore joined
+/// into one word, which a shell in the process splits again. Throws lamina::error if that word is
 /// longer than the 128 KiB that Linux allows.
 LAMINA_COLD inline std::vector<std::string> started_words(
     const std::string& program, const std::vector<std::string>& arguments) {

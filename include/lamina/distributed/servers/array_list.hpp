@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/array_list.hpp - the arrays of a trainer, kept by pointer.
+// lamina/distributed/servers/array_list.hpp - copies the pointers of the arrays of a trainer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,16 +15,16 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The pointers of trained_arrays, which outlive the call that made them. Throws lamina::error for
-/// divided tables that no parameter servers own.
+/// Keeps the pointers of trained_arrays, whose lists do not outlive the call. Throws lamina::error
+/// for divided tables that no parameter servers own.
 struct array_list {
   std::vector<float*> gradients, values;
   std::vector<std::size_t> floats;
   std::vector<int> rows;  // parameters that are updated by selected rows
-  // All parameters whose gradients are selected rows; and by parameter, trained_arrays::row_floats.
+  // All parameters with sparse gradients, and trained_arrays::row_floats of each parameter.
   std::vector<int> with_rows, row_floats;
   bool whole, is_double;
-  served_tables* tables;      // the divided tables, whose rows servers own; null: there are none
+  served_tables* tables;      // divided tables whose rows servers own; null: there are none
   std::vector<int> table_of;  // with divided tables, by parameter
   std::vector<bool> has_rows;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/asynchronous_arrays.hpp - a trainer that makes its own steps, at most
-// some steps ahead of the slowest one.
+// lamina/distributed/servers/asynchronous_arrays.hpp - a trainer that makes its steps
+// independently, within the staleness bound of the slowest one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,11 +19,11 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The arrays of a trainer with a staleness above 0 (stale synchronous parallel: Ho et al. 2013,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server"). In each step
-/// it sends its gradients to all servers and waits for the parameters that they have then. A server
-/// answers when this trainer may begin its next step.
+/// it sends its gradients to all servers and waits for their current parameters. A server answers
+/// when this trainer may begin its next step.
 ///
-/// Between two ends of passes a trainer keeps moving statistics of its own; at an end they become
-/// the mean over the trainers, by samples.
+/// During a pass each trainer has separate moving statistics; at the end of the pass they become
+/// the mean over the trainers, weighted by samples.
 class asynchronous_arrays final : public served_arrays {
  public:
   LAMINA_COLD asynchronous_arrays(process_group& group, const trained_arrays& of)
@@ -84,7 +84,7 @@ class asynchronous_arrays final : public served_arrays {
   }
 
   LAMINA_COLD void end_pass() override {
-    // A checkpoint behind the last mini-batch has paused this trainer already.
+    // A checkpoint after the last mini-batch has already paused this trainer.
     if (!is_paused_) pause();
   }
   LAMINA_COLD void collect(float* const* of, int states) override {
@@ -153,7 +153,7 @@ class asynchronous_arrays final : public served_arrays {
       to.add(rows.row(i), static_cast<std::size_t>(joined.columns) * sizeof(T));
     }
   }
-  /// Takes over the parameters in an answer. Returns what is behind them.
+  /// Copies the parameters of an answer. Returns a reader at the bytes after them.
   LAMINA_COLD letter_reader take_values(int server, const letter& answer, int states) {
     letter_reader rest =
         behind_floats(answer, shards_.floats(server) * static_cast<std::size_t>(1 + states));
@@ -198,8 +198,8 @@ class asynchronous_arrays final : public served_arrays {
                     is_double ? sizeof(double) : sizeof(float), group_.trainers(), 1});
   }
 
-  /// Those of statistics_ that differ between trainers. Frozen parameters are among statistics_,
-  /// and need not be sent.
+  /// Returns the elements of statistics_ that differ between trainers. Frozen parameters are among
+  /// statistics_ but are equal, so they need not be sent.
   LAMINA_COLD std::vector<int> differing_statistics() {
     std::vector<std::uint64_t> mine;
     for (const int i : statistics_) {
@@ -221,16 +221,16 @@ class asynchronous_arrays final : public served_arrays {
   }
 
   trainer_group alone_;
-  exchanged_arrays local_;           // of this process alone
+  exchanged_arrays local_;           // arrays of this process only
   std::vector<int> statistics_;      // parameters that no server updates
-  std::vector<joined_rows> joined_;  // in the order of arrays_.with_rows: the last gradients
+  std::vector<joined_rows> joined_;  // the last gradients, in the order of arrays_.with_rows
   std::vector<float> scales_;
   float rate_factor_ = 1;
   bool has_gradients_ = false;
   bool reads_shares_ = false;
-  bool is_paused_ = false;    // this trainer waits for all others, or all of them wait
-  std::int64_t samples_ = 0;  // since all have waited for each other
-  std::int64_t updates_ = 0;  // of a server, as its last answer says
+  bool is_paused_ = false;    // whether this trainer has told the servers that it waits
+  std::int64_t samples_ = 0;  // samples since the last pause of all trainers
+  std::int64_t updates_ = 0;  // updates of a server, as its last answer tells
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

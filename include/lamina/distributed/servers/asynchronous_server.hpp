@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/distributed/servers/asynchronous_server.hpp - a parameter server that applies gradients as
-// they arrive, and keeps the trainers near each other.
+// they arrive, and bounds the staleness of trainers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,11 +21,11 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A parameter server with a staleness s above 0. The gradients of a trainer are an update of their
-/// own. A trainer that has made t steps since the last pause is answered, and may begin its next
-/// step, when no other trainer has made less than t - s. A trainer that pauses, as at the end of a
-/// pass, does not count, nor one that has ended its training. When all pause, all have the same
-/// parameters, and their steps count from 0 again.
+/// A parameter server with a staleness s above 0. The gradients of each trainer are applied as a
+/// separate update. A trainer that has made t steps since the last pause is answered, and may begin
+/// its next step, when no other trainer has made fewer than t - s steps. A trainer that pauses, as
+/// at the end of a pass, or that has ended its training does not count. When all trainers pause,
+/// all have the same parameters, and their steps are counted from 0 again.
 class asynchronous_server final : public serving_arrays {
  public:
   LAMINA_COLD asynchronous_server(process_group& group, const trained_arrays& of)
@@ -42,14 +42,15 @@ class asynchronous_server final : public serving_arrays {
     serving_arrays::begin(mine, accumulators, states);
     updates_ = mine.steps;
   }
-  /// The most steps that a trainer was ahead of the slowest one when it was answered.
+  /// Returns the largest number of steps by which a trainer was ahead of the slowest one when it
+  /// was answered.
   std::int64_t most_ahead() const { return most_ahead_; }
 
  private:
   struct trainer_state {
-    std::int64_t steps = 0;  // since all have paused
-    std::int64_t seen = -1;  // the last update whose result it has
-    bool waits = false;      // for the answer to its gradients
+    std::int64_t steps = 0;  // steps since the last pause of all trainers
+    std::int64_t seen = -1;  // the last update whose result the trainer has
+    bool waits = false;      // whether it waits for the answer to its gradients
     bool pauses = false;
   };
 
@@ -68,7 +69,7 @@ class asynchronous_server final : public serving_arrays {
   LAMINA_COLD void handle_leave(int) override {
     for (const trainer_state& t : trainers_)
       if (t.pauses) require_none_left();
-    answer_trainers();  // those that have waited for this one
+    answer_trainers();  // trainers that have waited for this one
   }
   LAMINA_COLD void list_awaited(std::vector<int>& ranks) const override {
     ranks.clear();
@@ -124,7 +125,7 @@ class asynchronous_server final : public serving_arrays {
     changed_[k].note(number, std::move(numbers), !these || !t.has_rows);
   }
 
-  /// Answers all trainers that need not wait any more.
+  /// Answers all trainers that need not wait any longer.
   LAMINA_COLD void answer_trainers() {
     std::int64_t slowest = (std::numeric_limits<std::int64_t>::max)();
     bool all_pause = true;

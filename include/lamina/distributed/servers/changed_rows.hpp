@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/changed_rows.hpp - which rows of a table have changed since when.
+// lamina/distributed/servers/changed_rows.hpp - records which rows each update has changed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,22 +12,24 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A list of the last updates of a table and the rows that each has changed, from which a server
-/// knows what a trainer has not seen yet. Memory is limited: what is older than `capacity` updates
-/// counts as a change of all rows.
+/// Lists the last updates of a table and the rows that each has changed, so that a server can send
+/// a trainer only the rows that have changed since its last answer. Memory is bounded: updates
+/// older than the last `capacity` count as changes of all rows.
 class changed_rows {
  public:
   LAMINA_COLD changed_rows(std::size_t rows, std::size_t capacity)
       : mark_(rows), capacity_(capacity) {}
 
-  /// Notes an update with a number that is larger than those before. An empty list: all rows.
+  /// Records an update; its number must be larger than all earlier ones. An empty list means all
+  /// rows.
   LAMINA_COLD void note(std::int64_t number, std::vector<int> rows, bool all) {
     updates_.push_back({number, std::move(rows), all});
     if (updates_.size() <= capacity_) return;
     forgotten_ = updates_.front().number;
     updates_.pop_front();
   }
-  /// Lists the rows that updates above `seen` have changed, each once. Returns false for all rows.
+  /// Lists the rows that updates above `seen` have changed, each once. Returns false if all rows
+  /// may have changed.
   LAMINA_COLD bool since(std::int64_t seen, std::vector<int>& rows) {
     rows.clear();
     if (forgotten_ > seen) return false;

@@ -17,9 +17,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The divided tables of a group: all processes own rows, unless there are parameter servers, which
-/// then own all of them. All processes must call it. Throws lamina::error if their tables or seeds
-/// differ.
+/// Makes the divided tables of a group: all processes own rows, unless there are parameter servers,
+/// which then own all rows. All processes must call it. Throws lamina::error if their tables or
+/// seeds differ.
 LAMINA_COLD inline std::shared_ptr<divided_tables> divide_tables(process_group& group,
                                                                  std::vector<divided_table> tables,
                                                                  std::uint64_t seed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/served_arrays.hpp - what a trainer with parameter servers does in each
-// mode.
+// lamina/distributed/servers/served_arrays.hpp - the base of trainers with parameter servers, for
+// both modes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,7 +26,8 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The arrays of a trainer whose parameters are held by servers: it sends gradients and receives
-/// parameters. At its end it tells the servers, and rank 0 sends them all parameters.
+/// parameters. When the training ends, each trainer tells the servers, and rank 0 sends them all
+/// parameters.
 class served_arrays : public shared_arrays {
  public:
   LAMINA_COLD ~served_arrays() override {
@@ -36,7 +37,8 @@ class served_arrays : public shared_arrays {
     try {
       leave();
     } catch (const error& e) {
-      // If another process has failed, the next call throws its message. Else all get this one.
+      // If another process has failed, the next call throws its message; otherwise all processes
+      // get this one.
       group_.fail(e.what());
     } catch (const std::exception& e) {
       char why[200];
@@ -94,7 +96,8 @@ class served_arrays : public shared_arrays {
   /// Waits for an answer of each server: calls f(server, answer).
   template <class F>
   void receive_answers(F&& f) {
-    // A server may wait for another trainer before it answers, and then it tells whom it misses.
+    // A server may itself wait for another trainer before it answers, and then reports which one is
+    // missing.
     constexpr int patiences = 2;
     std::vector<int> awaited = server_ranks_;
     while (!awaited.empty()) {
@@ -108,12 +111,12 @@ class served_arrays : public shared_arrays {
   array_list arrays_;
   server_shards shards_;
   trainer_group trainers_;
-  exchanged_arrays facts_;  // of all trainers
+  exchanged_arrays facts_;  // exchanges the facts of all trainers
 
  private:
   LAMINA_COLD void leave() {
     letter_head head{.kind = letter_kind::leave};
-    // After an error there may be no whole parameters.
+    // After an error the parameters may be incomplete.
     if (group_.rank() == 0 && std::uncaught_exceptions() == unwinding_) head.has = 1;
     if (head.has != 0)
       for (const std::size_t n : arrays_.floats) head.floats += n;
@@ -124,7 +127,7 @@ class served_arrays : public shared_arrays {
     for (int s = 0; s < servers(); ++s) post(s, last);
   }
 
-  std::unique_ptr<exchanged_arrays> all_;  // of all processes, until training has begun
+  std::unique_ptr<exchanged_arrays> all_;  // all processes, until training begins
   bool begun_ = false;
   int unwinding_;
   std::vector<int> server_ranks_;

@@ -29,10 +29,10 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Divided tables with parameter servers: each server owns a share of the rows, and a trainer has
-/// none. From open() to close(), while a training lasts, a trainer asks the servers for rows by
-/// letters, whenever it needs some, and sends them gradients; servers make no calls of their own.
-/// At other times all processes, also the servers, make the same calls, as without servers.
+/// Divided tables with parameter servers: each server owns a share of the rows, and a trainer owns
+/// none. During a training, from open() to close(), trainers request rows from the servers by
+/// letters whenever they need some, and send them gradients; servers only answer. At other times
+/// all processes, including the servers, make the same calls, as without servers.
 class served_tables final : public sharded_tables {
  public:
   /// All processes must make it. Throws lamina::error if their tables or seeds differ.
@@ -47,8 +47,8 @@ class served_tables final : public sharded_tables {
     for (auto& g : gradients_) g.resize(static_cast<std::size_t>(group.parameter_servers()));
   }
 
-  /// A table in a training: its parameter, whether that is updated, and its arrays, the table
-  /// itself and its accumulators.
+  /// A table in a training: its parameter, whether that is updated, and its arrays (the table and
+  /// its accumulators).
   struct trained_table {
     int parameter = -1;
     bool updated = false;
@@ -61,7 +61,7 @@ class served_tables final : public sharded_tables {
   }
   LAMINA_COLD void close() { is_open_ = false; }
 
-  /// Throws lamina::error on a server in the time of a training.
+  /// Throws lamina::error when a server calls it during a training.
   LAMINA_COLD void fetch(const looked_up_ids* of, std::size_t count, purpose why) override {
     if (!is_open_) return sharded_tables::fetch(of, count, why);
     if (group().is_parameter_server())
@@ -88,13 +88,13 @@ class served_tables final : public sharded_tables {
                         const part_weights& weights) override {
     join_as(table, mine, weights);
   }
-  /// In a training: the sum that the servers have told, or that of this trainer alone if it makes
-  /// its own steps.
+  /// During a training, returns the sum over the servers, or the sum of this trainer alone if it
+  /// makes its steps independently.
   LAMINA_COLD double add_up(int table, double mine) override {
     return is_asynchronous() ? mine : squares_[static_cast<std::size_t>(table)];
   }
 
-  /// In a training, the trainers call it, and rank 0 tells the servers; a call on a server does
+  /// During a training, the trainers call it, and rank 0 tells the servers; a call on a server does
   /// nothing.
   LAMINA_COLD void write(const std::string& path, const std::vector<tensor_entry>& entries,
                          const std::vector<divided_array>& arrays) override {
@@ -105,7 +105,7 @@ class served_tables final : public sharded_tables {
     sharded_file(group(), sharded(), trainers).write(path, entries, arrays);
   }
 
-  /// On a trainer: appends the joined gradients of the rows of a server to a letter.
+  /// On a trainer: appends the joined gradients for the rows of a server to a letter.
   LAMINA_COLD void add_gradients(int server, letter& to) const {
     for (const auto& of_table : gradients_) {
       const letter& mine = of_table[static_cast<std::size_t>(server)];
@@ -113,7 +113,8 @@ class served_tables final : public sharded_tables {
       to.add(mine.data(), mine.size());
     }
   }
-  /// On a trainer: begins and reads the sums of squares of the servers, in any order of servers.
+  /// On a trainer: begins to read the sums of squares; read_squares() may be called for the servers
+  /// in any order.
   LAMINA_COLD void begin_squares() {
     of_server_.assign(tables_.size() * static_cast<std::size_t>(group().parameter_servers()), 0);
   }
@@ -126,8 +127,8 @@ class served_tables final : public sharded_tables {
     }
   }
 
-  /// On a server: adds up the gradients of some trainers, in their order, as add_gradients() wrote
-  /// them. Throws lamina::error for a row of another server.
+  /// On a server: sums the gradients of some trainers, in their order, as add_gradients() wrote
+  /// them. Throws lamina::error if a row belongs to another server.
   LAMINA_COLD void sum(std::vector<letter_reader>& from) {
     for (int t = 0; t < static_cast<int>(tables_.size()); ++t)
       if (is_double(t))
@@ -135,7 +136,7 @@ class served_tables final : public sharded_tables {
       else
         sum_table(from, t, narrow_[static_cast<std::size_t>(t)]);
   }
-  /// On a server: updates the rows by these sums; appends the squares of the sums.
+  /// On a server: updates the rows by these sums, and appends the squares of the sums.
   LAMINA_COLD void update(const server_functions& by) {
     for (int t = 0; t < static_cast<int>(tables_.size()); ++t) {
       const trained_table& trained = trained_[static_cast<std::size_t>(t)];
@@ -149,7 +150,7 @@ class served_tables final : public sharded_tables {
       to.add(is_double(t) ? engine::cpu::squares_of(wide_[static_cast<std::size_t>(t)])
                           : engine::cpu::squares_of(narrow_[static_cast<std::size_t>(t)]));
   }
-  /// On a server: answers a letter that asks for rows.
+  /// On a server: answers a letter that requests rows.
   LAMINA_COLD void answer_rows(int to, const letter& got) {
     letter_reader asks = behind_floats(got, 0);
     const auto answer = new_letter({.kind = letter_kind::rows});
@@ -164,7 +165,7 @@ class served_tables final : public sharded_tables {
     }
     group().post(to, answer);
   }
-  /// On a server: sends rank 0, which writes a file, the rows of the arrays that a letter names.
+  /// On a server: sends the rows of the arrays that a letter names to rank 0, which writes a file.
   LAMINA_COLD void send_arrays(const letter& got) {
     letter_reader asks = behind_floats(got, 0);
     sharded_file file(group(), sharded());
@@ -178,7 +179,8 @@ class served_tables final : public sharded_tables {
   }
 
  private:
-  // A server may wait for another trainer before it answers, and then it tells whom it misses.
+  // A server may itself wait for another trainer before it answers, and then reports which one is
+  // missing.
   static constexpr int patiences = 2;
 
   bool is_asynchronous() const { return group().roles().staleness > 0; }
@@ -193,7 +195,7 @@ class served_tables final : public sharded_tables {
     return row;
   }
 
-  /// Calls f(row) for the rows of a rank among those of a table that are wanted, which are sorted.
+  /// Calls f(row) for the wanted rows of a table that belong to a rank; `wanted` is sorted.
   template <class F>
   void each_wanted(int rank, int table, const std::vector<int>& wanted, F&& f) const {
     const int begin = at(table).first(rank), end = at(table).end(rank);
@@ -244,7 +246,7 @@ class served_tables final : public sharded_tables {
   }
 
   /// Keeps the gradients of the parts of this trainer, by server, for the next letters. A trainer
-  /// that makes its own steps adds up its parts itself.
+  /// that makes its steps independently sums its parts itself.
   template <class T>
   LAMINA_COLD void join_as(int table, engine::cpu::basic_selected_rows<T>* const* mine,
                            const part_weights& weights) {
@@ -282,10 +284,10 @@ class served_tables final : public sharded_tables {
         l.add(rows.row(i), at(table).row_bytes());
       }
     }
-    // The servers have them: this trainer has no row to update.
+    // The servers have the gradients, so this trainer has no row to update.
     if (!alone) mine[0]->begin(at(table).table().columns);
   }
-  /// The sum over the parts of trainers, in the order and with the operations of rows_owner.
+  /// Sums the parts of the trainers in the order and with the operations of rows_owner.
   template <class T>
   LAMINA_COLD void sum_table(std::vector<letter_reader>& from, int table,
                              engine::cpu::basic_selected_rows<T>& sum) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/server_letter.hpp - the letters of trainers and parameter servers.
+// lamina/distributed/servers/server_letter.hpp - letters of trainers and parameter servers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,29 +18,28 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// What a letter asks for or contains.
+/// The request or contents of a letter.
 enum class letter_kind : std::int32_t {
   gradients,  // the gradients of a part of a mini-batch; the answer has the new parameters
-  totals,     // the same; the answer has the sums of the gradients
-  state,      // asks for the accumulators
+  totals,     // as gradients, but the answer has the sums of the gradients
+  state,      // requests the accumulators
   pause,      // the trainer waits for all others; the answer has parameters and accumulators
   leave,      // the training has ended; rank 0 adds all parameters
-  scales,     // behind totals: how rows of divided tables are updated
-  rows,       // asks for rows of divided tables; the answer has them
-  arrays,     // asks for all rows of arrays, which rank 0 writes to a file
+  scales,     // follows totals: the factors by which rows of divided tables are updated
+  rows,       // requests rows of divided tables; the answer has them
+  arrays,     // requests all rows of arrays, which rank 0 writes to a file
   answer
 };
 
-/// The first 64 bytes of a letter. Behind them are `floats` floats, a multiple of 16, and then
-/// other bytes.
+/// The first 64 bytes of a letter. `floats` floats follow, a multiple of 16, and then other bytes.
 struct letter_head {
   letter_kind kind = letter_kind::answer;
   std::int32_t has = 0;       // gradients: the part has samples; leave: the parameters follow
   std::int32_t weighted = 0;  // gradients: they are already multiplied by their weights
   std::int32_t scalars = 0;   // the number of arguments of the update
-  double weight = 1;          // of the part
+  double weight = 1;          // the weight of the part
   double rate_factor = 1;
-  std::int64_t steps = 0;  // updates of the server so far
+  std::int64_t steps = 0;  // the number of updates of the server so far
   std::uint64_t floats = 0;
   std::uint64_t reserved[2] = {};
 };
@@ -54,14 +53,15 @@ LAMINA_COLD inline std::shared_ptr<letter> new_letter(const letter_head& head) {
   return made;
 }
 inline letter_head head_of(const letter& l) { return letter_reader(l).read<letter_head>(); }
-/// The floats of a letter.
+/// Returns the floats of a letter.
 inline float* floats_of(letter& l) {
   return reinterpret_cast<float*>(l.data() + sizeof(letter_head));
 }
 inline const float* floats_of(const letter& l) {
   return reinterpret_cast<const float*>(l.data() + sizeof(letter_head));
 }
-/// Reads what is behind the floats. Throws lamina::error unless the letter has `floats` of them.
+/// Returns a reader at the bytes after the floats. Throws lamina::error unless the letter has
+/// `floats` floats.
 LAMINA_COLD inline letter_reader behind_floats(const letter& l, std::size_t floats) {
   letter_reader reader(l);
   const std::size_t found = reader.read<letter_head>().floats;
@@ -72,7 +72,7 @@ LAMINA_COLD inline letter_reader behind_floats(const letter& l, std::size_t floa
   return reader;
 }
 
-/// The weight of a part of a mini-batch.
+/// Returns the weight of a part of a mini-batch.
 inline double weight_at(const part_weights& weights, std::size_t part, bool is_double) {
   const std::byte* const at = static_cast<const std::byte*>(weights.first) + part * weights.stride;
   double wide = 0;
@@ -84,7 +84,8 @@ inline double weight_at(const part_weights& weights, std::size_t part, bool is_d
   return is_double ? wide : static_cast<double>(narrow);
 }
 
-/// Copies the ranges of a shard out of arrays, which are numbered by parameter, and back.
+/// Copies the ranges of a shard from arrays, which are numbered by parameter; copy_to copies them
+/// back.
 inline void copy_from(const std::vector<server_shards::range>& shard, float* const* arrays,
                       float* to) {
   for (const server_shards::range& a : shard) {

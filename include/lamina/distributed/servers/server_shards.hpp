@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/server_shards.hpp - which parameter server holds which floats, and
-// which rows of tables.
+// lamina/distributed/servers/server_shards.hpp - tells which parameter server holds which floats
+// and which rows of tables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// Divides the parameters with dense gradients into one shard per server, of equal size up to 64
-/// bytes, and the tables with gradients of selected rows into pieces of as many rows. Trainers and
-/// servers compute the same shards.
+/// Divides the parameters with dense gradients into one shard per server, whose sizes differ by at
+/// most 64 bytes, and the tables with sparse gradients into pieces with equal numbers of rows.
+/// Trainers and servers compute the same shards.
 class server_shards {
  public:
   /// Floats [first, end) of a parameter.
@@ -24,8 +24,8 @@ class server_shards {
     std::size_t first, end;
     std::size_t size() const { return end - first; }
   };
-  /// Rows [first, end) of a table, each of `row_floats` floats. A table whose rows are not in one
-  /// place each is not divided, and counts as one row.
+  /// Rows [first, end) of a table, each of `row_floats` floats. A table whose rows are not each
+  /// contiguous in memory is not divided, and counts as one row.
   struct table_piece {
     int parameter;
     int first, end;
@@ -51,7 +51,7 @@ class server_shards {
       if (of.gradients[i] == nullptr) continue;
       const std::size_t lines = of.floats[i] / alignment_floats;
       for (std::size_t first = 0; first < lines;) {
-        // The server of this line, or of the middle of an array that cannot be divided.
+        // Finds the server of this line or, for an array that must not be divided, of its middle.
         while (server + 1 < count && at + (of.whole ? lines / 2 : first) >= end_of(server))
           ++server;
         const std::size_t here = end_of(server) > at + first ? end_of(server) - at : lines;
@@ -63,15 +63,15 @@ class server_shards {
     }
   }
 
-  /// The floats of a server, counted from 0.
+  /// Returns the ranges of floats of a server; servers are numbered from 0.
   const std::vector<range>& of(int server) const {
     return shards_[static_cast<std::size_t>(server)];
   }
-  /// The pieces of tables of a server.
+  /// Returns the pieces of tables of a server.
   const std::vector<table_piece>& tables(int server) const {
     return tables_[static_cast<std::size_t>(server)];
   }
-  /// The number of floats of a server, without tables.
+  /// Returns the number of floats of a server, without tables.
   std::size_t floats(int server) const {
     std::size_t n = 0;
     for (const range& a : of(server)) n += a.size();
@@ -81,9 +81,9 @@ class server_shards {
  private:
   LAMINA_COLD void divide_tables(const trained_arrays& of) {
     const std::size_t count = tables_.size();
-    std::size_t whole = 0;  // tables that are not divided
+    std::size_t whole = 0;  // number of tables that are not divided
     for (int i = 0; i < of.count; ++i) {
-      if (!of.has_rows[i] || of.floats[i] == 0) continue;  // processes divide its rows otherwise
+      if (!of.has_rows[i] || of.floats[i] == 0) continue;  // rows of divided tables have owners
       const bool has_rows = of.row_floats[i] > 0;
       const std::size_t wide = has_rows ? static_cast<std::size_t>(of.row_floats[i]) : of.floats[i];
       const std::size_t rows = of.floats[i] / wide;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/serving_arrays.hpp - what a parameter server does in each mode.
+// lamina/distributed/servers/serving_arrays.hpp - the base of parameter servers, for both modes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,8 +22,8 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The arrays of a parameter server. It holds one shard of the parameters and of the optimizer's
-/// state, and handles one letter after the other, so that no trainer sees half of an update. When
-/// all trainers have left, it has all parameters.
+/// state, and handles letters one at a time, so that no trainer sees a partial update. When all
+/// trainers have left, it has all parameters.
 class serving_arrays : public shared_arrays {
  public:
   LAMINA_COLD ~serving_arrays() override { arrays_.close_tables(); }
@@ -100,7 +100,7 @@ class serving_arrays : public shared_arrays {
 
   /// Handles a letter of a trainer.
   virtual void handle(int from, letter& got) = 0;
-  /// Handles the end of a trainer.
+  /// Handles the end of a trainer's training.
   virtual void handle_leave(int from) = 0;
   /// Lists the trainers that this server waits for.
   virtual void list_awaited(std::vector<int>& ranks) const = 0;
@@ -161,7 +161,7 @@ class serving_arrays : public shared_arrays {
     else
       arrays_.tables->send_arrays(got);
   }
-  /// Stores all parameters, as the last letter of rank 0 has them.
+  /// Stores all parameters from the last letter of rank 0.
   LAMINA_COLD void store_last(const letter& got) {
     std::size_t all = 0;
     for (const std::size_t n : arrays_.floats) all += n;
@@ -172,7 +172,7 @@ class serving_arrays : public shared_arrays {
   }
 
   int server_;
-  std::unique_ptr<exchanged_arrays> all_;  // of all processes, until training has begun
+  std::unique_ptr<exchanged_arrays> all_;  // all processes, until training begins
   int left_ = 0;
   std::vector<bool> has_left_;
 };

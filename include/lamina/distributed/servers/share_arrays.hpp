@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/share_arrays.hpp - how the processes of a group train together, by
-// their roles.
+// lamina/distributed/servers/share_arrays.hpp - chooses how the processes of a group synchronise
+// parameters, by their roles.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The shared arrays of a process: each trainer holds a shard of the parameters, unless there are
-/// parameter servers.
+/// Makes the shared arrays of a process: each trainer holds a shard of the parameters, unless there
+/// are parameter servers.
 LAMINA_COLD inline std::unique_ptr<shared_arrays> share_arrays(process_group& group,
                                                                const trained_arrays& of) {
   if (group.parameter_servers() == 0) return std::make_unique<exchanged_arrays>(group, of);

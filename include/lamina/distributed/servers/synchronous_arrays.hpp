@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/synchronous_arrays.hpp - a trainer that makes each step together with
-// all others, with parameter servers.
+// lamina/distributed/servers/synchronous_arrays.hpp - a trainer with parameter servers that makes
+// each step together with all others.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,9 +16,9 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The arrays of a trainer with a staleness of 0. Servers sum the gradients of all trainers and
-/// update; the parameters have the bits of as many trainers without servers. Rows of embeddings,
-/// and updates with a clip by norm, are computed by each trainer, as without servers; but servers
-/// sum and update the rows of divided tables.
+/// update; the parameters have the same bits as with equally many trainers without servers. Each
+/// trainer itself computes updates of embedding rows and updates with a clip by norm, as without
+/// servers; but servers sum and update the rows of divided tables.
 class synchronous_arrays final : public served_arrays {
  public:
   LAMINA_COLD synchronous_arrays(process_group& group, const trained_arrays& of)

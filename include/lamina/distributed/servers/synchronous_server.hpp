@@ -20,9 +20,9 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// A parameter server with a staleness of 0. When it has the gradients of all trainers, it sums
-/// them in the order of the ranks with the weights of their parts (tree_sum), updates its shard
-/// once and answers all.
+/// A parameter server with a staleness of 0. When it has received the gradients of all trainers, it
+/// sums them in the order of the ranks with the weights of their parts (tree_sum), updates its
+/// shard once and answers all trainers.
 class synchronous_server final : public serving_arrays {
  public:
   LAMINA_COLD synchronous_server(process_group& group, const trained_arrays& of)
@@ -50,7 +50,7 @@ class synchronous_server final : public serving_arrays {
       if (parts_[static_cast<std::size_t>(r)].size() == 0 && !has_left(r)) ranks.push_back(r);
   }
 
-  /// Throws lamina::error if a trainer makes a step that another one does not make.
+  /// Throws lamina::error if one trainer makes a step that another does not make.
   LAMINA_COLD void require_all() const {
     if (arrived_ == 0) return;
     for (int r = 0; r < group_.trainers(); ++r)
@@ -74,7 +74,7 @@ class synchronous_server final : public serving_arrays {
     if (tables != nullptr) sum_tables();
     const auto answer = new_letter({.floats = floats()});
     if (head.kind == letter_kind::totals) {
-      // With divided tables, the update begins when a trainer has told their scales.
+      // With divided tables, the update begins when a trainer has sent their scales.
       if (tables == nullptr) functions_.begin(functions_.trainer, {});
       std::memcpy(floats_of(*answer), totals_.data(), floats() * sizeof(float));
       if (tables != nullptr) tables->add_squares(*answer);
@@ -102,8 +102,8 @@ class synchronous_server final : public serving_arrays {
     }
     arrays_.tables->sum(behind);
   }
-  /// Updates the rows of divided tables with a clip by norm. All trainers tell the same scales,
-  /// each before it asks for rows of its next step; the first letter counts.
+  /// Updates the rows of divided tables under a clip by norm. All trainers send the same scales,
+  /// each before it requests rows for its next step, so the first letter suffices.
   LAMINA_COLD void scale_tables(const letter& got) {
     if (!std::exchange(awaits_scales_, false)) return;
     letter_reader behind = behind_floats(got, 0);
@@ -139,7 +139,7 @@ class synchronous_server final : public serving_arrays {
     }
   }
 
-  std::vector<letter> parts_;  // by trainer; empty: not there yet
+  std::vector<letter> parts_;  // by trainer; empty: has not arrived yet
   int arrived_ = 0;
   engine::aligned_buffer totals_;
   std::vector<float> scalars_, scales_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/trainer_group.hpp - the first ranks of a group as a group of their
-// own.
+// lamina/distributed/servers/trainer_group.hpp - the trainers of a group, as a group without the
+// servers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,15 +18,15 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The trainers of a group with parameter servers, without the servers; or one process alone. It
-/// uses the messages of the whole group.
+/// The trainers of a group with parameter servers, without the servers; or one process alone.
+/// Messages are sent through the whole group.
 class trainer_group final : public process_group {
  public:
-  /// The trainers of a group; this rank must be one of them.
+  /// Returns the trainers of a group; this rank must be one of them.
   static trainer_group trainers_of(process_group& all) {
     return trainer_group(all, all.rank(), all.trainers());
   }
-  /// This process as the only one.
+  /// Returns a group that consists of this process only.
   static trainer_group alone(process_group& all) { return trainer_group(all, 0, 1); }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays&) override {

@@ -31,7 +31,7 @@ inline const auto& crc32_tables() {
 
 }  // namespace detail
 
-/// The CRC-32 of bytes (IEEE 802.3, reflected), continued from `before`, the CRC-32 of the
+/// Computes the CRC-32 of bytes (IEEE 802.3, reflected), continued from `before`, the CRC-32 of the
 /// preceding bytes. Processes eight bytes per step by tables: Kounavis and Berry, 2005.
 inline std::uint32_t crc32_of(const void* bytes, std::size_t count, std::uint32_t before = 0) {
   const auto& t = detail::crc32_tables();

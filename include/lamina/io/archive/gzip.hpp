@@ -16,7 +16,7 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 #if LAMINA_HAS_ZLIB
-/// The decompressed content of all streams of `packed`, whose headers zlib knows by `window`.
+/// Decompresses all streams of `packed`; `window` tells zlib the kind of their headers.
 inline std::string unpack_streams(std::string_view packed, const std::string& path, int window) {
   struct inflating {
     z_stream stream{};
@@ -32,7 +32,7 @@ inline std::string unpack_streams(std::string_view packed, const std::string& pa
     if (status == Z_STREAM_END && inflateReset(&stream) != Z_OK)
       throw error("lamina: " + path + ": zlib could not be initialised");
     if (out == all.size()) all.resize(std::max<std::size_t>(65536, 2 * out));
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // it is read
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // read only
     stream.avail_in = static_cast<uInt>((std::min)(packed.size() - in, most));
     stream.next_out = reinterpret_cast<Bytef*>(all.data()) + out;
     stream.avail_out = static_cast<uInt>((std::min)(all.size() - out, most));
@@ -55,8 +55,8 @@ inline std::string unpack_streams(std::string_view packed, const std::string& pa
 }
 #endif
 
-/// The decompressed content of all members of `packed`. Throws format_error for a stream that ends
-/// early, fails its checksum or is followed by other bytes; offsets are those in `packed`.
+/// Decompresses all members of `packed`. Throws format_error for a stream that ends early, fails
+/// its checksum or is followed by other bytes; offsets refer to `packed`.
 inline std::string unpack_gzip(std::string_view packed, const std::string& path) {
 #if LAMINA_HAS_ZLIB
   return unpack_streams(packed, path, 16 + MAX_WBITS);

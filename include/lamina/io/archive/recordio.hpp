@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/recordio.hpp - records in chunks with checksums: PaddlePaddle's RecordIO.
+// lamina/io/archive/recordio.hpp - reads and writes PaddlePaddle's RecordIO: records in chunks.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,19 +18,20 @@
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/snappy.hpp>
 
-// A file is a sequence of chunks. A chunk has five numbers of 32 bits, little-endian: 0x01020304,
-// the number of records, the CRC-32 of the stored bytes, the compression (0 none, 1 snappy, 2 gzip)
-// and the number of stored bytes; then these bytes: for each record its size, 32 bits, and itself.
+// A file is a sequence of chunks. A chunk begins with five 32-bit numbers, little-endian:
+// 0x01020304, the number of records, the CRC-32 of the stored bytes, the compression (0 none, 1
+// snappy, 2 gzip) and the number of stored bytes. The stored bytes follow: for each record its size
+// (32 bits) and its bytes.
 namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 inline constexpr std::uint32_t recordio_magic = 0x01020304;
 }
 
-/// When a chunk is full.
+/// The limits of a chunk.
 struct recordio_options {
-  std::size_t records = 1000;                ///< most records of a chunk
-  std::size_t bytes = std::size_t{1} << 24;  ///< a chunk with as many bytes is written
+  std::size_t records = 1000;                ///< maximum number of records
+  std::size_t bytes = std::size_t{1} << 24;  ///< a chunk that has reached this size is written
 };
 
 /// Writes records to a file, in chunks without compression; finish() writes the last one.
@@ -38,7 +39,7 @@ class recordio_writer {
  public:
   LAMINA_API LAMINA_COLD explicit recordio_writer(binary_writer& to,
                                                   const recordio_options& how = {});
-  /// Error: a record of 2 GiB or more.
+  /// Appends a record. Error: a record of 2 GiB or more.
   LAMINA_API LAMINA_COLD void write(std::string_view record);
   LAMINA_API LAMINA_COLD void finish();
 
@@ -51,16 +52,16 @@ class recordio_writer {
   std::size_t count_ = 0;
 };
 
-/// Reads the records of a file in their order, also of chunks that are compressed with snappy or
-/// gzip. Throws format_error for a file that is damaged or ends within a chunk.
+/// Reads the records of a file in order, also from chunks that are compressed with snappy or gzip.
+/// Throws format_error for a file that is damaged or ends within a chunk.
 class recordio_reader {
  public:
   /// `from` must outlive this reader.
   explicit recordio_reader(binary_reader& from) : from_(from) {}
 
-  /// The next record; returns false at the end. The record is valid until the next call.
+  /// Reads the next record; returns false at the end. The record is valid until the next call.
   LAMINA_API LAMINA_COLD bool next(std::string_view& record);
-  /// The offset of the chunk of the last record, for errors.
+  /// Returns the offset of the chunk of the last record, for errors.
   std::uint64_t offset() const { return chunk_; }
   [[noreturn]] LAMINA_API LAMINA_COLD void fail(const std::string& reason) const;
 
@@ -84,7 +85,7 @@ void recordio_writer::write(std::string_view record) {
   if (record.size() >> 31 != 0)
     throw error(text("lamina: RecordIO: expected a record below 2 GiB, found ")
                 << record.size() << " bytes");
-  constexpr std::size_t most = std::size_t{1} << 31;  // a size has 32 bits
+  constexpr std::size_t most = std::size_t{1} << 31;  // a size is stored in 32 bits
   const std::size_t bytes = how_.bytes < most ? how_.bytes : most;
   if (count_ > 0 && content_.size() + record.size() + 4 > bytes) write_chunk();
   const auto size = static_cast<std::uint32_t>(record.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/snappy.hpp - decompresses snappy's framing format, in which RecordIO's chunks
-// are by default.
+// lamina/io/archive/snappy.hpp - decompresses snappy's framing format, the default of RecordIO's
+// chunks.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The CRC-32C of bytes (Castagnoli, reflected).
+/// Computes the CRC-32C of bytes (Castagnoli, reflected).
 inline std::uint32_t crc32c_of(std::string_view bytes) {
   static const auto table = [] {
     std::array<std::uint32_t, 256> t{};
@@ -37,11 +37,11 @@ inline std::uint32_t crc32c_of(std::string_view bytes) {
 /// framing format description" and "Snappy compressed format description", Google.
 class snappy_stream {
  public:
-  /// `path` and `offset` are those of the first byte, for errors.
+  /// `path` and `offset` locate the first byte, for errors.
   snappy_stream(std::string_view packed, const std::string& path, std::uint64_t offset)
       : packed_(packed), path_(path), offset_(offset) {}
 
-  /// All bytes. Throws format_error for a damaged stream.
+  /// Returns all bytes. Throws format_error for a damaged stream.
   LAMINA_API LAMINA_COLD std::string unpacked();
 
  private:
@@ -61,7 +61,7 @@ class snappy_stream {
     return taken;
   }
 
-  /// Appends the bytes of one block: its size, then literals and copies of what came before.
+  /// Appends the bytes of one block: its size, then literals and copies of earlier bytes.
   void unpack(std::string_view from, std::string& to) const {
     std::size_t size = 0, at = 0;
     for (int shift = 0;; shift += 7) {
@@ -126,7 +126,7 @@ std::string snappy_stream::unpacked() {
       continue;
     }
     if (!is_begun) fail("expected the mark of a stream of snappy, found another part");
-    if (kind >= 0x80) continue;  // may be skipped
+    if (kind >= 0x80) continue;  // a chunk that readers may skip
     if (kind > 1) fail(text("expected compressed or plain bytes, found a part of kind ") << kind);
     if (content.size() < 4) fail("expected a checksum, found the end of the part");
     const std::string_view bytes = content.substr(4);

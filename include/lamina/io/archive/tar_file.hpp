@@ -23,20 +23,20 @@ struct tar_member {
   std::uint64_t size = 0;
 };
 
-/// What a tar_reader does with links, devices and other members that are no files.
+/// Tells how a tar_reader treats links, devices and other members that are not files.
 enum class tar_others : std::uint8_t { refused, skipped };
 
-/// Reads the members of an archive in their order. The two blocks of zeros at the end may be
-/// missing. Throws format_error for wrong checksums, sizes beyond the file, and, unless they are
-/// skipped, members that are links, devices or similar; directories are skipped.
+/// Reads the members of an archive in order. The two blocks of zeros at the end may be missing.
+/// Throws format_error for wrong checksums, sizes beyond the file and, unless `others` is
+/// `skipped`, for links, devices and similar members; directories are skipped.
 class tar_reader {
  public:
   /// `from` must outlive this reader.
   explicit tar_reader(binary_reader& from, tar_others others = tar_others::refused)
       : from_(from), file_size_(from.left()), others_(others) {}
 
-  /// Finds the next member; returns false at the end. `from` is then at the bytes of the member and
-  /// limited to them.
+  /// Finds the next member; returns false at the end. Then `from` is at the bytes of the member and
+  /// cannot read beyond them.
   bool next(tar_member& m) {
     if (file_size_ == 0) from_.fail_at(0, "expected a tar archive, found an empty file");
     std::string long_name;
@@ -55,7 +55,7 @@ class tar_reader {
       if (m.size > from_.left())
         from_.fail_at(at_ + 124, text("expected at most ")
                                      << from_.left() << " bytes of a member, found " << m.size);
-      // The last member need not be padded to a whole block.
+      // The last member may lack the padding to a whole block.
       const std::uint64_t blocks = (m.size + 511) / 512 * 512;
       const std::uint64_t header = at_;
       at_ = blocks > from_.left() ? file_size_ : m.begin + blocks;
@@ -72,7 +72,7 @@ class tar_reader {
       } else if (kind == '5' || kind == 'g') {
         long_name.clear();
       } else if (others_ == tar_others::skipped) {
-        if (kind != 'K') long_name.clear();  // K: a long target, of a link that follows
+        if (kind != 'K') long_name.clear();  // K: the long target of a link
       } else {
         from_.fail_at(header + 156, text("expected files in a tar archive, found a member of type ")
                                         << static_cast<int>(kind));
@@ -105,8 +105,8 @@ class tar_reader {
                                    << sum << " of a member's header, found "
                                    << number(block + 148, 8));
   }
-  /// Reads a number: octal digits with spaces around and a zero after them, or big-endian bytes,
-  /// which GNU tar uses for sizes above 8 GiB.
+  /// Reads a number: octal digits, with spaces before and spaces or zeros after them, or big-endian
+  /// bytes, which GNU tar uses for sizes above 8 GiB.
   std::uint64_t number(const char* field, std::size_t size) const {
     const auto fail = [&] {
       from_.fail_at(at_ + 124,
@@ -136,7 +136,7 @@ class tar_reader {
   }
   std::string name_in(const char* block) const {
     const std::string name = text_in(block, 100);
-    // Headers of GNU tar begin with "ustar ". They have other fields in place of the prefix.
+    // Headers of GNU tar begin with "ustar ". They have other fields instead of the prefix.
     if (std::memcmp(block + 257, "ustar\0", 6) != 0) return name;
     const std::string prefix = text_in(block + 345, 155);
     return prefix.empty() ? name : prefix + "/" + name;
@@ -165,8 +165,8 @@ class tar_reader {
   tar_others others_;
 };
 
-/// Writes an archive member by member; finish() writes its end. Equal members give equal bytes: the
-/// time is always 0.
+/// Writes an archive member by member; finish() writes its end. The same members always give the
+/// same bytes: the time is always 0.
 class tar_writer {
  public:
   explicit tar_writer(binary_writer& to) : to_(to) {}

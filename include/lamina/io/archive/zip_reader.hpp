@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/zip_reader.hpp - the members of a zip archive, by its directory (PKWARE APPNOTE
-// 6.3).
+// lamina/io/archive/zip_reader.hpp - reads the members of a zip archive from its directory (PKWARE
+// APPNOTE 6.3).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,9 +33,9 @@ struct zip_member {
 
 /// Finds the members of an archive, Zip64 included. The reader is strict: it throws format_error
 /// for archives of several parts, bytes before the first member or after the archive, members that
-/// overlap or have equal names, and directories that contradict themselves or the headers of
+/// overlap or have equal names, and directories that are inconsistent or contradict the headers of
 /// members. Encrypted members and unknown methods are an error only when their bytes are read,
-/// because a caller may need other members only.
+/// because a caller may need only other members.
 class zip_reader {
  public:
   /// `from` must outlive this reader.
@@ -66,11 +66,11 @@ class zip_reader {
     check_member(m, crc);
   }
 
-  /// The decompressed bytes of a deflated member. With `checked`, throws format_error if the
-  /// checksum is wrong.
+  /// Returns the decompressed bytes of a deflated member. With `checked`, throws format_error if
+  /// the checksum is wrong.
   std::string inflate(const zip_member& m, bool checked = true) {
 #if LAMINA_HAS_ZLIB
-    // Deflate expands by a factor of at most 1032, so a wrong size is refused before memory is
+    // Deflate expands by a factor of at most 1032, so a wrong size is detected before memory is
     // allocated for it.
     if (m.size / 1040 > m.stored_size)
       from_.fail_at(m.begin, text("expected at most ") << m.stored_size << " * 1040 bytes in '"
@@ -130,7 +130,7 @@ class zip_reader {
   std::uint32_t u32() { return from_.number<std::uint32_t>("a zip archive's record"); }
   std::uint64_t u64() { return from_.number<std::uint64_t>("a zip archive's record"); }
 
-  /// Finds the end record: only a comment that ends with the file may follow it.
+  /// Finds the end record; only a comment that extends to the end of the file may follow it.
   void find_directory() {
     constexpr std::uint64_t record = 22;
     const std::uint64_t n = std::min<std::uint64_t>(file_size_, record + 65535);
@@ -160,7 +160,7 @@ class zip_reader {
       from_.fail_at(end, text("expected at most ") << size_ / 46 << " members in a directory of "
                                                    << size_ << " bytes, found " << count_);
   }
-  /// Reads the Zip64 locator before the end record, which gives the offset of a larger end record.
+  /// Reads the Zip64 locator before the end record, which has the offset of a larger end record.
   bool read_locator(std::uint64_t at) {
     go(at, 20, "a Zip64 locator");
     if (from_.number<std::uint32_t>("a Zip64 locator") != 0x07064b50) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/lod_tensor_stream.hpp - one value as Fluid's save operator writes it.
+// lamina/io/arrays/lod_tensor_stream.hpp - reads and writes one value in the format of Fluid's save
+// operator.
 //
 // u32 0; u64 number of levels; each level: u64 bytes, u64 offsets; u32 0; i32 size of a TensorDesc
 // and its protobuf bytes; the elements, little-endian, row by row.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/named_tensors.hpp - values by name, the content of parameter files, and their
+// lamina/io/arrays/named_tensors.hpp - values by name, the contents of parameter files, and their
 // copies from and to scopes and models.
 #pragma once
 
@@ -30,11 +30,11 @@ class model;
 /// Values by name, in alphabetic order.
 using named_tensors = std::map<std::string, tensor, std::less<>>;
 
-/// The values that a writer of parameter files stores. Here they are given by name.
+/// Returns the values that a writer of parameter files stores, here from values by name.
 inline const named_tensors& tensors_of(const named_tensors& all) { return all; }
 
-/// Here they are variables of a scope. Throws lamina::error for a variable without a value or with
-/// sequences.
+/// Returns them from variables of a scope. Throws lamina::error for a variable without a value or
+/// with sequences.
 inline named_tensors tensors_of(const scope& from, const std::vector<std::string>& names) {
   named_tensors all;
   for (const std::string& name : names) {
@@ -48,7 +48,7 @@ inline named_tensors tensors_of(const scope& from, const std::vector<std::string
 }
 inline named_tensors tensors_of(const scope& from) { return tensors_of(from, from.names()); }
 
-/// Here they are the parameters of a model, row-major.
+/// Returns them from the parameters of a model, row-major.
 template <program_type P>
 named_tensors tensors_of(const model<P>& from) {
   named_tensors all;
@@ -57,7 +57,8 @@ named_tensors tensors_of(const model<P>& from) {
   return all;
 }
 
-/// Values by name as arrays for load_by_name: `load_by_name(entries_of(load_npz(path)), model)`.
+/// Returns values by name as arrays for load_by_name: `load_by_name(entries_of(load_npz(path)),
+/// model)`.
 inline std::vector<tensor_entry> entries_of(const named_tensors& all) {
   std::vector<tensor_entry> made;
   for (const auto& [name, value] : all) {
@@ -75,8 +76,8 @@ inline std::vector<tensor_entry> entries_of(const named_tensors& all) {
 
 namespace detail {
 
-/// The values of a file that the caller wants: all, or those of a list. Readers skip others before
-/// they decode them, so these may have any type.
+/// The values of a file that the caller requests: all, or those of a list. Readers skip other
+/// values without decoding them, so these may have any type.
 class wanted_values {
  public:
   wanted_values() = default;
@@ -105,7 +106,7 @@ struct tensors_of_file {
   std::string path;
   named_tensors values{};
   std::map<std::string, std::uint64_t, std::less<>> offsets{};
-  std::size_t others = 0;  // values that the caller did not ask for
+  std::size_t others = 0;  // number of values that the caller did not request
 
   void add(std::string name, std::uint64_t offset, tensor value) {
     offsets.emplace(name, offset);
@@ -118,8 +119,8 @@ inline void put_tensors(tensors_of_file&& from, scope& to) {
   for (auto& [name, value] : from.values) to.var(name) = std::move(value);
 }
 
-/// Whether a value has the shape of a parameter. With `vectors_are_rows`, as in formats that store
-/// vectors as matrices of one row, such a matrix fits a vector too.
+/// Whether a value has the shape of a parameter. With `vectors_are_rows`, for formats that store
+/// vectors as matrices of one row, such a matrix also fits a vector.
 inline bool fits_parameter(tensor_shape found, const tensor_shape& wanted, bool vectors_are_rows) {
   if (vectors_are_rows && wanted.size() == 1 && found.size() == 2 && found[0] == 1)
     found.erase(found.begin());

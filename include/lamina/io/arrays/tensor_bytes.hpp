@@ -21,7 +21,7 @@ template <class T>
 tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::string_view what) {
   xt::xarray<T> values = xt::xarray<T>::from_shape(shape);
   if constexpr (__is_same(T, bool)) {
-    // Every byte other than 0 is true; to read it as a bool would be undefined behaviour.
+    // Every nonzero byte is true; reading it directly as a bool would be undefined behaviour.
     std::vector<unsigned char> bytes(values.size());
     from.read(bytes.data(), bytes.size(), what);
     for (std::size_t i = 0; i < bytes.size(); ++i) values.flat(i) = bytes[i] != 0;
@@ -33,8 +33,8 @@ tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::str
 
 }  // namespace detail
 
-/// Reads the elements of a tensor, row by row. The file must hold the bytes that dtype and dims
-/// require: sizes are checked, also for overflow, before memory is allocated. float16 is refused.
+/// Reads the elements of a tensor, row by row. The file must contain the bytes that dtype and dims
+/// require: sizes are checked, also for overflow, before memory is allocated. Throws for float16.
 inline tensor read_elements(binary_reader& from, dtype type, const std::vector<std::uint64_t>& dims,
                             std::string_view what) {
   std::uint64_t size = static_cast<std::uint64_t>(size_of(type));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/variable_files.hpp - values of variables in a directory, as Fluid's save_vars
-// writes them: one file per variable, or one file for all.
+// lamina/io/arrays/variable_files.hpp - reads and writes variables in a directory, as Fluid's
+// save_vars does: one file per variable, or one file for all.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The path of a variable's file. Throws lamina::error for a name that leads out of the directory.
+/// Returns the path of a variable's file. Throws lamina::error for a name that leads out of the
+/// directory.
 inline std::string variable_path(const std::string& directory, const std::string& name) {
   const std::string inside = "/" + name + "/";
   if (name.empty() || inside.find("/../") != std::string::npos ||
@@ -35,9 +36,9 @@ inline std::string variable_path(const std::string& directory, const std::string
 
 }  // namespace detail
 
-/// Writes the values of variables, each to a file of its name, or, with `filename`, all to one file
-/// in alphabetic order. An existing file stays complete until the new one is. Throws lamina::error
-/// for a variable without a value. Fluid: save_vars.
+/// Writes the values of variables, each to a file with its name or, with `filename`, all to one
+/// file in alphabetic order. An existing file stays intact until the new one is complete. Throws
+/// lamina::error for a variable without a value. Fluid: save_vars.
 inline void save_variables(const file_path& directory, const scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   make_directories(directory.string());
@@ -99,7 +100,7 @@ inline std::vector<found_value> values_in(const std::string& directory,
   return found;
 }
 
-/// Throws format_error unless a value has the type and the dimensions; -1 matches every extent.
+/// Throws format_error unless a value has the given type and dimensions; -1 matches every extent.
 /// Later versions store scalars as [1] or []; lamina uses only [1].
 inline void require_type(found_value& found, const std::string& name, dtype type,
                          const std::vector<std::int64_t>& dims) {
@@ -122,8 +123,8 @@ inline void require_type(found_value& found, const std::string& name, dtype type
 
 }  // namespace detail
 
-/// Reads files that save_variables wrote. The scope changes only after every value was read. Throws
-/// format_error for files that are damaged or missing.
+/// Reads files that save_variables wrote. The scope changes only after every value has been read.
+/// Throws format_error for files that are damaged or missing.
 inline void load_variables(const file_path& directory, scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   std::sort(names.begin(), names.end());

@@ -2,8 +2,8 @@
 // lamina/io/fluid/fluid_attributes.hpp - attributes of Fluid's operators for which lamina supports
 // only one value.
 //
-// Gradient operators of later versions look for these attributes, so they are written. An operator
-// that was read with another value has a meaning that lamina does not compute, and is refused.
+// Gradient operators of later versions require these attributes, so they are written. If an
+// operator in a file has another value, lamina cannot compute it and throws an error.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// An attribute of operators of a type, and of their gradients.
+/// An attribute of operators of one type and of their gradients.
 struct fixed_attribute {
   std::string_view type;
   const char* name;
@@ -63,7 +63,7 @@ inline constexpr fixed_attribute fixed_attributes[] = {
     {"slice", "decrease_axis", attribute_type::integers, 0, ""},
     {"softmax_with_cross_entropy", "use_softmax", attribute_type::boolean, 1, ""}};
 
-/// The operator type without the suffix "_grad".
+/// Returns the operator type without the suffix "_grad".
 inline std::string_view forward_type(std::string_view type) {
   constexpr std::string_view suffix = "_grad";
   const bool gradient =
@@ -88,7 +88,7 @@ inline void add_fixed_attributes(operator_message& op) {
   }
 }
 
-/// The first attribute of a forward operator whose value lamina does not support, or null.
+/// Returns the first attribute of a forward operator whose value lamina does not support, or null.
 inline const char* unknown_meaning(const operator_message& op) {
   for (const fixed_attribute& f : fixed_attributes) {
     const attribute_message* a = f.type == op.type ? op.attribute(f.name) : nullptr;
@@ -106,16 +106,16 @@ inline const char* unknown_meaning(const operator_message& op) {
       same = a->integer == static_cast<std::int64_t>(f.number);
     else if (std::string_view(f.name) == "aligned" || std::string_view(f.name) == "flatten")
       same = a->integer == 0;
-    // A difference in other booleans and inference flags changes how an operator is computed, not
-    // its result. Attributes with element types may be names.
+    // Other booleans and inference flags change how an operator is computed, not its result.
+    // Attributes with element types may be names.
     if (std::string_view(f.name).find("dtype") != std::string_view::npos) same = true;
     if (!same) return f.name;
   }
   return nullptr;
 }
 
-/// Names of operators of PaddlePaddle 2 that differ from Fluid's only in the names of the type and
-/// of two attributes: the later names, and the names in lamina.
+/// The operators of PaddlePaddle 2 that differ from Fluid's only in the names of the type and of
+/// two attributes: the later names, and the names in lamina.
 struct later_name {
   std::string_view later, type;
   const char *first, *first_here, *second, *second_here;
@@ -124,15 +124,15 @@ inline constexpr later_name later_names[] = {
     {"matmul_v2", "matmul", "trans_x", "transpose_X", "trans_y", "transpose_Y"},
     {"matmul_v2_grad", "matmul_grad", "trans_x", "transpose_X", "trans_y", "transpose_Y"}};
 
-/// The attribute of a product that is an elementwise_keep in lamina.
+/// The attribute that marks a product which is an elementwise_keep in lamina.
 inline constexpr const char* keeps_attribute = "keeps_where_not_0";
 
-/// Whether the attribute is a list with one value per parameter since PaddlePaddle 2.2, whose
+/// Whether an attribute is a list with one value per parameter since PaddlePaddle 2.2, in which the
 /// operator updates several parameters at once.
 inline bool is_listed_in_paddle2(std::string_view type, std::string_view name) {
   return type == "lars_momentum" && name == "lars_weight_decay";
 }
-/// Turns a number into a list of one number.
+/// Converts a number to a list of one number.
 inline void as_list(attribute_message& a) {
   a.reals = {a.real};
   a.real = 0;
@@ -146,8 +146,8 @@ inline void rename_slot(std::vector<slot_message>& slot_list, std::string_view f
     if (s.slot == from) s.slot = to;
 }
 
-/// Translates an operator with other names, or with a list of one number, into the form that lamina
-/// knows. Empty if it is in that form already.
+/// Translates an operator with other names, or with a list of one number, into lamina's form.
+/// Returns nothing if it already has that form.
 inline std::optional<operator_message> translated(const operator_message& op) {
   if (op.type == "reorder_lod_tensor_by_rank_grad" && !op.output("Out").empty()) {
     operator_message made = op;

@@ -3,8 +3,8 @@
 // operators that PaddlePaddle runs.
 //
 // In lamina, a block of gradients adds to variables outside of the block in place. PaddlePaddle's
-// while_grad and conditional_block_grad add up or copy gradients themselves, but only those that
-// they are given. So they are given none, and run the block as it is.
+// while_grad and conditional_block_grad themselves sum or copy gradients that are among their
+// arguments. So they get no gradients as arguments, and run the block unchanged.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -57,7 +57,7 @@ class fluid_block_gradient_writer {
       return nullptr;
     return &program_.blocks[static_cast<std::size_t>(inner->integer)];
   }
-  /// The operator that runs the forward block of a block of gradients.
+  /// Returns the operator that runs the forward block of a block of gradients.
   const operator_message* forward_of(const block_message& gradients,
                                      const std::string& type) const {
     for (const block_message& b : program_.blocks)
@@ -67,8 +67,8 @@ class fluid_block_gradient_writer {
           return &op;
     return nullptr;
   }
-  /// Adds the variables outside of a block that its operators, and those of blocks inside, have in
-  /// these slots, the inputs or the outputs.
+  /// Adds the variables from outside a block that its operators, and the operators of inner blocks,
+  /// use in these slots (inputs or outputs).
   void add_outside(const block_message& b, std::vector<slot_message> operator_message::*slot_list,
                    names& to) const {
     names all;
@@ -84,10 +84,10 @@ class fluid_block_gradient_writer {
         add(to, name);
   }
 
-  // Gives the gradient of a loop or branch the arguments of the forward operator, by which
-  // PaddlePaddle finds that operator. The gradients that PaddlePaddle would add up are "@EMPTY@".
-  // The slots InPlace and InPlace@GRAD, which it knows only as arguments, keep the order of
-  // operators.
+  // Sets the arguments of the gradient of a loop or branch to those of the forward operator, by
+  // which PaddlePaddle finds that operator. Gradients that PaddlePaddle would sum are replaced by
+  // "@EMPTY@". The slots InPlace and InPlace@GRAD have no meaning for PaddlePaddle except as
+  // arguments, which keep the order of operators.
   void as_gradient_in_place(operator_message& op, const std::string& type, const char* slot) const {
     const block_message* const gradients = block_run_by(op);
     const operator_message* const forward =
@@ -118,8 +118,8 @@ class fluid_block_gradient_writer {
     }
   }
 
-  // Gives the merge that is the gradient of a split zeros for the side without a gradient, which
-  // PaddlePaddle requires. They have the rows of that side of the split.
+  // The gradient of a split is a merge, for which PaddlePaddle requires both sides. If one side has
+  // no gradient, adds zeros with the rows of that side.
   void fill_merges(block_message& b) const {
     for (std::size_t k = 0; k < b.operators.size(); ++k) {
       if (b.operators[k].type != "merge_lod_tensor") continue;
@@ -149,8 +149,8 @@ class fluid_block_gradient_writer {
     return b.forward_block < 0 ? nullptr
                                : &program_.blocks[static_cast<std::size_t>(b.forward_block)];
   }
-  /// A variable that the operators of block b name: of b, the block whose gradients it computes, or
-  /// a block around it.
+  /// Returns the variable that a name in block b refers to: of b, of the block whose gradients it
+  /// computes, or of a block around it.
   const variable_message* find_variable(const block_message& b, const std::string& name) const {
     if (const variable_message* const own = b.find(name)) return own;
     if (const block_message* const body = forward_block_of(b))
@@ -216,8 +216,8 @@ class fluid_block_gradient_writer {
     return false;
   }
 
-  /// The operators that use the gradient of an array: those in the gradients of a loop, those in
-  /// the block around it.
+  /// The operators that use the gradient of an array: those in the gradients of a loop, and those
+  /// in the enclosing block.
   struct array_uses {
     operator_message *read = nullptr, *write = nullptr, *first = nullptr;
     int reads = 0, writes = 0, firsts = 0, cuts = 0, joins = 0, others = 0;
@@ -248,9 +248,10 @@ class fluid_block_gradient_writer {
     return u;
   }
 
-  // lamina's gradient of a read adds to a slot, that of a write empties the slot. Where each slot
-  // is read once and written once, they are a write and a read. These are the arrays of inputs,
-  // outputs and memories of a dynamic_rnn. Returns the number of operators that were inserted.
+  // In lamina, the gradient of a read adds to a slot, and the gradient of a write empties the slot.
+  // If each slot is read once and written once, they can be replaced by a write and a read. This is
+  // so for the arrays of inputs, outputs and memories of a dynamic_rnn. Returns the number of
+  // inserted operators.
   std::size_t rewrite_arrays(block_message& b, std::size_t at) {
     block_message* const gradients = block_run_by(b.operators[at]);
     if (gradients == nullptr || gradients->forward_block < 0) return 0;
@@ -280,7 +281,7 @@ class fluid_block_gradient_writer {
         if (made == 0) continue;
         inserted += made;
       }
-      // What was inserted moved the operators of the block.
+      // The inserted operators have moved the operators of the block.
       const array_uses now = uses_of(array, b, *gradients);
       if (now.read != nullptr) as_write(*now.read, array);
       if (now.write != nullptr) as_read(*now.write, array);
@@ -288,7 +289,8 @@ class fluid_block_gradient_writer {
     }
     return inserted;
   }
-  // No iteration reads what the last one writes to a memory, so the gradient of this slot is 0.
+  // No iteration reads the value that the last one writes to a memory, so the gradient of this slot
+  // is 0.
   std::size_t begin_with_zeros(block_message& b, std::size_t at, const std::string& array,
                                const counter& c) const {
     const std::string values = array.substr(0, array.rfind("@GRAD"));
@@ -304,7 +306,7 @@ class fluid_block_gradient_writer {
     op = array_operator("write_to_array", op.input("Out@GRAD").at(0), op.input("I").at(0), array,
                         operator_message(op));
   }
-  // A first value without a gradient, such as a constant, leaves nothing to do.
+  // If the first value has no gradient, as a constant, nothing is to be done.
   static void as_read(operator_message& op, const std::string& array) {
     const names& made = op.output("X@GRAD");
     if (made.empty() || made[0] == "@EMPTY@") {

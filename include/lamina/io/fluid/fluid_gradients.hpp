@@ -2,8 +2,8 @@
 // lamina/io/fluid/fluid_gradients.hpp - converts gradient operators to Fluid's form.
 //
 // A gradient operator of lamina names only the variables that its kernel reads. Fluid's gradient
-// operators name all inputs and outputs of the forward operator and use their shapes. In Fluid the
-// gradients of reading and of writing an array are a write and a read.
+// operators name all inputs and outputs of the forward operator and use their shapes. In Fluid, the
+// gradient of reading an array is a write, and the gradient of writing is a read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,11 +22,11 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Converts gradients of array operators to Fluid's form. lamina's form adds to an array slot and
-/// clears the slot at the gradient of the write. Both forms are equal under these conditions: every
-/// slot index is a constant; each slot is read once, or all are read by one tensor_array_to_tensor;
-/// each slot is written at most once; no other operator uses the array's gradient. Other arrays
-/// keep lamina's form.
+/// Converts gradients of array operators to Fluid's form. lamina's form adds to an array slot, and
+/// the gradient of the write clears the slot. Both forms are equivalent under these conditions:
+/// every slot index is a constant; each slot is read once, or all are read by one
+/// tensor_array_to_tensor; each slot is written at most once; no other operator uses the array's
+/// gradient. Other arrays keep lamina's form.
 class fluid_array_gradient_writer {
  public:
   explicit fluid_array_gradient_writer(program_message& program) {
@@ -73,7 +73,8 @@ class fluid_array_gradient_writer {
     for (const slot_message& s : op.outputs)
       for (const std::string& name : s.arguments) writers_[name].push_back(&op);
   }
-  // The array slot that an operator accesses, if its index is written by a single fill_constant.
+  // Returns the array slot that an operator accesses, if its index is written by a single
+  // fill_constant.
   std::optional<float> slot_of(const operator_message& op) const {
     const auto found = writers_.find(op.input("I").at(0));
     if (found == writers_.end() || found->second.size() != 1) return {};
@@ -135,7 +136,7 @@ class fluid_gradient_writer {
   }
 
  private:
-  // The variable of a gradient: "w" for "w@GRAD@RENAME@1", "w@GRAD_0" for "w@GRAD_0@GRAD".
+  // Returns the variable of a gradient: "w" for "w@GRAD@RENAME@1", "w@GRAD_0" for "w@GRAD_0@GRAD".
   static std::string_view base(std::string_view name) {
     return name.substr(0, name.rfind("@GRAD"));
   }
@@ -180,7 +181,8 @@ class fluid_gradient_writer {
     factor.type = attribute_type::real;
   }
 
-  // The forward operator of gradient operator `op`: the last one of `type` with its variables.
+  // Returns the forward operator of gradient operator `op`: the last one of `type` with its
+  // variables.
   const operator_message* find(const operator_message& op, const std::string& type,
                                int block) const {
     for (; block >= 0; block = program_.blocks[static_cast<std::size_t>(block)].forward_block) {

@@ -3,8 +3,8 @@
 // as plain structures.
 //
 // Each message keeps unknown fields: `unknown` holds their unchanged bytes, tags included, and a
-// writer appends them after the known fields. `offset` is the position in the file where the
-// message began, for errors; it is 0 in a message that was not read.
+// writer appends them after the known fields. `offset` is the position of the message in the file,
+// for errors; it is 0 in a message that was not read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Parses a whole text as a number, independent of the locale. Accepts "inf" and "nan", because
+/// Parses a whole text as a number, independently of the locale. Accepts "inf" and "nan", because
 /// Fluid writes them.
 template <class T>
 bool read_number(std::string_view digits, T& value) {
@@ -52,13 +52,13 @@ enum class variable_class : std::int32_t {
   tuple = 18
 };
 
-/// A real attribute of a recorded program in full precision, because files store floats. If
-/// `needed`, a rounded float would be wrong, as for an operator on integers.
+/// A real attribute of a recorded program in full precision; files store only floats. If `needed`,
+/// a rounded float would be wrong, as for an operator on integers.
 struct recorded_real {
   double value = 0;
   bool known = false, needed = false;
 
-  bool operator==(const recorded_real&) const { return true; }  // not a part of the message
+  bool operator==(const recorded_real&) const { return true; }  // not compared
 };
 
 /// OpDesc.Attr. The type determines the member that holds the value: integer (INT, LONG, BOOLEAN,
@@ -76,7 +76,7 @@ struct attribute_message {
   int later_type = 0;  // a type that is newer than Fluid 1.8; its value is in `unknown`
   std::string unknown{};
 
-  /// The real number in the best known precision.
+  /// Returns the real number in the best available precision.
   double number() const { return recorded.known ? recorded.value : double(real); }
   /// Throws lamina::error if a file, which stores a float, would change the number.
   void require_kept() const {
@@ -107,13 +107,13 @@ struct operator_message {
   std::string unknown{};
   std::uint64_t offset = 0;
 
-  /// The attribute of a name, or null.
+  /// Returns the attribute with this name, or null.
   const attribute_message* attribute(std::string_view name) const {
     for (const attribute_message& a : attributes)
       if (a.name == name) return &a;
     return nullptr;
   }
-  /// The variables in a slot; empty where the operator has no such slot.
+  /// Returns the variables in a slot; empty if the operator has no such slot.
   const std::vector<std::string>& input(std::string_view slot) const { return of(inputs, slot); }
   const std::vector<std::string>& output(std::string_view slot) const { return of(outputs, slot); }
 
@@ -141,8 +141,8 @@ struct variable_message {
   std::int32_t lod_level = 0;
   bool persistable = false;
   bool need_check_feed = false;  // the variable is fed; since 1.6
-  bool is_parameter = false;     // since 2.3
-  bool stop_gradient = false;    // since 2.3
+  bool is_parameter = false;     // written since 2.3
+  bool stop_gradient = false;    // written since 2.3
   std::string unknown{}, unknown_of_type{}, unknown_of_lod{}, unknown_of_tensor{};
   std::uint64_t offset = 0;
 
@@ -171,7 +171,7 @@ struct block_message {
   std::string unknown{};
   std::uint64_t offset = 0;
 
-  /// The variable of a name in this block itself, or null.
+  /// Returns the variable with this name in this block itself, or null.
   const variable_message* find(std::string_view name) const {
     for (const variable_message& v : variables)
       if (v.name == name) return &v;

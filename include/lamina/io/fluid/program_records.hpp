@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/program_records.hpp - the records of a program in their own memory, made at run
-// time.
+// lamina/io/fluid/program_records.hpp - owns the records of a program that is made at run time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -37,7 +36,7 @@ struct program_records {
   std::deque<std::string> suffixes;  // the text of suffixes to which variables point
   std::uint64_t reading = next_reading();
 
-  /// The next unique number for a program that is read: 1, 2, ... over all threads.
+  /// Returns the next unique number for a program that is read: 1, 2, ... over all threads.
   static std::uint64_t next_reading() {
     static std::atomic<std::uint64_t> last{0};
     return ++last;
@@ -47,7 +46,7 @@ struct program_records {
   static int count(const std::vector<T>& v) {
     return static_cast<int>(v.size());
   }
-  /// The view that executors run; valid until the records change.
+  /// Returns the view that executors run; valid until the records change.
   program_view view() const {
     program_view v{};
     v.variables = variables.data();
@@ -85,7 +84,8 @@ struct program_records {
   }
 
   /// Stores the value of an attribute as the wanted type; numbers and lists of numbers are
-  /// converted. If the value does not fit, `wrong` receives what was expected and found.
+  /// converted. If the value does not fit, `wrong` is set to a text with the expected and the found
+  /// value.
   attribute_value put(const attribute_message& a, attribute_type wanted, std::string& wrong) {
     const auto is_list = [](attribute_type t) {
       return t == attribute_type::integers || t == attribute_type::booleans ||
@@ -136,12 +136,12 @@ struct program_records {
       });
     }
   }
-  /// The data variables other than fields of mini-batches.
+  /// Returns the data variables other than fields of mini-batches.
   std::vector<int> fed() const {
     return {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(before_fields)};
   }
 
-  /// Calls f with each variable that an operator reads, or writes.
+  /// Calls f with each variable that an operator reads or, if `input` is false, writes.
   template <class F>
   void for_each_argument(const operator_desc& op, bool input, F f) const {
     const slot_desc* slot_list = input ? op.schema->inputs : op.schema->outputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/proto_fields.hpp - reads the fields of a protobuf message with their offsets in
-// the file, and writes them, by protozero.
+// lamina/io/fluid/proto_fields.hpp - reads and writes the fields of a protobuf message by
+// protozero, with their offsets in the file for errors.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,7 +24,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The file from which a message comes: errors report offsets in the whole file.
+/// The file that contains a message: errors report offsets in the whole file.
 struct message_source {
   const std::string& file;
   const char* begin;
@@ -32,8 +32,8 @@ struct message_source {
   std::uint64_t offset(const char* at) const { return static_cast<std::uint64_t>(at - begin); }
 };
 
-/// Reads the fields of one message in their order and keeps the fields that the caller does not
-/// take.
+/// Reads the fields of one message in order, and stores the fields that the caller does not
+/// recognise.
 class field_reader {
  public:
   field_reader(const message_source& source, protozero::data_view bytes, const char* message)

@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The block that an operator runs, or -1.
+/// Returns the block that an operator runs, or -1.
 inline int sub_block_of(const program_message& p, const operator_message& op) {
   const attribute_message* a = op.attribute("sub_block");
   return a == nullptr || a->type != attribute_type::block || a->integer <= 0 ||
@@ -72,9 +72,9 @@ inline variable_message column_variable(const char* name, variable_class kind) {
 }  // namespace detail
 
 /// Keeps the operators of block 0 that `targets` need, the blocks that these run, and their
-/// variables; blocks get new numbers. An operator whose outputs are overwritten later stays; one
-/// that stores a value for later runs does not. Throws lamina::error for a target that is not in
-/// the program. Fluid: Program.prune.
+/// variables; renumbers the blocks. Operators whose outputs are overwritten later are kept, but
+/// operators that store a value for later runs are not. Throws lamina::error for a target that is
+/// not in the program. Fluid: Program.prune.
 inline program_message pruned_message(const program_message& p,
                                       const std::vector<std::string>& targets) {
   std::set<std::string> needed(targets.begin(), targets.end());
@@ -136,16 +136,15 @@ inline void add_feed_and_fetch(program_message& p, const std::vector<std::string
   block_message& b = p.blocks.at(0);
   b.variables.push_back(detail::column_variable("feed", variable_class::feed_minibatch));
   b.variables.push_back(detail::column_variable("fetch", variable_class::fetch_list));
-  for (std::size_t i = 0; i < feeds.size(); ++i)  // each before the previous ones
+  for (std::size_t i = 0; i < feeds.size(); ++i)  // inserts each before the previous ones
     b.operators.insert(b.operators.begin(), detail::column_operator("feed", "feed", feeds[i], i));
   for (std::size_t i = 0; i < targets.size(); ++i)
     b.operators.push_back(detail::column_operator("fetch", targets[i], "fetch", i));
 }
 
-/// The program that computes `targets` from its feeds: pruned, in test mode, with a feed operator
-/// for each variable of `feeds` that is still used, in their order, and a fetch operator for each
-/// target.
-/// Fluid: the program that save_inference_model writes.
+/// Returns the program that computes `targets` from its feeds: pruned, in test mode, with a feed
+/// operator for each variable of `feeds` that is still used, in their order, and a fetch operator
+/// for each target. Fluid: the program that save_inference_model writes.
 inline program_message inference_message(const program_message& p,
                                          const std::vector<std::string>& feeds,
                                          const std::vector<std::string>& targets) {

@@ -2,8 +2,8 @@
 // lamina/io/fluid/to_program_message.hpp - converts a recorded program to the ProgramDesc that
 // files store.
 //
-// A recorded program is a ProgramDesc already; the conversion adds what the record leaves implicit:
-// names, row domains as -1 and lod_level, default attributes, feeds.
+// A recorded program is already a ProgramDesc; the conversion adds the parts that are implicit in
+// the records: names, row domains as -1 and lod_level, default attributes, feeds.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -58,7 +58,7 @@ class message_maker {
     return m;
   }
 
-  /// The operators that initialise the parameters.
+  /// Makes the operators that initialise the parameters.
   program_message startup_program() const {
     program_message m;
     block_message& b = m.blocks.emplace_back();
@@ -72,7 +72,7 @@ class message_maker {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // In block 0, variables with equal names are one variable. Fluid looks a name up from the inner
+  // In block 0, variables with equal names are one variable. Fluid searches a name from the inner
   // block outwards, so variables of inner blocks must have unique names.
   void name_variables() {
     names_.resize(at(p_.count.variables));
@@ -94,7 +94,7 @@ class message_maker {
       }
   }
 
-  // The variables for which Fluid has the type of rank tables.
+  // Returns the variables that have the type of rank tables in Fluid.
   std::set<int> rank_tables() const {
     std::set<int> tables;
     for (int k = 0; k < p_.count.operators; ++k)
@@ -204,9 +204,9 @@ class message_maker {
     return m;
   }
 
-  // Fluid has no operator that keeps what a mask shows. Its product gives the same for finite
-  // numbers; an attribute, which Fluid does not read, tells lamina of the difference. The gradient
-  // of a product also reads X, of which only the shape matters here.
+  // Fluid has no operator like elementwise_keep. Its product gives the same result for finite
+  // numbers; an attribute, which Fluid ignores, tells lamina the difference. The gradient of a
+  // product also reads X, but here only the shape of X matters.
   static void spell_mask(operator_message& m) {
     if (!m.type.starts_with("elementwise_keep")) return;
     m.type = "elementwise_mul" + m.type.substr(std::string_view("elementwise_keep").size());
@@ -218,8 +218,8 @@ class message_maker {
     keeps.integer = 1;
   }
 
-  // Files store real attributes as floats. For a constant that the float would round, an integer or
-  // a double, the message also gets the exact number as text.
+  // Files store real attributes as floats. If a constant of an integer or double type is not
+  // representable as a float, the message also gets the exact number as text.
   void keep_digits(const operator_desc& op, operator_message& m) const {
     bool whole = true, wide = false;
     for (int s = 0; s < op.schema->output_count && !op.schema->outputs[s].duplicable; ++s) {
@@ -250,10 +250,10 @@ class message_maker {
     return std::string(digits, end);
   }
 
-  // Gives names to unused outputs, because PaddlePaddle writes these outputs and terminates if they
-  // have no name. They are the other half of a split, the number of rows that each slot gave to a
-  // joined array, and the memory of a batch_norm in training on a GPU, which Fluid 1 and lamina do
-  // not have.
+  // Names unused outputs, because PaddlePaddle writes these outputs and terminates if they have no
+  // name. These outputs are the other half of a split, the number of rows that each slot
+  // contributed to a joined array, and the memory of a batch_norm in training on a GPU, which Fluid
+  // 1 and lamina do not have.
   static void name_unread_outputs(block_message& b) {
     for (operator_message& op : b.operators) {
       const auto holds = [&op](std::string_view name) {
@@ -287,7 +287,8 @@ class message_maker {
 
 }  // namespace detail
 
-/// The main program as a message: every operator under its Fluid name with all its attributes.
+/// Converts the main program to a message: every operator under its Fluid name with all its
+/// attributes.
 inline program_message to_program_message(const program_view& program) {
   return detail::message_maker(program).main_program();
 }
@@ -296,7 +297,7 @@ program_message to_program_message(P) {
   return to_program_message(P::view());
 }
 
-/// The program that initialises the parameters, as a message. Fluid: startup program.
+/// Converts the program that initialises the parameters to a message. Fluid: startup program.
 inline program_message to_startup_message(const program_view& program) {
   return detail::message_maker(program).startup_program();
 }

@@ -23,8 +23,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Reads members of one JSON object; errors name the path of the wrong member. It is a template, as
-/// is all code that uses nlohmann's class: a program that includes this header and reads no JSON
+/// Reads members of one JSON object; errors name the path of the wrong member. Like all code that
+/// uses nlohmann's class, it is a template: a program that includes this header but reads no JSON
 /// does not instantiate the class.
 template <class Json>
 class json_reader {
@@ -38,7 +38,7 @@ class json_reader {
     if (found == nullptr) fail("expected the member '" + std::string(name) + "', found none");
     return {*found, path_ + "." + name, *file_};
   }
-  /// Calls f with each element of a list; an absent member is an empty list.
+  /// Calls f with each element of a list; treats an absent member as an empty list.
   template <class F>
   void each(const char* name, F f) const {
     const Json* found = member(name);
@@ -99,7 +99,7 @@ class json_reader {
     if (status != std::errc{} || end != word.data() + word.size()) expected("a number");
     return found;
   }
-  /// An enumerator by name or number.
+  /// Reads an enumerator by name or number.
   template <std::size_t N>
   int name_of(const char* const (&names)[N]) const {
     if (!value_->is_string()) return static_cast<int>(integer(0, 1000));

@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Text as a string literal, with escapes, so that no name in a file can end the literal.
+/// Returns text as a string literal, with escapes, so that no name in a file can end the literal.
 inline std::string text_literal(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
@@ -32,7 +32,7 @@ inline std::string text_literal(std::string_view text) {
   return made + "\"";
 }
 
-/// A text that may stand in a comment of one line.
+/// Converts a text so that it fits in a one-line comment.
 inline std::string in_comment(std::string_view text) {
   std::string made;
   for (const char c : text) {
@@ -42,7 +42,7 @@ inline std::string in_comment(std::string_view text) {
   return made;
 }
 
-/// Whether a word may not be the name of a variable in a generated function.
+/// Whether a word cannot be the name of a variable in a generated function.
 inline bool is_taken_word(std::string_view word) {
   constexpr std::string_view words[] = {"alignas",       "alignof",     "and",
                                         "and_eq",        "asm",         "auto",
@@ -81,7 +81,7 @@ inline bool is_taken_word(std::string_view word) {
   return false;
 }
 
-/// The name of a variable of a program as a C++ name: other characters become '_'.
+/// Converts the name of a variable of a program to a C++ name: other characters become '_'.
 inline std::string identifier_of(std::string_view name) {
   std::string made;
   for (const char c : name) {
@@ -98,7 +98,7 @@ inline std::string identifier_of(std::string_view name) {
   return made;
 }
 
-/// A number that C++ reads back unchanged: a float where one holds it.
+/// Writes a number that C++ reads back unchanged, as a float if that is exact.
 inline std::string number_text(double value) {
   if (std::isnan(value)) return "std::numeric_limits<float>::quiet_NaN()";
   if (std::isinf(value))
@@ -116,7 +116,7 @@ inline std::string number_text(double value) {
   return is_float ? text + "f" : text;
 }
 
-/// The C++ name of an element type.
+/// Returns the C++ name of an element type.
 inline const char* cpp_type(dtype type) {
   switch (type) {
     case dtype::boolean:
@@ -138,8 +138,8 @@ inline const char* cpp_type(dtype type) {
   }
 }
 
-/// A statement on lines of at most 100 columns. Lines are broken after the outermost commas that
-/// fit; if none does, after the last bracket, and never inside of a string literal.
+/// Breaks a statement into lines of at most 100 columns: after the outermost commas that fit,
+/// otherwise after the last bracket, but never inside a string literal.
 inline std::string wrapped(std::string_view statement, std::size_t indent) {
   std::string made;
   std::size_t column = indent;

@@ -2,8 +2,8 @@
 // lamina/io/native/fluid_schedules.hpp - reads the operators that compute a learning rate in
 // Fluid's form.
 //
-// The reader looks for the numbers that tell schedules apart, and does not check the operators: who
-// calls it writes the schedule in Fluid's form again and compares.
+// The reader extracts the numbers that distinguish schedules and does not check the operators: its
+// caller writes the schedule in Fluid's form again and compares both.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,8 +23,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The first number of these that a condition holds for: the number, or one beside it; the number
-/// itself if it holds for none. Undoes an operation that has rounded its result.
+/// Returns the number or one of its two neighbouring floats, whichever first satisfies a condition;
+/// the number itself if none does. Undoes an operation that has rounded its result.
 template <class F>
 float nearest(float number, const F& holds) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -34,7 +34,7 @@ float nearest(float number, const F& holds) {
   return number;
 }
 
-/// The number in an attribute, or in a list of one; 0 without it.
+/// Returns the number in an attribute, or in a list of one number; 0 if the attribute is missing.
 inline double number_of_attribute(const operator_message& op, std::string_view name) {
   const attribute_message* const a = op.attribute(name);
   if (a == nullptr) return 0;
@@ -47,20 +47,20 @@ inline double number_of_attribute(const operator_message& op, std::string_view n
 /// Reads one schedule.
 class fluid_schedule_reader {
  public:
-  /// Notes an operator that has the role of a learning rate.
+  /// Records an operator that has the role of a learning rate.
   void note(const operator_message& op) {
     if (op.type == "assign") last_ = &op;
     for (const slot_message& s : op.outputs)
       for (const std::string& name : s.arguments) makers_[name] = &op;
   }
   bool is_empty() const { return makers_.empty(); }
-  /// The variable with the learning rate of a step; empty without it.
+  /// Returns the variable with the learning rate of a step; empty if there is none.
   std::string variable() const {
     return last_ == nullptr || last_->output("Out").size() != 1 ? "" : last_->output("Out")[0];
   }
 
-  /// The schedule of the operators; 0 for operators of none. Throws lamina::error for numbers that
-  /// no schedule has.
+  /// Returns the schedule that the operators compute; 0 if they compute none. Throws lamina::error
+  /// for numbers that no schedule has.
   optimizer::learning_rate read() const {
     const operator_message* const found = in(last_, "X");
     // warm-up: rising * (slope * step + start) + (1 - rising) * scheduled
@@ -94,7 +94,7 @@ class fluid_schedule_reader {
   static std::int64_t whole(double number) {
     return std::abs(number) < 9e15 ? std::llround(number) : 0;
   }
-  /// The operator that made an input.
+  /// Returns the operator that computes an input.
   const operator_message* in(const operator_message* op, std::string_view slot,
                              std::size_t i = 0) const {
     if (op == nullptr || op->input(slot).size() <= i) return nullptr;
@@ -138,7 +138,7 @@ class fluid_schedule_reader {
     return 0.f;
   }
 
-  /// The steps of a period, and whether only whole periods count.
+  /// The number of steps of a period, and whether only whole periods count.
   struct counted {
     std::int64_t steps;
     bool staircase;
@@ -161,7 +161,7 @@ class fluid_schedule_reader {
     return schedule::polynomial_decay{rate, whole(number(length, "value")), end,
                                       real(&pow, "factor"), cycle};
   }
-  /// Each piece is its value times 1 or 0; the comparison that ends it has its boundary.
+  /// Each term is a value times 1 or 0; the comparison that ends the term has the boundary.
   optimizer::learning_rate piecewise(const operator_message& sum) const {
     std::vector<std::int64_t> boundaries;
     std::vector<float> values;
@@ -179,7 +179,7 @@ class fluid_schedule_reader {
   }
 
   const operator_message* last_ = nullptr;
-  std::map<std::string, const operator_message*> makers_ = {};  // by variable
+  std::map<std::string, const operator_message*> makers_ = {};  // the writer of each variable
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

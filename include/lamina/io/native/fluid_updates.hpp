@@ -2,8 +2,9 @@
 // lamina/io/native/fluid_updates.hpp - reads the updates of a training program in Fluid's form.
 //
 // An update of Fluid reads the learning rate and the powers of beta from variables, and operators
-// before it clip the gradient and add decay. The facts that these operators show are an update of
-// lamina. It is written in Fluid's form again, and that must be the operators in the file.
+// before it clip the gradient and add decay. The reader converts these operators to one update of
+// lamina. To check the result, it writes this update in Fluid's form again and compares it with the
+// operators in the file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,11 +35,11 @@ namespace lamina::inline LAMINA_ABI::detail {
 struct fluid_update {
   operator_message own = {};  // lamina's; no learning rate of a step, and no scale of the gradient
   update_numbers numbers = {};
-  float factor = 1;  // of the learning rate
+  float factor = 1;  // the parameter's factor on the learning rate
 };
 
-/// The updates of block 0 of a program. The value of the learning rate is not in a program, but in
-/// `values`, which may be null.
+/// Reads the updates of block 0 of a program. The value of the learning rate is not in a program,
+/// but in `values`, which may be null.
 class fluid_updates {
  public:
   /// Whether a program has updates in Fluid's form.
@@ -48,7 +49,7 @@ class fluid_updates {
         if (is_update(op)) return true;
     return false;
   }
-  /// Whether an operator of block 0 belongs to the updates. A value that is stored does not.
+  /// Whether an operator of block 0 belongs to the updates; operators that store a value do not.
   static bool belongs(const operator_message& op) {
     const op_role role = role_of(op);
     return role == op_role::learning_rate ||
@@ -85,13 +86,13 @@ class fluid_updates {
   }
 
   const std::vector<fluid_update>& all() const { return all_; }
-  /// The learning rate, a number or a schedule.
+  /// Returns the learning rate, a number or a schedule.
   const optimizer::learning_rate& rate() const { return rate_; }
-  /// Whether an operator counts steps and computes the learning rate of each.
+  /// Whether the operators count steps and compute the learning rate of each step.
   bool counts_steps() const { return has_powers_ || !schedule_.is_empty(); }
-  /// The betas whose powers correct the learning rate, or 0.
+  /// Returns the betas whose powers correct the learning rate, or 0.
   std::array<float, 2> powers() const { return powers_; }
-  /// The powers of beta after the steps that were done: by beta, the name of a variable.
+  /// Returns, for each beta, the name of the variable with its power after the steps so far.
   const std::vector<std::pair<float, std::string>>& power_variables() const { return power_names_; }
   /// Throws a format_error about an operator.
   [[noreturn]] void fail(const operator_message& op, const std::string& what) const {
@@ -100,7 +101,7 @@ class fluid_updates {
   [[noreturn]] void fail(const std::string& what) const { fail(*updates_[0], what); }
 
  private:
-  // lamina's own updates have attributes of the preparation of their gradients.
+  // lamina's own updates also have attributes for the preparation of their gradients.
   static bool is_update(const operator_message& op) {
     return !op.output("ParamOut").empty() && op.attribute("gradient_scale") == nullptr;
   }
@@ -151,7 +152,7 @@ class fluid_updates {
     all_.push_back(std::move(f));
   }
 
-  /// The variable in a slot.
+  /// Returns the variable in a slot.
   const std::string& one(const operator_message& op, std::string_view slot) const {
     const std::vector<std::string>& names = op.input(slot);
     if (names.size() != 1)
@@ -162,7 +163,8 @@ class fluid_updates {
   static float real(const operator_message& op, std::string_view name) {
     return static_cast<float>(number_of_attribute(op, name));
   }
-  /// The operator of the updates that made a variable, if it has this type; else null.
+  /// Returns the operator of the updates that computes a variable, if it has this type; otherwise
+  /// null.
   const operator_message* maker(const std::string& name, std::string_view type) const {
     const auto found = writers_.find(name);
     if (found == writers_.end() || found->second.size() != 1) return nullptr;
@@ -170,7 +172,7 @@ class fluid_updates {
     return op.type == type && belongs(op) ? &op : nullptr;
   }
 
-  /// Finds decay and clip; returns the gradient before them.
+  /// Finds decay and clip; returns the gradient before both.
   std::string find_preparation(const operator_message& u, update_numbers& numbers) const {
     std::string gradient = one(u, "Grad");
     if (const operator_message* const sum = maker(gradient, "sum");
@@ -203,7 +205,7 @@ class fluid_updates {
   /// Finds the learning rate of an update and its factor.
   void find_rate(const operator_message& u, fluid_update& f) {
     f.numbers.learning_rate = 1;
-    if (u.input("LearningRate").empty()) return;  // an old adadelta
+    if (u.input("LearningRate").empty()) return;  // adadelta of an old version
     std::string name = one(u, "LearningRate");
     float factor = 1;
     if (const operator_message* const scale = maker(name, "scale")) {
@@ -254,7 +256,7 @@ class fluid_updates {
     }
   }
 
-  /// Writes the updates in Fluid's form again, and compares.
+  /// Writes the updates in Fluid's form again, and compares them with the file.
   void require_same() const {
     block_message again, startup;
     again.variables = block_.variables;
@@ -305,7 +307,7 @@ class fluid_updates {
   const block_message& block_;
   const scope* values_;
   std::vector<const operator_message*> updates_ = {};
-  std::map<std::string, std::vector<const operator_message*>> writers_ = {};  // of all blocks
+  std::map<std::string, std::vector<const operator_message*>> writers_ = {};  // by variable
   std::vector<fluid_update> all_ = {};
   fluid_schedule_reader schedule_{};
   optimizer::learning_rate rate_ = 1.f;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/foreign_training.hpp - a training program that PaddlePaddle wrote, as lamina's
-// exporter would write it.
+// lamina/io/native/foreign_training.hpp - converts a training program of PaddlePaddle to the form
+// of lamina's exporter.
 //
-// The gradient operators of PaddlePaddle name only the variables that they read, all its operators
-// have attributes that say where they were written, and it updates parameters in the order of their
-// names.
+// In programs of PaddlePaddle, gradient operators name only the variables that they read, all
+// operators have attributes that tell where they were recorded, and parameters are updated in the
+// order of their names.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,7 +30,7 @@ namespace lamina::inline LAMINA_ABI::detail {
 /// Rewrites one program.
 class foreign_training {
  public:
-  /// Whether PaddlePaddle wrote a program: lamina writes no such attribute.
+  /// Whether PaddlePaddle wrote a program: lamina does not write this attribute.
   static bool is_foreign(const program_message& program) {
     for (const block_message& b : program.blocks)
       for (const operator_message& op : b.operators)
@@ -38,8 +38,8 @@ class foreign_training {
     return false;
   }
 
-  /// The program as lamina's exporter writes it. Throws format_error for an attribute of gradients
-  /// and updates that lamina does not know, unless it has the value that changes nothing.
+  /// Returns the program in the form of lamina's exporter. Throws format_error if a gradient or
+  /// update has an attribute that lamina does not know, unless the value has no effect.
   static program_message as_exported(const loaded_program& program) {
     const program_view p = program.view();
     require_known(program, p);
@@ -50,7 +50,7 @@ class foreign_training {
       for (operator_message& op : b.operators)
         if (op.type == "fill_constant" && role(op) == op_role::loss_gradient)
           for (attribute_message& a : op.attributes)
-            if (a.name == "shape" && a.integers.empty()) a.integers = {1};  // a scalar there
+            if (a.name == "shape" && a.integers.empty()) a.integers = {1};  // a scalar
     sort_parameters(made);
     prepare_updates(made.blocks[0]);
     return made;
@@ -66,7 +66,7 @@ class foreign_training {
   }
   static bool is_update(const operator_message& op) { return !op.output("ParamOut").empty(); }
 
-  /// Whether an attribute that lamina does not know leaves results as they are.
+  /// Whether an attribute that lamina does not know has no effect on results.
   static bool is_neutral(const attribute_message& a) {
     constexpr std::string_view of_place[] = {
         "op_role",   "op_role_var",     "op_namescope",     "op_callstack",
@@ -87,7 +87,7 @@ class foreign_training {
       if (f.type == type && a.name == f.name) return true;
     return false;
   }
-  /// Whether an attribute of a gradient operator is one of its forward operator.
+  /// Whether an attribute of a gradient operator is also an attribute of its forward operator.
   static bool is_of_forward(const loaded_program& program, const operator_message& op,
                             const attribute_message& a) {
     const std::string_view type = forward_type(op.type);
@@ -132,7 +132,8 @@ class foreign_training {
       if (v.kind == variable_class::feed_minibatch || v.kind == variable_class::fetch_list)
         to.variables.push_back(v);
   }
-  /// Sorts the variables that are parameters by their first use: so layers make them.
+  /// Sorts the parameters among the variables by their first use, which is the order in which
+  /// layers make them.
   static void sort_parameters(program_message& program) {
     std::map<std::string, std::size_t> first;
     for (const block_message& b : program.blocks)
@@ -154,8 +155,8 @@ class foreign_training {
     for (variable_message& v : variables)
       if (v.is_parameter) v = std::move(sorted[next++]);
   }
-  /// Sorts updates that follow each other by their parameters: each changes variables of its own.
-  /// Accumulators do not train, which files of PaddlePaddle do not say.
+  /// Sorts consecutive updates by their parameters; this is safe, because each changes only its own
+  /// variables. Marks accumulators as not trainable, which files of PaddlePaddle do not do.
   static void prepare_updates(block_message& b) {
     std::set<std::string> kept;
     for (const operator_message& op : b.operators)

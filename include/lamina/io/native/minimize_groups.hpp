@@ -19,16 +19,16 @@ namespace lamina::inline LAMINA_ABI::detail {
 
 /// The operators of one call of minimize, except the gradients.
 struct minimize_group {
-  const operator_desc* seed = nullptr;      // makes the gradient of the cost
-  int cost = -1;                            // a variable
+  const operator_desc* seed = nullptr;      // begins the gradient of the cost
+  int cost = -1;                            // the variable of the cost
   const operator_desc* schedule = nullptr;  // counts the steps and computes the learning rate
-  const operator_desc* product = nullptr;   // of a variable of the program and the correction
+  const operator_desc* product = nullptr;   // multiplies a rate variable by the correction
   std::vector<const operator_desc*> scales = {}, updates = {};
 };
 
-/// Finds these operators by their roles. One call follows one pattern: decayed_learning_rate, the
-/// gradient of the cost, gradients, gradient_scale, updates. Blocks of gradients belong to it, and
-/// so do the copies `x@STEP` at the beginning of a loop's body.
+/// Finds these operators by their roles. Each call follows the same pattern: decayed_learning_rate,
+/// the gradient of the cost, gradients, gradient_scale, updates. Blocks of gradients belong to it,
+/// and so do the copies `x@STEP` at the beginning of a loop's body.
 class minimize_groups {
  public:
   /// Throws an error that names the operator.
@@ -65,7 +65,7 @@ class minimize_groups {
     const bool optimizes = op.role == op_role::optimize;
     const int out = only_output(op);
     bool member = true;
-    if (p_.blocks[op.block].forward_block >= 0) {  // a block of gradients
+    if (p_.blocks[op.block].forward_block >= 0) {  // the operators are in a block of gradients
     } else if (optimizes && type == "decayed_learning_rate") {
       close(open, fail);
       open.schedule = &op;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/native/minimize_replay.hpp - records the calls of minimize of a program again, and
-// compares.
+// compares the results.
 //
-// A call of minimize is recognised by its first and last operators, and its gradients are not
-// looked at. So all calls are recorded again, in a copy of the program without what they recorded;
-// then this copy as a message must be the program in the file.
+// A call of minimize is recognised by its first and last operators; its gradients are not examined.
+// Therefore all calls are recorded again, in a copy of the program without their operators. The
+// message of this copy must then equal the program in the file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,7 +28,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The options of a parameter that its updates show.
+/// The options of a parameter that can be read from its updates.
 struct parameter_options {
   float learning_rate = 1;
   lamina::regularizer regularizer = {};
@@ -40,11 +40,11 @@ struct minimize_call {
   const operator_desc* seed = nullptr;
   int cost = -1, rate = -1;               // variables; no rate: it is among the options
   std::string optimizer = "";             // "adam"
-  std::vector<std::string> options = {};  // but a variable that is the learning rate
+  std::vector<std::string> options = {};  // without a rate that is a variable
   std::string choice = "";                // "lamina::only<"fc_0">"; empty: all parameters
   std::set<int> left_out = {};            // variables of parameters outside of the choice
   std::vector<int> updated = {};          // variables of parameters
-  /// Records it, with the variables of the builder.
+  /// Records the call, with the variables of the builder.
   std::function<void(program_builder& b, int cost, int rate)> record = {};
 };
 
@@ -93,7 +93,7 @@ class minimize_replay {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   void fail(const std::string& what) const { fail_(0, ~std::size_t{0}, what); }
-  /// The number of an operator in its block.
+  /// Returns the number of an operator in its block.
   std::size_t place_of(const operator_desc& op) const {
     std::size_t k = 0;
     for (const operator_desc* other = p_.operators; other != &op; ++other)
@@ -146,8 +146,8 @@ class minimize_replay {
       for (int c = slot[s].duplicable ? p_.arguments[i++] : 1; c > 0; --c, ++i)
         if (p_.arguments[i] >= 0) f(p_.arguments[i]);
   }
-  /// Finds the variables that other operators than those of the calls use, without those that only
-  /// the calls write.
+  /// Finds the variables that operators outside of the calls use, except those that only the calls
+  /// write.
   void find_copied() {
     std::vector<bool> trained(at(p_.count.variables)), written(trained);
     is_copied_ = trained;
@@ -167,7 +167,7 @@ class minimize_replay {
     for (int i = 0; i < p_.count.data; ++i) is_copied_[at(p_.data[i])] = true;
   }
 
-  /// Appends the next block of the program, unless it is one of gradients.
+  /// Appends the next block of the program, unless it is a block of gradients.
   bool push_block() {
     const int next = b_.blocks.count;
     if (next >= p_.count.blocks || p_.blocks[next].forward_block >= 0) return false;
@@ -178,7 +178,7 @@ class minimize_replay {
     if (b_.is_full())
       fail("expected a program of the size that lamina can record, found a larger one");
   }
-  /// Each block of gradients takes a part of the stack.
+  /// Each block of gradients uses a part of the stack.
   void require_depth() const {
     for (int i = 0; i < p_.count.blocks; ++i) {
       int depth = 0;
@@ -188,7 +188,7 @@ class minimize_replay {
              " blocks around an operator of a program that trains, found " + std::to_string(depth));
     }
   }
-  /// The variable of the builder for one of the program.
+  /// Returns the variable of the builder for a variable of the program.
   int copy_of(const operator_desc& op, int v) {
     if (v < 0) return -1;
     if (copy_of_[at(v)] >= 0) return copy_of_[at(v)];
@@ -202,7 +202,7 @@ class minimize_replay {
            "expected variables that the program or minimize makes before, found '" + name + "'");
     return found->second;
   }
-  /// The rules of gradients expect a variable in each slot that may not be empty, but for lists.
+  /// The rules of gradients expect a variable in each slot that must not be empty, except in lists.
   void require_filled(const operator_desc& op, const slot_desc& slot, int at) const {
     if (slot.dispensable || slot.intermediate) return;
     const int n = slot.duplicable ? p_.arguments[at++] : 1;
@@ -327,7 +327,7 @@ class minimize_replay {
   std::unique_ptr<program_desc> made_;
   program_builder b_;
   std::vector<bool> is_copied_ = {};
-  std::vector<int> copy_of_ = {};  // by variable: in the builder, or -1
+  std::vector<int> copy_of_ = {};  // by variable: its copy in the builder, or -1
   int named_ = 0;  // variables of the builder before this one are in made_names_, or are copies
   std::map<std::string, int> made_names_ = {};
 };

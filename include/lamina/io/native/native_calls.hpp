@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_calls.hpp - the call of a layer for an operator, by the rows of
+// lamina/io/native/native_calls.hpp - writes the call of a layer for an operator, by the rows of
 // layer_calls.hpp.
 #pragma once
 
@@ -54,7 +54,8 @@ class native_calls : protected native_fusion {
     text += made.options.empty() ? ");" : "});";
     assign(made.results, text, made.function == constant);
   }
-  /// Makes the call that a row of layer_calls.hpp describes; false if the operator does not fit.
+  /// Writes the call that a row of layer_calls.hpp describes; returns false if the operator does
+  /// not fit.
   bool call(std::size_t k, std::string_view row, layer_text& made) {
     const operator_desc& op = *operators_[k];
     const std::size_t open = row.find('('), close = row.find(')');
@@ -111,8 +112,8 @@ class native_calls : protected native_fusion {
       return fuse(made, made.templates.at(1).empty() ? 1 : number_of(made.templates[1]), true);
     return true;
   }
-  // Slots and attributes that the row does not name are empty or have their defaults, and results
-  // that the function does not return are not read.
+  // Whether slots and attributes that the row does not name are empty or have their defaults, and
+  // whether results that the function does not return are unused.
   bool is_complete(const operator_desc& op, const layer_text& made) const {
     for (int s = 0; s < op.schema->input_count; ++s)
       if (used_slots_.count(op.schema->inputs[s].name) == 0 &&
@@ -125,7 +126,7 @@ class native_calls : protected native_fusion {
     each(op, false, [&](int v) {
       for (const int r : made.results)
         if (r == v) return;
-      // A statistic that is updated in place is read by the operator itself.
+      // A statistic that is updated in place is read only by the operator itself.
       if (is_parameter(v) || p_.variables[v].persistable) return;
       fits = fits && reads_[at(v)] == 0;
     });
@@ -147,7 +148,7 @@ class native_calls : protected native_fusion {
     const std::string text = literal(op, i);
     made.templates.push_back(equals != std::string::npos && text == item.substr(equals + 1) ? ""
                                                                                             : text);
-    if (!made.templates.back().empty())  // those before it must stand there too
+    if (!made.templates.back().empty())  // the arguments before it must be written too
       for (std::size_t n = 0; n + 1 < made.templates.size(); ++n)
         if (made.templates[n].empty()) made.templates[n] = defaults_.at(n);
     defaults_.resize(made.templates.size());
@@ -161,7 +162,7 @@ class native_calls : protected native_fusion {
   static std::string extent2_text(const std::vector<int>& two) {
     return two[0] == two[1] ? pair(two) : "lamina::extent2" + pair(two);
   }
-  // A window, of lists with two numbers each; false for other lists.
+  // Writes a window from lists with two numbers each; returns false for other lists.
   bool window(const operator_desc& op, bool ceil_mode, std::string& text) const {
     std::string inside;
     const std::pair<const char*, const char*> members[] = {
@@ -227,7 +228,7 @@ class native_calls : protected native_fusion {
       for (const int d : list(op, "dim")) made.templates.push_back(std::to_string(d));
       return !made.templates.empty();
     }
-    if (item == "level") {  // of the innermost sequences, if it is not written
+    if (item == "level") {  // the innermost level is the default
       const double level = number(op, "level");
       if (level + 1 != level_of(input(op, "X"))) made.templates.push_back(number_text(level));
       return true;
@@ -265,7 +266,7 @@ class native_calls : protected native_fusion {
     std::string text;
     if (item == "$main") {
       text = here_;
-    } else if (item.starts_with("$column ")) {  // ids that have no last dimension of 1
+    } else if (item.starts_with("$column ")) {  // ids without a last dimension of 1
       const int v = input(op, item.substr(8));
       used_slots_.insert(item.substr(8));
       if (v < 0 || !has_rows(v) || !is_known(v)) return false;
@@ -299,9 +300,9 @@ class native_calls : protected native_fusion {
     made.arguments += (made.arguments.empty() ? "" : ", ") + text;
     return true;
   }
-  /// The function whose result the layer marks: no gradient flows through it.
+  /// The function whose results the layer marks as constant: no gradient flows through them.
   static constexpr std::string_view constant = "fill_constant";
-  /// A number of the table, or of a template argument.
+  /// Parses a number in the table or in a template argument.
   template <class T = int>
   static T number_of(std::string_view digits) {
     T found{};
@@ -319,7 +320,7 @@ class native_calls : protected native_fusion {
       if (v < 0) return true;
       if (!is_parameter(v) || handles_.count(v) != 0) return false;
       const std::string name = parameter_name(made.base, "." + item.substr(dot + 1) + "_", v);
-      const bool named = own.ends_with("_name");  // and not trainable
+      const bool named = own.ends_with("_name");  // needs a name; not trainable
       if (named && !has_own_options(v)) note_options(v);
       const std::string option =
           named ? (name.empty() ? "" : "." + own + " = " + name) : parameter_option(own, name, v);

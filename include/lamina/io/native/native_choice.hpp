@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_choice.hpp - the parameters that a call of minimize updates, by names, in
-// a program that is written as C++.
+// lamina/io/native/native_choice.hpp - finds names that select the parameters which a call of
+// minimize updates, for a program that is written as C++.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,13 +17,13 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Finds the choice of a call of minimize: nothing if it updates all parameters on which its cost
+/// Finds the choice of a call of minimize: none if it updates all parameters on which its cost
 /// depends, otherwise a prefix of their names, their layers, or their names.
 class native_choice : protected native_records {
  protected:
   using native_records::native_records;
 
-  /// Throws an error about an operator that no statement is written for.
+  /// Throws an error about an operator for which no statement can be written.
   [[noreturn]] void fail_at(const operator_desc& op, const std::string& what) {
     const auto& of = program_.message().blocks[at(op.block)].operators;
     std::size_t k = 0, n = 0;
@@ -61,7 +61,7 @@ class native_choice : protected native_records {
   }
 
  private:
-  /// The trainable parameters on which a cost depends, as far as the operators show it.
+  /// Returns the trainable parameters on which a cost depends, as far as the operators show.
   std::set<int> reached(const minimize_call& call) const {
     std::vector<bool> needed(at(p_.count.variables));
     needed[at(call.cost)] = true;
@@ -87,7 +87,7 @@ class native_choice : protected native_records {
         parameters.insert(v);
     return parameters;
   }
-  /// Whether these names choose exactly the updated parameters. If so, they become the choice.
+  /// Whether these names select exactly the updated parameters. If so, makes them the choice.
   bool fits(minimize_call& call, const std::set<int>& all, const std::set<int>& chosen,
             const std::string& rule, const std::vector<std::string>& names) const {
     call.left_out.clear();

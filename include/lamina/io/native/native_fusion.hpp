@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_fusion.hpp - several operators that one layer records: fc of several
-// inputs, biases and activations.
+// lamina/io/native/native_fusion.hpp - recognises several operators that one layer records: fc of
+// several inputs, biases and activations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,7 @@ class native_fusion : protected native_names {
     std::vector<int> results;
     std::size_t end = 0;
   };
-  /// fc of one input, or of several whose products are added up.
+  /// Recognises fc of one input, or of several whose products are summed.
   bool fc(std::size_t k, layer_text& made) {
     const auto weight_of = [&](std::size_t i) {
       if (i >= operators_.size() || operators_[i]->schema->type != std::string_view("mul"))
@@ -83,9 +83,9 @@ class native_fusion : protected native_names {
     if (!option.empty()) made.options.push_back(option);
     return true;
   }
-  /// Takes the bias along dimension `axis` and the activation that follow into the layer.
+  /// Adds the bias along dimension `axis` and the activation that follow to the layer.
   bool fuse(layer_text& made, int axis, bool has_bias) {
-    const auto follows = [&](int v) {  // the next operator alone reads the result
+    const auto follows = [&](int v) {  // whether only the next operator reads the result
       if (made.end >= operators_.size() || reads_[at(v)] != 1 || writes_[at(v)] != 1) return false;
       const operator_desc& next = *operators_[made.end];
       const int x = input(next, "X");

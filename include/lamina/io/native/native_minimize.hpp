@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/native/native_minimize.hpp - calls of minimize in a program that is written as C++.
 //
-// The options of the optimizer come from the attributes of the updates, and so do the options of
-// parameters. Then the calls are recorded again and compared with the file (minimize_replay.hpp).
+// The options of the optimizer and of parameters are read from the attributes of the updates. Then
+// the calls are recorded again and compared with the file (minimize_replay.hpp).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -39,7 +39,7 @@ class native_minimize : protected native_choice {
     }
     for (auto& [seed, call] : calls_) {
       choose(call);
-      reads_[at(call.cost)] += 2;  // never inside of a layer
+      reads_[at(call.cost)] += 2;  // counted twice, so that no layer hides the cost
       if (call.rate >= 0) reads_[at(call.rate)] += 2;
     }
     minimize_replay(
@@ -52,12 +52,12 @@ class native_minimize : protected native_choice {
   bool trains() const { return !calls_.empty(); }
   /// Whether only calls of minimize write a variable.
   bool is_made_by_minimize(int v) const { return trains() && is_made_[at(v)]; }
-  /// The call of minimize that an operator stands for, or null.
+  /// Returns the call of minimize that begins with an operator, or null.
   const minimize_call* minimize_of(const operator_desc& op) const {
     const auto found = calls_.find(&op);
     return found == calls_.end() ? nullptr : &found->second;
   }
-  /// The options of a parameter besides its name, each after a comma.
+  /// Returns the options of a parameter except its name, each after a comma.
   std::string options_of(int v) const {
     if (!trains()) return {};
     std::string text;
@@ -70,16 +70,17 @@ class native_minimize : protected native_choice {
     if (o.clip.kind != clip_kind::none) text += ", .gradient_clip = " + clip_text(o.clip);
     return text;
   }
-  /// Notes that the text makes this parameter, if it does not exist yet.
+  /// Records that the text makes this parameter, if it does not exist yet.
   void note_parameter(int v) {
     if (std::find(parameters_.begin(), parameters_.end(), v) == parameters_.end())
       parameters_.push_back(v);
   }
-  /// Whether updates show options of a parameter.
+  /// Whether a parameter has options that can be read from its updates.
   bool has_own_options(int v) const { return own_.count(v) != 0; }
-  /// Notes that the text has the options of a parameter.
+  /// Records that the text has the options of a parameter.
   void note_options(int v) { written_options_.insert(v); }
-  /// Updates follow the order in which parameters are made. All options of parameters are written.
+  /// Throws unless updates follow the order in which parameters are made, and all options of
+  /// parameters are written.
   void require_parameters() {
     for (const auto& [seed, call] : calls_) {
       for (const int v : parameters_)
@@ -99,10 +100,10 @@ class native_minimize : protected native_choice {
     }
   }
 
-  std::vector<int> parameters_;  // in the order in which the text makes them
+  std::vector<int> parameters_;  // parameters in the order in which the text makes them
 
  private:
-  /// What the update of one parameter shows.
+  /// The properties of the update of one parameter.
   struct update_facts {
     int parameter;
     float rate;
@@ -217,7 +218,8 @@ class native_minimize : protected native_choice {
   static bool same(const gradient_clip& a, const gradient_clip& b) {
     return a.kind == b.kind && a.low == b.low && a.high == b.high;
   }
-  /// An option that all updates have becomes one of the optimizer, otherwise those of parameters.
+  /// Makes an option with the same value in all updates an option of the optimizer; otherwise sets
+  /// it for each parameter.
   template <class T, class Text>
   void share(const std::vector<update_facts>& facts, T update_facts::*of, T parameter_options::*own,
              T& option, const Text& text, const char* name, minimize_call& call) {
@@ -298,7 +300,7 @@ class native_minimize : protected native_choice {
       fail_at(op, std::string("expected the arguments of a schedule, found others: ") + e.what());
     }
   }
-  /// A rate that most updates have, and factors for the others.
+  /// Uses the most frequent rate of the updates as the base rate, and factors for the others.
   void constant(const minimize_group& g, minimize_call& call, optimizer::learning_rate& rate,
                 const std::vector<update_facts>& facts) {
     std::map<float, int> counts;
@@ -324,7 +326,7 @@ class native_minimize : protected native_choice {
   std::map<int, parameter_options> own_;
   std::map<int, float> factors_;  // of learning rates, by parameter
   std::set<int> written_options_;
-  std::vector<bool> is_made_;  // by variable
+  std::vector<bool> is_made_;  // whether only calls of minimize write each variable
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

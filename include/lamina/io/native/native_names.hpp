@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_names.hpp - the names in a program that is written as C++: of handles,
-// layers and parameters; and its statements.
+// lamina/io/native/native_names.hpp - names handles, layers and parameters in a program that is
+// written as C++, and collects its statements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Names, and the text so far.
+/// Names, and the text written so far.
 class native_names : protected native_rows {
  protected:
   using native_rows::native_rows;
@@ -33,13 +33,14 @@ class native_names : protected native_rows {
     made_handles_.push_back(v);
     return handles_[v] = native_statement::identifier(made);
   }
-  /// A counter of names. Records its value, so that statement() can undo a row that does not fit.
+  /// Returns a counter of names. Records its value, so that statement() can undo a row that does
+  /// not fit.
   int& counter(std::map<std::string, int>& of, const std::string& name) {
     int& found = of[name];
     counted_.emplace_back(&found, found);
     return found;
   }
-  /// The C++ name of a variable that a statement before made, or of a parameter.
+  /// Returns the C++ name of a variable that an earlier statement made, or of a parameter.
   std::string handle(int v, std::size_t k) {
     if (const auto found = handles_.find(v); found != handles_.end()) return found->second;
     if (v < 0) fail(k, "expected a variable in each slot, found none");
@@ -66,25 +67,25 @@ class native_names : protected native_rows {
     const auto count = keys_.find(key);
     return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
   }
-  /// The name of a parameter as an option of its layer; empty where that is what the layer calls
-  /// it.
+  /// Returns the name of a parameter as an option of its layer; empty if it equals the layer's
+  /// default.
   std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
     note_parameter(v);
     int& next = counter(numbers_, base + suffix);
     if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
     return native_statement::name(name_of(v));
   }
-  /// The option of a layer that is called `option` and describes its parameter; empty if the layer
-  /// makes that parameter by itself.
+  /// Returns the option `option` of a layer, which describes a parameter; empty if the layer's
+  /// default is that parameter.
   std::string parameter_option(const std::string& option, const std::string& name, int v) {
     const std::string own = options_of(v);
     note_options(v);
     if (name.empty() && own.empty()) return {};
     return "." + option + " = {" + (name.empty() ? own.substr(2) : ".name = " + name + own) + "}";
   }
-  /// A statement that names the results of a call, which `is_marked` if no gradient flows through
-  /// what it returns. Structured bindings, which clang 14 cannot
-  /// capture in the lambda of a body, are for programs without bodies.
+  /// Appends a statement that names the results of a call; `is_marked` tells that no gradient flows
+  /// through them. Structured bindings are used only in programs without bodies, because clang 14
+  /// cannot capture them in the lambda of a body.
   void assign(const std::vector<int>& results, const std::string& call, bool is_marked = false) {
     bool read = false;
     for (const int v : results) read = read || reads_[at(v)] > 0;
@@ -112,7 +113,7 @@ class native_names : protected native_rows {
     mark_results(results, is_marked);
   }
   /// Marks the results through which no gradient flows, if the program trains and the layer does
-  /// not.
+  /// not mark them itself.
   void mark_results(const std::vector<int>& results, bool is_marked) {
     for (const int v : results)
       if (!is_marked && trains() && p_.variables[v].stop_gradient &&
@@ -128,9 +129,9 @@ class native_names : protected native_rows {
   std::map<std::string, int> numbers_;     // by layer and suffix: the number of the next parameter
   std::map<std::string, int> numbers_of_;  // by C++ name: the last number after it
   std::vector<int> made_handles_;          // variables that the current statement named
-  std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and what they were
+  std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and their old values
   std::vector<native_statement> all_statements_;
-  std::vector<native_statement>* statements_ = &all_statements_;  // of the block that is written
+  std::vector<native_statement>* statements_ = &all_statements_;  // of the current block
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_records.hpp - reads a program that is to be written as C++: operators,
-// slots, attributes, dimensions, names.
+// lamina/io/native/native_records.hpp - reads the records of a program to be written as C++:
+// operators, slots, attributes, dimensions, names.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,7 +31,7 @@ class native_records {
     count_reads();
   }
 
-  /// The operators of a block, their places in the file, and their numbers in the block.
+  /// The operators of a block, their positions in the file, and their numbers in the block.
   struct block_operators {
     std::vector<const operator_desc*> operators = {};
     std::vector<std::uint64_t> offsets = {};
@@ -46,7 +46,7 @@ class native_records {
                        what + " (operator " + std::to_string(b.numbers[k]) + " of block " +
                            std::to_string(block_) + ", '" + operators_[k]->schema->type + "')");
   }
-  // The operators of each block, and their places in the file.
+  // Collects the operators of each block, and their positions in the file.
   void find_operators() {
     blocks_.resize(at(p_.count.blocks));
     for (int i = 0; i < p_.count.operators; ++i) {
@@ -79,7 +79,7 @@ class native_records {
     }
     open(0);
   }
-  // The operator that begins the gradients of a cost stands for its call of minimize.
+  // The operator that begins the gradients of a cost represents its call of minimize.
   void leave_out_groups() {
     std::set<const operator_desc*> seeds;
     for (const minimize_group& g : groups_.all()) seeds.insert(g.seed);
@@ -98,7 +98,7 @@ class native_records {
     block_ = block;
     operators_ = blocks_[at(block)].operators;
   }
-  // An optimizer's update in Fluid's form is of no kind of its own.
+  // Throws for an optimizer's update in Fluid's form, which must have been converted before.
   void require_known_update(std::size_t k) {
     const operator_desc& op = *operators_[k];
     if (op.schema->kind == operator_kind::update) return;
@@ -135,7 +135,7 @@ class native_records {
       for (int c = slot[s].duplicable ? p_.arguments[i++] : 1; c > 0; --c, ++i)
         if (p_.arguments[i] >= 0) f(p_.arguments[i]);
   }
-  /// The variables in a slot; empty without them or without such a slot.
+  /// Returns the variables in a slot; empty if the slot is empty or does not exist.
   std::vector<int> in_slot(const operator_desc& op, std::string_view name, bool input) const {
     const slot_desc* slot = input ? op.schema->inputs : op.schema->outputs;
     const int n = input ? op.schema->input_count : op.schema->output_count;
@@ -155,7 +155,8 @@ class native_records {
     const std::vector<int> found = in_slot(op, name, false);
     return found.empty() ? -1 : found[0];
   }
-  // The names whose operators do not follow each other: two layers cannot have one generated name.
+  // Finds names whose operators are not consecutive: two layers cannot have the same generated
+  // name.
   void find_torn_names() {
     std::map<std::string, std::pair<int, std::size_t>> last;  // by name: block, operator
     for (std::size_t b = 0; b < blocks_.size(); ++b)
@@ -179,7 +180,7 @@ class native_records {
     reads_.resize(at(p_.count.variables));
     writes_.resize(at(p_.count.variables));
     for (const operator_desc* op : all_) {
-      if (sub_block_of(p_, *op) >= 0) {  // its own operands; what the body uses, the body counts
+      if (sub_block_of(p_, *op) >= 0) {  // counts its own operands; the body counts its own uses
         const int condition = condition_of(*op);
         if (condition >= 0) ++reads_[at(condition)];
         continue;
@@ -190,9 +191,9 @@ class native_records {
     for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // never inside
   }
   std::string name_of(int v) const { return v < 0 ? "" : variable_name(p_, v); }
-  /// Whether a variable stands in a file only because the slot may not be empty there.
+  /// Whether a variable exists in a file only because its slot must not be empty there.
   bool is_left_out(int v) const { return reads_[at(v)] == 0 && name_of(v).ends_with("@UNREAD"); }
-  /// The name of the layer that made a variable: "fc_0" of "fc_0.tmp_1".
+  /// Returns the name of the layer that made a variable: "fc_0" for "fc_0.tmp_1".
   std::string base_of(int v) const {
     std::string name = name_of(v);
     const std::size_t end = name.rfind(".tmp_");
@@ -210,7 +211,7 @@ class native_records {
     const std::vector<int> dims = dims_of(v);
     return !dims.empty() && dims[0] < 0;
   }
-  /// The dimensions without that of the rows.
+  /// Returns the dimensions without the row dimension.
   std::vector<int> inner(int v) const {
     std::vector<int> dims = dims_of(v);
     if (has_rows(v)) dims.erase(dims.begin());
@@ -285,8 +286,8 @@ class native_records {
   std::set<int> run_blocks_;
   std::set<std::string> torn_;                   // names of layers in several places
   int block_ = 0;                                // the one that is written
-  std::vector<const operator_desc*> operators_;  // of this block
-  std::vector<int> reads_, writes_;              // by variable
+  std::vector<const operator_desc*> operators_;  // the operators of the block that is written
+  std::vector<int> reads_, writes_;              // counts of reads and writes by variable
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_repeats.hpp - repeated runs of statements as functions.
+// lamina/io/native/native_repeats.hpp - converts repeated runs of statements to functions.
 //
-// Two runs are equal if their statements are, apart from C++ names and from the literals that name
-// layers and parameters, and if they use their own results at the same places. Results of other
-// statements become arguments, and so do the parts of names that differ. The run that saves most
+// Two runs are equal if their statements are equal, except for C++ names and for literals that name
+// layers and parameters, and if they use their own results at the same positions. Results of other
+// statements become arguments, and so do differing parts of names. The run that saves the most
 // lines becomes the first function, and so on; a call counts as two lines, so that few long runs
-// are preferred to many short ones. The bodies of functions and loops are searched, too.
+// are preferred to many short ones. The bodies of functions and loops are searched too.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,12 +27,12 @@ namespace lamina::inline LAMINA_ABI::detail {
 /// Finds repeated runs.
 class native_repeats {
  public:
-  /// `name` is that of the functions, without a number; `taken` are the C++ names of the program,
-  /// `has_bodies` whether it has loops or branches.
+  /// `name` is the prefix of the functions' names; `taken` are the C++ names of the program, and
+  /// `has_bodies` tells whether it has loops or branches.
   native_repeats(std::string name, std::set<std::string>& taken, bool has_bodies)
       : name_(std::move(name)), taken_(taken), has_bodies_(has_bodies) {}
 
-  /// The same statements with calls of functions in place of repeated runs.
+  /// Returns the statements with calls of functions instead of repeated runs.
   std::vector<native_statement> shortened(std::vector<native_statement> all) {
     for (native_statement& s : all)
       if (!s.body.empty()) s.body = shortened(std::move(s.body));
@@ -42,17 +42,17 @@ class native_repeats {
       all = replaced(all, found);
     }
   }
-  /// The text of the functions, in the order in which they call each other.
+  /// Returns the text of the functions; each is defined before its callers.
   const std::string& functions() const { return functions_; }
 
  private:
-  /// Where the runs of one function begin.
+  /// The beginnings of the runs of one function.
   struct runs {
     std::vector<std::size_t> begins;
     std::size_t length = 0;
   };
-  /// A statement for comparisons: its text without words, and, for each C++ name, how many
-  /// statements before it was made, and at which of that statement's names.
+  /// A statement for comparisons: its text without words and, for each C++ name, the distance to
+  /// the statement that made it and the index of the name there.
   struct outline {
     std::size_t text;
     std::vector<std::pair<std::size_t, std::size_t>> origins;
@@ -99,7 +99,7 @@ class native_repeats {
     }
     return true;
   }
-  // Whether a run consists of shorter runs that are equal, or all statements from the first run to
+  // Whether a run consists of shorter equal runs, or whether all statements from the first run to
   // the last one repeat with a shorter period.
   static bool repeats_itself(const std::vector<outline>& all, const runs& r) {
     const std::size_t begin = r.begins[0], end = r.begins.back() + r.length;
@@ -110,7 +110,7 @@ class native_repeats {
         return true;
     return false;
   }
-  // The runs that save most lines; none if there are none that save any.
+  // Returns the runs that save the most lines; empty if none saves any.
   runs best(const std::vector<native_statement>& all) const {
     const std::vector<outline> outlined = outlines(all);
     std::vector<std::size_t> count(all.size() + 1, 0);  // how often a text occurs
@@ -118,7 +118,7 @@ class native_repeats {
     runs found;
     std::ptrdiff_t most = (std::numeric_limits<std::ptrdiff_t>::min)();
     for (std::size_t length = 2; length <= longest && 2 * length <= all.size(); ++length) {
-      std::map<std::size_t, std::vector<runs>> groups;  // by hash
+      std::map<std::size_t, std::vector<runs>> groups;  // runs by hash of their text
       for (std::size_t i = 0; i + length <= all.size(); ++i) {
         std::size_t hash = 0, calls = 0, unlike = never;
         for (std::size_t k = i; k < i + length; ++k) {
@@ -145,7 +145,7 @@ class native_repeats {
         for (const runs& r : group) {
           const auto n = static_cast<std::ptrdiff_t>(r.begins.size()),
                      l = static_cast<std::ptrdiff_t>(length);
-          const std::ptrdiff_t saved = n * l - (l + n + 3);  // without the function and the calls
+          const std::ptrdiff_t saved = n * l - (l + n + 3);  // minus the function and the calls
           if (saved > 0 && saved - n > most && !repeats_itself(outlined, r)) {
             most = saved - n;
             found = r;
@@ -155,7 +155,7 @@ class native_repeats {
     return found;
   }
 
-  /// Makes a function of runs, and calls of it.
+  /// Replaces runs by calls of a function, and writes this function.
   std::vector<native_statement> replaced(const std::vector<native_statement>& all,
                                          const runs& found) {
     const std::size_t count = found.begins.size();
@@ -166,7 +166,7 @@ class native_repeats {
         all[found.begins[r] + i].each_word([&](char mark, std::string_view word, bool) {
           (mark == native_statement::identifier_mark ? words : names)[r].emplace_back(word);
         });
-    // The statements that make a name, or `never`, and that use it last.
+    // For each name: the statement that makes it, or `never`, and the last one that uses it.
     std::map<std::string, std::pair<std::size_t, std::size_t>> lives;
     for (std::size_t k = 0; k < all.size(); ++k)
       all[k].each_word([&](char mark, std::string_view word, bool is_made) {
@@ -177,9 +177,9 @@ class native_repeats {
     std::set<std::string> local;             // names in the function
     std::map<std::string, std::string> own;  // by name in the first run: in the function
     std::vector<std::size_t> returned;       // places of results
-    std::vector<std::pair<std::string, std::size_t>> parameters;  // their names, their places
+    std::vector<std::pair<std::string, std::size_t>> parameters;  // their names, their positions
     std::map<std::vector<std::string>, std::string> known;        // by arguments of all runs
-    std::vector<std::string> in_function;                         // by place
+    std::vector<std::string> in_function;                         // names in the function
     local.insert({"layer", "lamina", "std"});
     const native_run_names run_names(names, local);
     for (std::size_t w = 0; w < words[0].size(); ++w) {
@@ -242,7 +242,7 @@ class native_repeats {
     return made;
   }
 
-  /// "block_norm" of "block_0_norm_2".
+  /// Returns "block_norm" for "block_0_norm_2".
   static std::string without_number(const std::string& name) {
     std::string made;
     for (std::size_t i = 0; i < name.size(); ++i) {

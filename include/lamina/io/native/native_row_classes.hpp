@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_row_classes.hpp - the kinds of rows in a program that is written as C++:
-// sequences, the rows of a time step, those that a condition chose.
+// lamina/io/native/native_row_classes.hpp - classifies the rows in a program that is written as
+// C++: sequences, rows of a time step, rows that a condition selects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,22 +21,22 @@ class native_row_classes : protected native_minimize {
     class_.assign(at(p_.count.variables), -1);
   }
 
-  /// What the rows of a class are: elements of sequences; those of a time step of the sequences
-  /// `of`, or all sequences by their lengths; those of the parent for which the mask `of` has a
-  /// value.
+  /// The kind of rows of a class: elements of sequences (sequence); rows of a time step of the
+  /// sequences `of` (step); all sequences sorted by their lengths (ranked); rows of the parent for
+  /// which the mask `of` has a given value (chosen).
   enum class row_kind { sequence, step, ranked, chosen };
-  /// Rows that have one type in the source text.
+  /// A class of rows that have one type in the source text.
   struct row_class {
     int like;               // another class with the same rows, or its own number
-    int parent;             // the class of the sequences' own rows; -1: the samples
-    int first;              // the first variable with them
-    int feed = -1;          // the first input with them
-    bool nested = false;    // of nested_sequence
+    int parent;             // the class of the rows that contain the sequences; -1: the samples
+    int first;              // the first variable with these rows
+    int feed = -1;          // the first input with these rows
+    bool nested = false;    // whether it is an inner level of nested_sequence
     std::string text = "";  // the type, when it is known
     row_kind kind = row_kind::sequence;
     int of = -1;            // a class of sequences, or a variable that is a mask
     bool truth = false;     // the value of the mask
-    int name_of = -1;       // the class of sequences that lends its name
+    int name_of = -1;       // the class of sequences whose name it uses
     std::string name = "";  // the name in the type, when it is known
   };
   int level_of(int v) const { return has_rows(v) ? lod_level_of(p_, p_.variables[v].rows) : 0; }
@@ -48,20 +48,20 @@ class native_row_classes : protected native_minimize {
     return c;
   }
   int parent_of(int c) { return c < 0 ? -1 : root(classes_[at(root(c))].parent); }
-  /// The class of a variable's rows; -1 for the samples and without rows.
+  /// Returns the class of a variable's rows; -1 for the samples or for no rows.
   int class_of(int v) { return root(class_[at(v)]); }
   int new_class(int v, int parent) {
     const int c = static_cast<int>(classes_.size());
     classes_.push_back({c, parent, v});
     return c;
   }
-  // A sequence of sequences, and so on; `levels` of them are new.
+  // Makes a class of nested sequences; `levels` levels are new.
   int new_classes(int v, int levels, int parent) {
     for (int l = 0; l < levels; ++l) parent = new_class(v, parent);
     return parent;
   }
   bool is_sequence(int c) { return c >= 0 && classes_[at(root(c))].kind == row_kind::sequence; }
-  /// Makes two classes of sequences one.
+  /// Merges two classes of sequences.
   void join(int a, int b) {
     a = root(a), b = root(b);
     if (a == b || !is_sequence(a) || !is_sequence(b) || lies_on(a, b) || lies_on(b, a)) return;
@@ -70,7 +70,7 @@ class native_row_classes : protected native_minimize {
     const int pa = root(classes_[at(a)].parent), pb = root(classes_[at(b)].parent);
     if (pa >= 0 && pb >= 0 && pa != pb) join(pa, pb);
   }
-  /// The class of this kind; made for variable v if there is none.
+  /// Returns the class of this kind, and makes it for variable v if there is none.
   int class_like(int v, row_kind kind, int parent, int of, bool truth) {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       const row_class& r = classes_[c];
@@ -85,8 +85,8 @@ class native_row_classes : protected native_minimize {
     r.truth = truth;
     return made;
   }
-  /// The rows c with the rows `from`, of which they are or below which they lie, replaced by `to`;
-  /// c itself if they are others.
+  /// Replaces the rows `from` by `to` in the rows c, which may be `from` or nested below them;
+  /// returns c itself if it does not depend on `from`.
   int replaced(int v, int c, int from, int to) {
     c = root(c), from = root(from);
     if (c == from) return to;
@@ -109,14 +109,15 @@ class native_row_classes : protected native_minimize {
   }
 
  private:
-  // The place of a class among the inputs: the first one gives its rows to the others.
+  // Returns the position of a class among the inputs; when classes are merged, the first input
+  // defines the rows.
   std::size_t place(int c) const {
     const int v = classes_[at(c)].feed;
     if (v < 0) return ~std::size_t{0};
     const variable_desc& d = p_.variables[v];
     return d.kind == variable_kind::data ? at(d.index) : ~std::size_t{0} - 1;
   }
-  // Whether the rows c are made of the rows `of`.
+  // Whether the rows c are derived from the rows `of`.
   bool lies_on(int c, int of) {
     while (c >= 0) {
       const row_class& r = classes_[at(c)];

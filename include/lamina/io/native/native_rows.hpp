@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_rows.hpp - the types of variables of a program that is written as C++:
-// which variables have the same rows, and the names of these rows.
+// lamina/io/native/native_rows.hpp - finds the types of variables of a program that is written as
+// C++: which variables have the same rows, and the names of these rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,13 +19,13 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Which variables have the same rows, and the handle types of variables.
+/// Finds which variables have the same rows, and the handle types of variables.
 class native_rows : protected native_steps {
  protected:
   explicit native_rows(const loaded_program& program) : native_steps(program) { find_rows(); }
 
-  // Finds which variables have the same rows. A file does not say that two inputs have sequences of
-  // the same lengths, but an operator that reads both needs them.
+  // Finds which variables have the same rows. A file does not tell that two inputs have sequences
+  // of the same lengths, but an operator that reads both requires it.
   void find_rows() {
     const auto feed = [&](int v) {
       const int level = level_of(v);
@@ -42,19 +42,19 @@ class native_rows : protected native_steps {
       const operator_facts& facts = op->schema->facts;
       std::vector<int> inputs;
       each(*op, true, [&](int v) { inputs.push_back(v); });
-      std::map<int, int> first;  // by level
+      std::map<int, int> first;  // the first class with each number of levels
       for (const int v : inputs) {
         if (facts.accepts_any_rows || facts.made_levels > 0 || level_of(v) == 0) continue;
         const int like = first.emplace(level_of(v), v).first->second;
         join(class_of(v), class_of(like));
       }
-      // Items of an array have rows of one type, and so have the values of a variable.
+      // All items of an array have rows of one type, and so do all values of a variable.
       const std::string_view type = op->schema->type;
       const bool copies = type == "assign" || type == "write_to_array";
       if (const int x = input(*op, "X"), out = output(*op, "Out");
           copies && x >= 0 && out >= 0 && level_of(x) == level_of(out))
         join(class_of(x), class_of(out));
-      std::map<int, int> made;  // by level
+      std::map<int, int> made;  // the new class with each number of levels
       each(*op, false, [&](int v) {
         const int level = level_of(v);
         if (!has_rows(v) || class_[at(v)] >= 0) return;
@@ -65,7 +65,8 @@ class native_rows : protected native_steps {
       });
     }
   }
-  // The rows of a result without sequences: those of an input, or those above its sequences.
+  // Returns the rows of a result without sequences: those of an input, or those above the input's
+  // sequences.
   int rows_outside(const std::vector<int>& inputs) {
     for (const int v : inputs)
       if (has_rows(v) && level_of(v) == 0) return class_of(v);
@@ -107,7 +108,7 @@ class native_rows : protected native_steps {
   }
   std::string rows_text(int c) {
     if (c < 0) return "lamina::batch";
-    row_class& r = classes_[at(c)];  // none is made here
+    row_class& r = classes_[at(c)];  // makes no class, so the reference stays valid
     if (!r.text.empty()) return r.text;
     if (r.kind == row_kind::chosen) {
       r.name = new_name(base_of(r.first) + (r.truth ? ".true" : ".false"));

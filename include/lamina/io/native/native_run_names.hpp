@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/native/native_run_names.hpp - the names of layers and parameters in repeated runs of
-// statements: what differs between the runs becomes an argument.
+// statements: differing parts become arguments.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,9 +35,9 @@ class native_run_names {
     }
   }
 
-  /// A name in the function.
+  /// Returns the expression for name n in the function.
   const std::string& expression(std::size_t n) const { return expressions_[n]; }
-  /// The declarations of the arguments.
+  /// Returns the declarations of the arguments.
   std::vector<std::string> parameters() const {
     std::vector<std::string> made;
     for (const argument& a : arguments_)
@@ -68,12 +68,12 @@ class native_run_names {
     bool same = true, plain = true;
     for (const std::string& v : values) {
       same = same && v == first;
-      // No escape, and no character of several bytes, may be cut.
+      // Escapes and multi-byte characters must not be split.
       for (const char c : v) plain = plain && c != '\\' && static_cast<unsigned char>(c) < 0x80;
     }
     if (same) return native_statement::name_mark + quoted(first) + native_statement::end_mark;
     if (!plain) return text_argument(values, local);
-    // What all begin and end with, but no part of a number.
+    // Finds the common beginning and end of all names, without splitting a number.
     std::size_t prefix = first.size(), suffix = first.size(), least = first.size();
     for (const std::string& v : values) {
       const auto ends = std::mismatch(first.begin(), first.end(), v.begin(), v.end());

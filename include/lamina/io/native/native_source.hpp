@@ -2,10 +2,10 @@
 // lamina/io/native/native_source.hpp - writes a program that was read from a file as C++ source
 // text, in calls of lamina's layers.
 //
-// An operator, together with the bias and the activation that follow it, becomes the call of a
-// layer, by a row of layer_calls.hpp; if no row fits, it becomes a call of layer::record. Loops and
-// branches become layer::record_block, gradients and updates calls of minimize. The text is made
-// from a loaded_program, so a reader of another format only needs to return one.
+// An operator, together with the bias and the activation that follow it, becomes a call of a layer,
+// by a row of layer_calls.hpp; if no row fits, it becomes a call of layer::record. Loops and
+// branches become layer::record_block; gradients and updates become calls of minimize. The source
+// text is written from a loaded_program, so a reader of another format only needs to return one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,10 +33,10 @@ namespace lamina::inline LAMINA_ABI {
 /// Options of native_source.
 struct native_options {
   std::string name = "net";  // of the program, in the global namespace
-  std::string origin = "";   // where the program comes from; empty: its source
+  std::string origin = "";   // the origin of the program, for a comment; empty: its source
   std::string weights = "";  // the file of its parameters, if there is one
-  // The values of persistable variables: a training program in Fluid's form has its learning rate
-  // there.
+  // The values of persistable variables: they include the learning rate of a training program in
+  // Fluid's form.
   const scope* values = nullptr;
 };
 
@@ -108,7 +108,7 @@ class native_writer : native_calls {
     }
     for (const layer_call& row : layer_calls) {
       if (row.type != operators_[k]->schema->type) continue;
-      // If the row does not fit, everything that the try has changed is undone.
+      // If the row does not fit, all changes of the attempt are undone.
       const std::size_t before = statements_->size(), parameters = parameters_.size();
       made_handles_.clear();
       counted_.clear();
@@ -141,14 +141,14 @@ class native_writer : native_calls {
     text += "}.minimize(" + handle(call.cost, k) + (call.choice.empty() ? "" : ", ") + call.choice;
     line(text + ");");
   }
-  /// Writes an operator that gives a parameter a value.
+  /// Writes an operator that stores a value in a parameter.
   void store(std::size_t k) {
     const int x = input(*operators_[k], "X"), to = output(*operators_[k], "Out");
     if (!is_parameter(to)) fail(k, "expected a variable that keeps what is stored, found another");
     const std::string value = handle(x, k);
     line("layer::store(" + value + ", " + handle(to, k) + ");");
   }
-  /// Writes the operator that reads a mini-batch; its variables have the name of the reader and
+  /// Writes the operator that reads a mini-batch; its variables are named after the reader, with
   /// numbers.
   void read_minibatch(std::size_t k) {
     const operator_desc& op = *operators_[k];
@@ -189,7 +189,7 @@ class native_writer : native_calls {
     }
   }
   /// Makes the arrays of this block that operator k, or its body, writes first. The rows of their
-  /// items have been opened then.
+  /// items are already open then.
   void make_arrays(std::size_t k, int block) {
     const auto make = [&](int v) {
       const variable_desc& d = p_.variables[v];
@@ -207,7 +207,7 @@ class native_writer : native_calls {
       if (sub_block_of(p_, *within) < 0 && is_inside(p_, within->block, inner))
         each(*within, false, make);
   }
-  /// Opens the rows that a mask chooses.
+  /// Opens the rows that a mask selects.
   void open_rows(const operator_desc& op) {
     const int mask = input(op, "Mask");
     for (const bool truth : {true, false}) {
@@ -342,20 +342,20 @@ class native_writer : native_calls {
   }
 
   const native_options& options_;
-  std::set<int> opened_;  // classes of rows
+  std::set<int> opened_;  // the classes of rows that are already open
 };
 
 }  // namespace detail
 
-/// The text of a C++ header with a program that was read from a file: `inline constexpr auto net =
-/// lamina::program(...)` in calls of layers. It records the same operators, layers and parameters
-/// under the same names, loops and branches too. The gradients and updates of a call of minimize
-/// become that call, which is recorded again and compared with the file first; the first values of
-/// parameters and accumulators are not in a program. A training program in Fluid's form, as
-/// training_messages_of or PaddlePaddle writes it, becomes a call of minimize, too. Throws
-/// format_error with the offset of an operator in the file if it cannot write it: gradients and
-/// updates that minimize would not record, inputs without rows, and dimensions that the file does
-/// not have.
+/// Returns the text of a C++ header for a program that was read from a file: `inline constexpr auto
+/// net = lamina::program(...)` in calls of layers. It records the same operators, layers and
+/// parameters under the same names, including loops and branches. The gradients and updates of a
+/// call of minimize become that call, which is first recorded again and compared with the file;
+/// initial values of parameters and accumulators are not part of a program. A training program in
+/// Fluid's form, as written by training_messages_of or PaddlePaddle, also becomes a call of
+/// minimize. Throws format_error with the offset of an operator in the file if it cannot be
+/// written: gradients and updates that minimize would not record, inputs without rows, and
+/// dimensions that the file does not have.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
   if (!detail::fluid_updates::are_in(program.message()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_statement.hpp - the statements of a program that is written as C++, in
-// which C++ names and the names of layers and parameters are marked.
+// lamina/io/native/native_statement.hpp - the statements of a program that is written as C++, with
+// marks around C++ names and names of layers and parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,22 +14,22 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// A statement, and those of the body that it ends with. Marks stand around C++ names and around
-/// the literals that name layers and parameters. No literal has characters like marks, because
-/// text_literal writes them as escapes.
+/// A statement, and the statements of the body at its end. Marks enclose C++ names and the literals
+/// that name layers and parameters. A literal never contains mark characters, because text_literal
+/// escapes them.
 struct native_statement {
   static constexpr char identifier_mark = '\x01', name_mark = '\x03', end_mark = '\x02';
 
   std::string text;
   std::vector<native_statement> body = {};
   std::string end = "";  // the line after the body
-  bool is_call = false;  // of a function that native_repeats made
-  bool is_last = false;  // a return
+  bool is_call = false;  // calls a function that native_repeats made
+  bool is_last = false;  // whether it is a return statement
 
   static std::string identifier(std::string_view name) {
     return identifier_mark + std::string(name) + end_mark;
   }
-  /// The C++ name of a block in the text; variables have no such names.
+  /// Returns the C++ name of a block in the text; variables do not have such names.
   static std::string block_name(int number) {
     return number == 0 ? "main" : "body_" + std::to_string(number);
   }
@@ -38,7 +38,7 @@ struct native_statement {
     return name == "main" || (name.starts_with(body) && name.size() > body.size() &&
                               name.find_first_not_of("0123456789", body.size()) == name.npos);
   }
-  /// The literal that names a layer or a parameter.
+  /// Returns the literal that names a layer or a parameter.
   static std::string name(std::string_view name) {
     return name_mark + text_literal(name) + end_mark;
   }
@@ -48,8 +48,8 @@ struct native_statement {
       if (c != identifier_mark && c != name_mark && c != end_mark) made += c;
     return made;
   }
-  /// Calls f(mark, word, is_made) for each marked word, in order. `is_made` tells of a C++ name
-  /// that it is declared here.
+  /// Calls f(mark, word, is_made) for each marked word, in order. `is_made` tells whether a C++
+  /// name is declared here.
   template <class F>
   static void each_word(std::string_view text, const F& f) {
     constexpr std::string_view block = "lamina::block& ";
@@ -66,7 +66,7 @@ struct native_statement {
     each_word(text, f);
     for (const native_statement& s : body) s.each_word(f);
   }
-  /// The same statement with f(mark, word) in place of each marked word.
+  /// Returns the statement with f(mark, word) instead of each marked word.
   template <class F>
   native_statement with_words(const F& f) const {
     native_statement made = *this;
@@ -81,7 +81,7 @@ struct native_statement {
     for (native_statement& s : made.body) s = s.with_words(f);
     return made;
   }
-  /// The lines of the statement.
+  /// Returns the lines of the statement.
   std::string lines(std::size_t indent) const {
     std::string made = wrapped(plain(text), indent);
     for (const native_statement& s : body) made += s.lines(indent + 2);

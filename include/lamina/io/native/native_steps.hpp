@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_steps.hpp - the rows of operators that walk over sequences step by step,
-// and of those that split rows by a mask.
+// lamina/io/native/native_steps.hpp - finds the rows of operators that process sequences step by
+// step, and of those that split rows by a mask.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ class native_steps : protected native_row_classes {
  protected:
   using native_row_classes::native_row_classes;
 
-  /// Finds the rows of an operator's results, if they are those of a step or of a branch.
+  /// Finds the rows of an operator's results, if they are rows of a step or of a branch.
   bool rows_of_step(const operator_desc& op) {
     const std::string_view type = op.schema->type;
     const int x = input(op, "X"), out = output(op, "Out");
@@ -42,7 +42,7 @@ class native_steps : protected native_row_classes {
     if (fills) {
       set(out, ranked());
     } else if (type == "lod_tensor_to_array" && x >= 0) {
-      int c = class_of(x);  // the sequences of x at the level of the table's have their lengths
+      int c = class_of(x);  // the sequences of x that have the lengths in the table
       for (int l = depth_of(c) - depth_of(s); l > 0; --l) c = parent_of(c);
       if (depth_of(c) == depth_of(s)) join(c, s);
       set(out, replaced(out, class_of(x), s, step()));
@@ -59,7 +59,7 @@ class native_steps : protected native_row_classes {
     }
     return true;
   }
-  /// The class of the rows that a mask chooses.
+  /// Returns the class of the rows that a mask selects.
   int chosen_rows(int mask, bool truth, int v) {
     return class_like(v, row_kind::chosen, class_of(mask), mask, truth);
   }

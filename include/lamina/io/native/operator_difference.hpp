@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/operator_difference.hpp - what differs between an operator of a file and the one
-// that lamina records.
+// lamina/io/native/operator_difference.hpp - describes the difference between an operator of a file
+// and the one that lamina records.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,13 +14,13 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Names for an error.
+/// Lists names for an error.
 inline std::string names_text(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
   return names.empty() ? "nothing" : all;
 }
-/// The value of an attribute with all digits, for an error.
+/// Writes the value of an attribute with all digits, for an error.
 inline std::string exact_value_text(const attribute_message& a) {
   if (a.type == attribute_type::string) return "'" + a.text + "'";
   if (a.type == attribute_type::real) return number_text(static_cast<double>(a.real));
@@ -28,7 +28,8 @@ inline std::string exact_value_text(const attribute_message& a) {
   return std::to_string(a.integer);
 }
 
-/// What an operator does not have of the one that minimize records; empty if it has all.
+/// Describes the first part of the recorded operator `made` that `found` lacks; empty if it has
+/// all.
 inline std::string operator_difference(const operator_message& made,
                                        const operator_message& found) {
   if (made.type != found.type)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/optimizer_options.hpp - the options of optimizers as C++ text, from the
+// lamina/io/native/optimizer_options.hpp - writes the options of optimizers as C++ text, from the
 // attributes of their updates.
 #pragma once
 
@@ -34,7 +34,7 @@ constexpr optimizer_option<Opt, T> option_of(const char* name, T Opt::*member,
 }
 
 /// The options of an optimizer in the order of its members, without those that all optimizers have.
-/// Not among them is adagrad's initial_accumulator_value, which no update has.
+/// adagrad's initial_accumulator_value is not among them, because no update has it.
 template <class Opt>
 inline constexpr std::tuple<> optimizer_options{};
 template <>
@@ -120,7 +120,7 @@ inline std::string clip_text(const gradient_clip& c) {
          option_text(c.high) + ")";
 }
 
-/// The attributes of decayed_learning_rate, without the numbers that correct the rate.
+/// The attributes of decayed_learning_rate, without the betas that correct the rate.
 struct schedule_attributes {
   optimizer::schedule_kind kind;
   bool flag;
@@ -138,8 +138,8 @@ struct learning_rate_text {
   std::string text = {};
 };
 
-/// The schedule that records these attributes. Throws lamina::error if one of its arguments is not
-/// valid; the text is empty if it is none that a program can have.
+/// Returns the schedule that records these attributes. Throws lamina::error if one of its arguments
+/// is invalid; the text is empty if a program cannot have this schedule.
 inline learning_rate_text learning_rate_of(const schedule_attributes& s) {
   using optimizer::schedule_kind;
   const float a = static_cast<float>(s.a), b = static_cast<float>(s.b);

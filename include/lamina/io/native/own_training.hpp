@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/own_training.hpp - a training program in Fluid's form as minimize of lamina
-// records it.
+// lamina/io/native/own_training.hpp - converts a training program in Fluid's form to the form that
+// lamina's minimize records.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,13 +24,13 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// Replaces updates in Fluid's form by those of lamina: an operator that counts steps and corrects
-/// the learning rate by the powers of beta, one for each norm, and an update of each parameter with
-/// clip, decay and learning rate as attributes. The variables that only Fluid's form needs are
-/// dropped.
+/// the learning rate by the powers of beta, an operator for each clip by norm, and an update of
+/// each parameter with clip, decay and learning rate as attributes. Variables that only Fluid's
+/// form needs are removed.
 class own_training {
  public:
-  /// Throws format_error as fluid_updates does, and if other operators read what only updates in
-  /// Fluid's form have.
+  /// Throws format_error as fluid_updates does, and if other operators read variables that only
+  /// updates in Fluid's form have.
   own_training(const loaded_program& program, const scope* values)
       : read_(exported(program), program.source()),
         updates_(read_, values),
@@ -61,13 +61,13 @@ class own_training {
 
   const program_message& program() const { return made_; }
 
-  /// The values of the persistable variables of the program, from those of Fluid's form: the steps
-  /// that were done instead of the powers of beta, and no learning rate.
+  /// Converts the values of the persistable variables from Fluid's form: copies the number of steps
+  /// instead of the powers of beta, and omits the learning rate.
   void copy_values(const scope& from, scope& to) const {
     for (const std::string& name : from.names())
       if (dropped_.count(name) == 0) to.var(name) = from.get(name);
     if (!updates_.counts_steps()) return;
-    const lod_tensor* const counter = from.find(counter_);  // of a schedule
+    const lod_tensor* const counter = from.find(counter_);  // the step counter of a schedule
     if (counter != nullptr)
       to.var(counter_) = *counter;
     else
@@ -98,7 +98,7 @@ class own_training {
       insert(f.own.outputs, changed_);
     }
   }
-  /// A variable of one number that minimize makes.
+  /// Makes a variable with one element, like minimize does.
   std::string number(const std::string& name, dtype type, bool persistable = false) {
     variable_message& v = new_.emplace_back();
     v.name = name;
@@ -181,7 +181,8 @@ class own_training {
     for (operator_message& op : own) to.push_back(std::move(op));
   }
 
-  /// Other operators may read parameters and accumulators, which lamina's updates change too.
+  /// Other operators may read parameters and accumulators, because lamina's updates change them
+  /// too.
   void require_unread() const {
     for (const block_message& b : made_.blocks)
       for (const operator_message& op : b.operators)
@@ -200,8 +201,9 @@ class own_training {
     });
   }
 
-  /// The number of steps that powers of beta, which are floats, show: beta^(steps + 1). A power
-  /// that is 0 stands for so many steps that nothing is corrected any more.
+  /// Returns the number of steps that correspond to the powers of beta, which are floats:
+  /// beta^(steps + 1). If a power is 0, there were so many steps that the correction has no effect
+  /// any more.
   std::int64_t steps_done(const scope& values) const {
     for (const auto& [beta, name] : updates_.power_variables()) {
       const lod_tensor& power = values.get(name);
@@ -212,12 +214,12 @@ class own_training {
     return 1000000;
   }
 
-  loaded_program read_;  // as lamina's exporter writes it
+  loaded_program read_;  // in the form of lamina's exporter
   fluid_updates updates_;
   program_message made_;
   std::string rate_ = "";  // the variable with the learning rate of a step
-  // Variables: of operators of the updates, results of these, parameters and accumulators, of other
-  // operators, and those that are dropped.
+  // Variables by use: used by operators of the updates, results of these, parameters and
+  // accumulators, used by other operators, and removed ones.
   std::set<std::string> of_updates_ = {}, made_by_updates_ = {}, changed_ = {}, used_ = {},
                         dropped_ = {};
   std::vector<variable_message> new_ = {};

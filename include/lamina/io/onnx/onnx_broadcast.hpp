@@ -14,8 +14,9 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The value in a slot, reshaped so that ONNX broadcasts it against X. Fluid aligns the dimensions
-/// of Y, without trailing ones, with those of X from `axis` on; ONNX aligns the last dimensions.
+/// Returns the value in a slot, reshaped so that ONNX broadcasts it against X. Fluid aligns the
+/// dimensions of Y, without trailing ones, with those of X beginning at `axis`; ONNX aligns the
+/// last dimensions.
 inline std::string aligned(onnx_operator& op, const char* slot = "Y") {
   const std::string& y = op.in(slot);
   const int rank = op.rank(slot), axis = static_cast<int>(op.integer("axis", -1));

@@ -28,16 +28,16 @@ class onnx_builder {
 
   /// Reserves a name that unique() must not return.
   void reserve(const std::string& name) { reserved_.insert(name); }
-  /// Takes a name; false if it is taken.
+  /// Reserves a name; returns false if it is already in use.
   bool take(const std::string& name) { return taken_.insert(name).second; }
-  /// A unique name that resembles `wish`; it lives as long as this object.
+  /// Returns a unique name that resembles `wish`; the string lives as long as this object.
   const std::string& unique(const std::string& wish) {
     for (int i = 0;; ++i) {
       std::string name = i == 0 ? wish : wish + "_" + std::to_string(i);
       if (reserved_.count(name) == 0 && take(name)) return *taken_.find(name);
     }
   }
-  /// The same text, which lives as long as this object.
+  /// Returns a copy of the text that lives as long as this object.
   const std::string& kept(const std::string& name) { return *kept_.insert(name).first; }
 
   /// Appends a node to the innermost graph that is open.
@@ -70,10 +70,10 @@ class onnx_builder {
   /// Adds an input of the model.
   void input(onnx_value value) { graphs_.front().made.inputs.push_back(std::move(value)); }
 
-  /// Begins a graph inside of the one that is open.
+  /// Begins a graph inside the open one.
   void open() { graphs_.emplace_back(); }
   /// Ends the innermost graph. Every output must be a separate value of this graph, so a value from
-  /// outside, or one that is an output already, is copied.
+  /// an outer graph, or one that is already an output, is copied.
   onnx_graph close(const std::string& name, std::vector<onnx_value> inputs,
                    std::vector<onnx_value> outputs) {
     std::set<std::string> seen;
@@ -95,9 +95,9 @@ class onnx_builder {
     return made;
   }
 
-  /// The number of graphs around the open one.
+  /// Returns the number of graphs that enclose the open one.
   int depth() const { return static_cast<int>(graphs_.size()) - 1; }
-  /// The domains of custom operators.
+  /// Returns the domains of custom operators.
   const std::set<std::string>& domains() const { return domains_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_fold.hpp - integers and booleans that are known while the graph is made.
+// lamina/io/onnx/onnx_fold.hpp - integers and booleans whose values are known during conversion.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The value of an integer or boolean variable if it is known, else null.
+/// Returns the value of an integer or boolean variable if it is known, else null.
 inline const std::int64_t* known(onnx_program& p, const std::string& name) {
   const auto found = p.known.find(p.value(name));
   return found == p.known.end() ? nullptr : &found->second;

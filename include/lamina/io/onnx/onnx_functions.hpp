@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_functions.hpp - functions that several ONNX nodes compute, correct for NaN,
-// infinity and 0 too.
+// lamina/io/onnx/onnx_functions.hpp - functions composed of several ONNX nodes, which are also
+// correct for NaN, infinity and 0.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// y, but NaN where X is NaN. For nodes that do not return NaN for NaN.
+/// Returns y, but NaN where X is NaN; for nodes that do not return NaN for NaN.
 inline const std::string& keeping_nan(onnx_operator& op, const std::string& y) {
   const std::string& x = op.in("X");
   return op.node("Where", {op.node("Equal", {x, x}), y, x});
@@ -29,22 +29,22 @@ inline const std::string& limited(onnx_operator& op, const std::string& x, doubl
   return op.node("Clip", {x, op.number(low, type), op.number(high, type)});
 }
 
-/// X with infinity replaced by the largest finite number, because infinity / infinity is NaN.
+/// Replaces infinity in X by the largest finite number, because infinity / infinity is NaN.
 inline std::string finite(onnx_operator& op) {
   const double most = op.real_type() == dtype::float64
                           ? (std::numeric_limits<double>::max)()
                           : double((std::numeric_limits<float>::max)());
   return limited(op, op.in("X"), -most, most, op.real_type());
 }
-/// factor * x, and 0 where the factor is 0, because infinity * 0 is NaN.
+/// Returns factor * x, and 0 where the factor is 0, because infinity * 0 is NaN.
 inline const std::string& weighted(onnx_operator& op, const std::string& factor,
                                    const std::string& x) {
   const std::string& zero = op.number(0);
   return op.node("Where", {op.node("Equal", {factor, zero}), zero, op.node("Mul", {factor, x})});
 }
 
-/// The largest or smallest elements along axes; NaN if any element is NaN. Nodes of ONNX Runtime
-/// alone would skip NaN or not, depending on the dimensions.
+/// Returns the largest or smallest elements along axes; NaN if any element is NaN. The nodes of
+/// ONNX Runtime alone propagate or skip NaN depending on the dimensions.
 inline std::string extreme(onnx_operator& op, const char* type, std::vector<std::string> inputs,
                            bool keep, dtype of) {
   const std::string& most = op.node(type, inputs, {{"keepdims", keep}});
@@ -55,7 +55,7 @@ inline std::string extreme(onnx_operator& op, const char* type, std::vector<std:
   return op.node("Where", {any, op.number(std::numeric_limits<double>::quiet_NaN(), of), most});
 }
 
-/// factor * x + bias; a factor of 1 and a bias of 0 are left out.
+/// Returns factor * x + bias; omits a factor of 1 and a bias of 0.
 inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
                           dtype type) {
   if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});
@@ -65,7 +65,7 @@ inline std::string affine(onnx_operator& op, std::string x, double factor, doubl
   return affine(op, std::move(x), factor, bias, op.real_type());
 }
 
-/// log(1 + e^x) without overflow.
+/// Returns log(1 + e^x) without overflow.
 inline const std::string& softplus(onnx_operator& op, const std::string& x) {
   if (op.real_type() != dtype::float64) return op.node("Softplus", {x});
   // ONNX Runtime supports Softplus for float only. With w = 1 + u, log(1 + u) = log(w) * u / (w -
@@ -83,8 +83,8 @@ inline const std::string& softplus(onnx_operator& op, const std::string& x) {
 struct length_and_direction {
   std::string length, direction;
 };
-/// The norm of x, and x divided by it. The norm is the square root of epsilon plus the sum of
-/// squares along `axes`, or of all elements without axes. Where the norm is 0, the quotient is 0.
+/// Returns the norm of x, and x divided by it. The norm is the square root of epsilon plus the sum
+/// of squares along `axes`, or of all elements without axes. If the norm is 0, the quotient is 0.
 /// Elements are first divided by the largest one, because squares of large numbers, and the root
 /// itself, may overflow.
 inline length_and_direction direction_of(onnx_operator& op, const std::string& x,
@@ -119,31 +119,32 @@ inline length_and_direction direction_of(onnx_operator& op, const std::string& x
           op.node("Where", {is_infinite, op.node("Div", {x, or_one(whole)}),
                             op.node("Div", {part, or_one(root)})})};
 }
-/// The norm alone.
+/// Returns only the norm.
 inline std::string length_of(onnx_operator& op, const std::string& x,
                              const std::vector<std::int64_t>& axes, double epsilon) {
   return direction_of(op, x, axes, epsilon).length;
 }
 
-/// A conversion to one node that computes Out from X.
+/// Makes a conversion to one node that computes Out from X.
 inline onnx_lowering same_as(const char* type) {
   return [type](onnx_operator& op) { op.out("Out", type, {op.in("X")}); };
 }
 
-/// Whether the operator computes doubles. ONNX Runtime has some functions for floats only; for
-/// doubles they are composed of others.
+/// Whether the operator computes in double. ONNX Runtime supports some functions only for floats;
+/// for doubles they are composed of others.
 inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
-/// e^x - 1 for x <= 0, without loss of precision near 0.
+/// Returns e^x - 1 for x <= 0, without loss of precision near 0.
 inline const std::string& exp_minus_one(onnx_operator& op, const std::string& x) {
   const std::string& t = op.node("Tanh", {affine(op, x, 0.5, 0)});
   return op.node("Div", {affine(op, t, 2, 0), affine(op, t, -1, 1)});
 }
-/// `inside` where x > limit, else `otherwise`.
+/// Returns `inside` where x > limit, else `otherwise`.
 inline const std::string& above(onnx_operator& op, const std::string& x, double limit,
                                 const std::string& inside, const std::string& otherwise) {
   return op.node("Where", {op.node("Greater", {x, op.number(limit)}), inside, otherwise});
 }
-/// A conversion that uses the single node for floats, and the nodes that `made` adds for doubles.
+/// Makes a conversion that uses a single node for floats, and the nodes that `made` adds for
+/// doubles.
 template <class Made>
 onnx_lowering for_doubles(onnx_lowering node, Made made) {
   return [node = std::move(node), made](onnx_operator& op) {
@@ -159,14 +160,14 @@ void replace_for_doubles(onnx_operators& to, const char* type, Made made) {
 
 inline bool is_whole(dtype type) { return !is_floating(type) && type != dtype::boolean; }
 
-/// The product of dimensions [first, end), which must be known.
+/// Returns the product of dimensions [first, end), which must be known.
 inline std::int64_t extents(const onnx_operator& op, const char* slot, int first, int end) {
   std::int64_t n = 1;
   for (int d = first; d < end; ++d) n *= op.extent(slot, d);
   return n;
 }
 
-/// Whole numbers [..., 1] without the last dimension.
+/// Removes the last dimension of integers [..., 1].
 inline const std::string& without_last(onnx_operator& op, const char* slot) {
   return op.node("Squeeze", {op.in(slot), op.list({op.rank(slot) - 1})});
 }

@@ -2,7 +2,7 @@
 // lamina/io/onnx/onnx_message.hpp - the messages of an ONNX file and their bytes, by protozero.
 //
 // The numbers are those of onnx.proto. A node is serialised as soon as it is made, and a graph
-// collects the bytes. So a model with large parameters is written without further copies of them.
+// collects the bytes. So large parameters of a model are written without additional copies.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,7 +28,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// TensorProto.DataType of an element type.
+/// Returns the TensorProto.DataType of an element type.
 constexpr int onnx_type_of(dtype type) {
   switch (type) {
     case dtype::boolean:
@@ -57,7 +57,7 @@ constexpr int onnx_type_of(dtype type) {
 struct onnx_value {
   struct dimension {
     std::int64_t extent = 0;
-    std::string name{};  // not empty: replaces the extent
+    std::string name{};  // if not empty, replaces the extent
   };
 
   std::string name{};
@@ -89,7 +89,7 @@ struct onnx_value {
 /// GraphProto: of a model, or of a branch or loop.
 struct onnx_graph {
   std::string name{};
-  std::vector<std::string> nodes{};  // their bytes; each node follows those that it reads
+  std::vector<std::string> nodes{};  // their bytes; each follows the nodes whose results it reads
   std::vector<std::pair<std::string, const tensor*>> initializers{};  // not owned
   std::vector<onnx_value> inputs{}, outputs{};
 
@@ -157,8 +157,8 @@ class onnx_attribute {
   std::string bytes_;
 };
 
-/// The values that a node reads or writes in a call, in braces or a vector; valid during the call.
-/// It copies no text, for calls are most of the code of a conversion.
+/// The values that a node reads or writes, as an argument in braces or a vector; valid during the
+/// call. It copies no text, because such arguments make up most of the code of conversions.
 class onnx_names {
  public:
   onnx_names() = default;
@@ -178,7 +178,7 @@ class onnx_names {
   std::size_t size_ = 0;
 };
 
-/// The attributes of a node in a call, in braces or a vector.
+/// The attributes of a node, as an argument in braces or a vector.
 class onnx_attributes {
  public:
   onnx_attributes() = default;
@@ -195,7 +195,7 @@ class onnx_attributes {
   std::size_t size_ = 0;
 };
 
-/// The bytes of a NodeProto.
+/// Returns the bytes of a NodeProto.
 inline std::string onnx_node(std::string_view type, onnx_names inputs, onnx_names outputs,
                              const onnx_attributes& attributes, std::string_view domain = "") {
   std::string made;
@@ -221,7 +221,8 @@ struct onnx_model {
   std::string producer{}, producer_version{};
 };
 
-/// The bytes of an ONNX file. Throws lamina::error for a model above 2 GiB, the limit of a message.
+/// Returns the bytes of an ONNX file. Throws lamina::error for a model above 2 GiB, the limit of a
+/// protobuf message.
 inline std::string to_onnx(const onnx_model& model) {
   std::uint64_t size = 0;
   for (const auto& [name, value] : model.graph.initializers)

@@ -20,8 +20,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// An operator of a program: its inputs as values of the graph, its attributes, and how to add the
-/// nodes that compute its outputs.
+/// An operator of a program: its inputs as values of the graph, its attributes, and functions that
+/// add the nodes which compute its outputs.
 class onnx_operator {
  public:
   onnx_operator(onnx_program& program, const operator_message& message)
@@ -48,16 +48,16 @@ class onnx_operator {
     const std::vector<std::string>& names = message_.output(slot);
     return !names.empty() && program_.is_read(names[0]);
   }
-  /// The name of the variable in a slot, input or output.
+  /// Returns the name of the variable in a slot, input or output.
   const std::string& name(std::string_view slot) const {
     const std::vector<std::string>& read = message_.input(slot);
     const std::vector<std::string>& names = read.empty() ? message_.output(slot) : read;
     if (names.empty()) fail("expected a variable in slot '" + std::string(slot) + "', found none");
     return names[0];
   }
-  /// The value in an input slot.
+  /// Returns the value in an input slot.
   const std::string& in(std::string_view slot) { return value_of(name(slot)); }
-  /// All values of a slot that takes any number.
+  /// Returns all values of a slot that takes any number.
   std::vector<std::string> all(std::string_view slot) {
     std::vector<std::string> values;
     for (const std::string& name : message_.input(slot)) values.push_back(value_of(name));
@@ -69,13 +69,13 @@ class onnx_operator {
     return found;
   }
 
-  /// The dimensions of the variable in a slot; -1: known at run time.
+  /// Returns the dimensions of the variable in a slot; -1: known at run time.
   const std::vector<std::int64_t>& dims(std::string_view slot) const {
     return program_.variable(name(slot)).dims;
   }
   int rank(std::string_view slot) const { return static_cast<int>(dims(slot).size()); }
-  /// A dimension; a negative axis counts from the end. Throws lamina::error if it is known only at
-  /// run time.
+  /// Returns a dimension; a negative axis counts from the end. Throws lamina::error if it is known
+  /// only at run time.
   std::int64_t extent(std::string_view slot, int axis) const {
     const std::vector<std::int64_t>& all = dims(slot);
     const int at = axis < 0 ? axis + static_cast<int>(all.size()) : axis;
@@ -86,7 +86,7 @@ class onnx_operator {
   }
   dtype type_of(std::string_view slot) const { return program_.variable(name(slot)).type; }
 
-  /// Attributes; `otherwise` is Fluid's default for files without the attribute.
+  /// Return attributes; `otherwise` is Fluid's default for files without the attribute.
   std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const {
     const attribute_message* a = message_.attribute(name);
     return a == nullptr ? otherwise : a->integer;
@@ -98,7 +98,7 @@ class onnx_operator {
     const attribute_message* a = message_.attribute(name);
     return a == nullptr ? otherwise : a->number();
   }
-  /// The type that the operator computes real numbers in.
+  /// Returns the type in which the operator computes real numbers.
   dtype real_type() const {
     for (const auto* slot_list : {&message_.outputs, &message_.inputs})
       for (const slot_message& s : *slot_list)
@@ -116,7 +116,7 @@ class onnx_operator {
     return a == nullptr ? std::vector<std::int64_t>() : a->integers;
   }
 
-  /// Adds a node; returns its first output, a new value, whose text the graph keeps.
+  /// Adds a node; returns the name of its first output, a new value. The graph owns the name.
   const std::string& node(const char* type, onnx_names inputs,
                           const onnx_attributes& attributes = {}) {
     const std::string& made = program_.graph.unique(base_name() + "/" + type);
@@ -151,7 +151,7 @@ class onnx_operator {
     return names[0];
   }
 
-  /// Constants: a list of integers, or one number without dimensions, of a given type or of the
+  /// Add constants: a list of integers, or one number without dimensions, with a given type or the
   /// type in which the operator computes.
   const std::string& list(const std::vector<std::int64_t>& values) {
     return program_.graph.constant(tensor({values.size()}, values));
@@ -165,7 +165,7 @@ class onnx_operator {
     return program_.graph.constant(tensor::filled<double>({}, value).cast(type));
   }
 
-  /// Shorthands for single nodes.
+  /// Add single nodes of frequent types.
   const std::string& cast(const std::string& x, dtype type) {
     return node("Cast", {x}, {{"to", onnx_type_of(type)}});
   }
@@ -192,7 +192,7 @@ using onnx_lowering = std::function<void(onnx_operator&)>;
 class onnx_operators {
  public:
   void add(const std::string& type, onnx_lowering lowering) { table_[type] = std::move(lowering); }
-  /// The conversion of a type, or null.
+  /// Returns the conversion of a type, or null.
   const onnx_lowering* find(std::string_view type) const {
     const auto found = table_.find(type);
     return found == table_.end() ? nullptr : &found->second;

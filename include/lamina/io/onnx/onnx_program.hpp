@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/onnx/onnx_program.hpp - the state of the conversion of a program to an ONNX graph.
 //
-// A variable of Fluid may be written more than once, a value of ONNX only once: each write makes a
-// new value, and each read looks up the current value of the variable.
+// A variable of Fluid may be written more than once, but a value of ONNX only once. So each write
+// makes a new value, and each read uses the current value of the variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,8 +27,8 @@ class onnx_program {
  public:
   /// The values of the variables at one position of the program.
   struct state {
-    /// The values of a tensor array by slot, empty for slots without one, and the graph that the
-    /// array belongs to.
+    /// The values of a tensor array by slot (empty for slots without a value), and the graph to
+    /// which the array belongs.
     struct array {
       int depth;
       std::vector<std::string> values;
@@ -63,7 +63,7 @@ class onnx_program {
   const program_message& message() const { return program_; }
   const onnx_operators& operators() const { return operators_; }
 
-  /// The description of a variable. Throws lamina::error if no block declares it.
+  /// Returns the description of a variable. Throws lamina::error if no block declares it.
   const variable_message& variable(const std::string& name) const {
     const auto found = variables_.find(name);
     if (found == variables_.end())
@@ -71,7 +71,7 @@ class onnx_program {
                   "'");
     return *found->second;
   }
-  /// The description of a variable, or null if no block declares it.
+  /// Returns the description of a variable, or null if no block declares it.
   const variable_message* find_variable(const std::string& name) const {
     const auto found = variables_.find(name);
     return found == variables_.end() ? nullptr : found->second;
@@ -79,7 +79,7 @@ class onnx_program {
   /// Whether an operator reads a variable or the variable is a target.
   bool is_read(const std::string& name) const { return read_.count(name) != 0; }
 
-  /// The current value of a variable; empty if it has none.
+  /// Returns the current value of a variable; empty if it has none.
   std::string value(const std::string& name) {
     if (const auto found = now.values.find(name); found != now.values.end()) return found->second;
     const auto v = variables_.find(name);
@@ -88,8 +88,8 @@ class onnx_program {
     if (graph.take(name)) graph.parameter(name, elements);
     return name;
   }
-  /// The elements of a parameter; null for other variables and for parameters that the program
-  /// writes.
+  /// Returns the elements of a parameter; null for other variables and for parameters that the
+  /// program writes.
   const tensor* parameter(const std::string& name) const {
     const auto v = variables_.find(name);
     if (v == variables_.end() || !v->second->persistable || now.values.count(name) != 0)
@@ -117,7 +117,7 @@ class onnx_program {
       lengths_of_feeds_.insert(lengths_[name]);
     }
   }
-  /// A value with the type and the dimensions of a variable.
+  /// Describes a value with the type and the dimensions of a variable.
   static onnx_value described(const variable_message& v, const std::string& name) {
     onnx_value made{name, v.type, true, {}};
     for (const std::int64_t extent : v.dims) {
@@ -129,8 +129,8 @@ class onnx_program {
     return made;
   }
 
-  /// The value with the lengths of the sequences of a variable's rows, int64 [sequences]; empty for
-  /// rows without sequences and for nested sequences.
+  /// Returns the value with the lengths of the sequences of a variable's rows, int64 [sequences];
+  /// empty for rows without sequences and for nested sequences.
   std::string lengths(const std::string& name) {
     const auto found = lengths_.find(name);
     if (found == lengths_.end()) return {};
@@ -142,8 +142,8 @@ class onnx_program {
   }
   /// Sets the lengths of the sequences of a variable's rows.
   void set_lengths(const std::string& name, const std::string& value) { lengths_[name] = value; }
-  /// Gives the outputs of an operator the sequences of its first input with the same number of
-  /// levels, unless the operator has set them.
+  /// Sets the lengths of the sequences of an operator's outputs to those of its first input with
+  /// the same number of levels, unless the operator has set them.
   void pass_lengths(const operator_message& op) {
     std::string from;
     for (const slot_message& s : op.inputs)
@@ -157,7 +157,8 @@ class onnx_program {
           lengths_.emplace(name, from);
   }
 
-  /// By name of a value: integers and booleans of one element that are known before the model runs.
+  /// Integers and booleans of one element that are known before the model runs, by name of the
+  /// value.
   std::map<std::string, std::int64_t> known;
 
  private:

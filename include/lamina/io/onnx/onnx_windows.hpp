@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// In ONNX, channels are dimension 1.
+/// Throws unless channels are dimension 1, as ONNX requires.
 inline void require_channels_first(onnx_operator& op, const char* attribute) {
   const std::string& layout = op.string(attribute, "NCHW");
   if (layout != "NCHW" && layout != "NCDHW" && layout != "AnyLayout")
@@ -23,7 +23,7 @@ inline void require_channels_first(onnx_operator& op, const char* attribute) {
   if (algorithm != "EXPLICIT") op.fail("expected padding_algorithm EXPLICIT, found " + algorithm);
 }
 
-/// A number for each dimension of the image.
+/// Returns a number for each dimension of the image.
 inline std::vector<std::int64_t> each_side(const onnx_operator& op, const char* name,
                                            std::size_t sides, std::int64_t otherwise) {
   std::vector<std::int64_t> values = op.integers(name);
@@ -33,7 +33,7 @@ inline std::vector<std::int64_t> each_side(const onnx_operator& op, const char* 
             std::to_string(values.size()));
   return values;
 }
-/// Paddings of both ends: all of the first ends, then all of the others.
+/// Returns paddings in the order of ONNX: those at all beginnings, then those at all ends.
 inline std::vector<std::int64_t> both_ends(std::vector<std::int64_t> paddings) {
   const std::size_t n = paddings.size();
   for (std::size_t i = 0; i < n; ++i) paddings.push_back(paddings[i]);

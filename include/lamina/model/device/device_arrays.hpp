@@ -15,9 +15,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Arrays in the memory of a backend: `of_each` per parameter of a program, in padded rows. The
-/// host keeps them in the layout of its engine, where weights lie in panels. A parameter for which
-/// `has_none(i)` holds has arrays without rows.
+/// Arrays in the memory of a backend, `of_each` per parameter of a program, in padded rows. The
+/// host keeps them in the layout of its engine, in which weights are stored in panels. A parameter
+/// for which `has_none(i)` holds has arrays without rows.
 template <class Backend>
 class device_arrays {
  public:
@@ -44,14 +44,15 @@ class device_arrays {
   /// One pointer per array, into device memory.
   float* const* pointers() const { return pointers_.data(); }
 
-  /// Copies arrays from the host, and back.
+  /// Copies arrays from the host to the device; download() copies them back.
   LAMINA_COLD void upload(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { send(info, host[i], pointers_[i]); });
   }
   LAMINA_COLD void download(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { bring(info, pointers_[i], host[i]); });
   }
-  /// Copies one array of the host to a device array with the layout of parameter i, and back.
+  /// Copies one array of the host to a device array with the layout of parameter i; download_one()
+  /// copies it back.
   LAMINA_COLD void upload_one(int i, const float* host, float* to) {
     send(infos_[static_cast<std::size_t>(i)], host, to);
   }

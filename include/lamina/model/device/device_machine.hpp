@@ -16,8 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Runs a program made of P, in test mode or with gradients, on a backend of its own. The machine
-/// copies a result to the host when the caller asks for it.
+/// Runs a program made of P, in test mode or with gradients, on its own backend. The machine copies
+/// a result to the host when the caller requests it.
 template <program_type P, class Backend, class Program = for_test<P>>
 class device_machine {
  public:
@@ -53,8 +53,8 @@ class device_machine {
   }
   void store(const variable_layout& layout) { machine_.store(layout); }
 
-  /// The gradient of parameter i, copied to the host and converted to the layout of the parameter;
-  /// null if no gradient reaches it.
+  /// Returns the gradient of parameter i, copied to the host and converted to the layout of the
+  /// parameter; null if the cost does not depend on it.
   LAMINA_COLD float* gradient(int i) {
     if (machine_.gradient_rows(i) != nullptr) return nullptr;
     const float* const from = machine_.gradient(i);
@@ -65,7 +65,8 @@ class device_machine {
     parameters_.download_one(i, from, to.data());
     return to.data();
   }
-  /// The gradient of parameter i if it is selected rows, copied to the host; null if it is dense.
+  /// Returns the gradient of parameter i if it is sparse (selected rows), copied to the host; null
+  /// if it is dense.
   LAMINA_COLD engine::cpu::selected_rows* gradient_rows(int i) {
     const engine::cuda::selected_rows* const on_device = machine_.gradient_rows(i);
     if (on_device == nullptr) return nullptr;

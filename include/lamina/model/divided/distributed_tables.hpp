@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/divided/distributed_tables.hpp - the tables of a program that processes can divide.
+// lamina/model/divided/distributed_tables.hpp - finds the tables that processes can divide.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,7 +31,7 @@ constexpr bool finds_distributed_lookup(const Desc& p) {
 template <program_type P>
 inline constexpr bool has_distributed_tables = detail::finds_distributed_lookup(P::desc);
 
-/// The reason why processes cannot divide a table.
+/// The reason why a table cannot be divided over processes.
 enum class undividable : std::uint8_t {
   none,
   made_ids,      // the program computes the ids of a look-up
@@ -49,8 +49,8 @@ struct distributed_tables {
   };
   struct list {
     int tables, lookups;
-    int parameter[bound(counts_of<P>.parameters)];       // by table
-    undividable reason[bound(counts_of<P>.parameters)];  // by table
+    int parameter[bound(counts_of<P>.parameters)];       // the parameter of each table
+    undividable reason[bound(counts_of<P>.parameters)];  // the reason for each table
     int table_of[bound(counts_of<P>.parameters)];        // by parameter: its table, or -1
     lookup of[bound(counts_of<P>.operators)];
   };
@@ -82,7 +82,7 @@ struct distributed_tables {
       for (int s = 0, a = op.inputs; s < schema.input_count + schema.output_count; ++s) {
         const slot_desc& slot =
             s < schema.input_count ? schema.inputs[s] : schema.outputs[s - schema.input_count];
-        // A slot of several variables begins with their number.
+        // The arguments of a slot with several variables begin with their number.
         for (int n = slot.duplicable ? P::desc.arguments[a++] : 1; n > 0; --n, ++a) {
           const int v = P::desc.arguments[a];
           if (v < 0 || P::desc.variables[v].kind != variable_kind::parameter) continue;
@@ -96,8 +96,8 @@ struct distributed_tables {
   static constexpr list all = find();
 };
 
-/// By parameter, the number of its table, or -1; null for a program without look-ups with
-/// is_distributed.
+/// Returns an array with the number of the table of each parameter, or -1; null for a program
+/// without look-ups with is_distributed.
 template <program_type P>
 constexpr const int* numbers_of_tables() {
   if constexpr (has_distributed_tables<P>)

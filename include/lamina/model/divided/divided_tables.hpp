@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/divided/divided_tables.hpp - tables whose rows several processes divide, as a model
-// sees them.
+// lamina/model/divided/divided_tables.hpp - the interface of tables whose rows are divided over
+// processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@ template <class Real>
 class basic_selected_rows;
 }
 
-/// A table [rows, columns] of floats or doubles that several processes divide.
+/// A table [rows, columns] of floats or doubles whose rows are divided over processes.
 struct divided_table {
   std::string name;
   int rows, columns;
@@ -40,23 +40,24 @@ struct looked_up_ids {
 /// An array in the layout of a divided table: the table itself, or an accumulator of it.
 struct divided_array {
   int table;
-  std::string name;  // in files
+  std::string name;  // the name of the array in files
   float* memory;
 };
 
-/// The accumulators of an optimizer for divided tables. A process has those of its own rows.
+/// The accumulators of an optimizer for divided tables. A process holds only those of its own rows.
 class divided_states {
  public:
   virtual ~divided_states() = default;
-  /// State `s` of a table, in the layout of the whole table.
+  /// Returns state `s` of a table, in the layout of the whole table.
   virtual float* at(int table, int s) const = 0;
 };
 
-/// Tables whose rows several processes divide. Process r has rows [first(t), end(t)) of table t in
-/// memory; of the others, those that fetch() has brought last. The memory has the layout of whole
-/// tables, but pages that no row has touched take no place. All processes must call fetch(),
-/// join(), add_up(), write() equally often and in the same order; with parameter servers, while a
-/// training lasts, only the trainers call them, and fetch() at any time.
+/// Tables whose rows are divided over processes. Process r holds rows [first(t), end(t)) of table t
+/// in memory, and the rows of other processes that the last fetch() has received. The memory has
+/// the layout of whole tables, but pages that no row has touched use no physical memory. All
+/// processes must call fetch(), join(), add_up() and write() equally often and in the same order.
+/// With parameter servers, during a training, only the trainers call them, and may call fetch() at
+/// any time.
 class divided_tables {
  public:
   virtual ~divided_tables() = default;
@@ -65,38 +66,38 @@ class divided_tables {
   const std::vector<divided_table>& tables() const { return tables_; }
   /// Whether parameter servers own the rows.
   bool is_served() const { return is_served_; }
-  /// The rows of this process.
+  /// The rows of this process are [first, end).
   virtual int first(int table) const = 0;
   virtual int end(int table) const = 0;
-  /// The memory of a table, in the engine's layout of parameters.
+  /// Returns the memory of a table, in the engine's layout of parameters.
   virtual float* memory(int table) const = 0;
 
-  /// Why rows are fetched; all processes must agree.
+  /// The reason for a fetch; all processes must agree.
   enum class purpose : int { training, evaluation };
-  /// Brings the rows of these look-ups that other processes own, as they are there now. Sends and
-  /// receives each row once.
+  /// Receives the rows of these look-ups that other processes own, with their current values. Each
+  /// row is sent only once.
   virtual void fetch(const looked_up_ids* of, std::size_t count, purpose why) = 0;
-  /// Sends the rows of gradients to the processes that own them. These add them up in the order of
-  /// the parts, with their weights: the bits are those of one process with all parts. mine[p] has
-  /// the rows of local part p; the sums of the own rows replace mine[0].
+  /// Sends the rows of gradients to the processes that own them. The owners sum them in the order
+  /// of the parts, with their weights, so the bits are the same as in one process with all parts.
+  /// mine[p] has the rows of local part p; the sums of the own rows replace mine[0].
   virtual void join(int table, engine::cpu::basic_selected_rows<float>* const* mine,
                     const part_weights& weights) = 0;
   virtual void join(int table, engine::cpu::basic_selected_rows<double>* const* mine,
                     const part_weights& weights) = 0;
-  /// The sum over all processes of the squares of a table's joined gradients, where `mine` are
-  /// those of the own rows.
+  /// Returns the sum over all processes of the squares of a table's joined gradients; `mine` is the
+  /// sum over the own rows.
   virtual double add_up(int table, double mine) = 0;
-  /// Makes `count` accumulators for each table; all elements of number s are initial[s].
+  /// Makes `count` accumulators for each table; all elements of accumulator s are initial[s].
   virtual std::shared_ptr<divided_states> make_states(int count, const float* initial) = 0;
 
-  /// Sets rows of this process to row-major elements of the table's type.
+  /// Sets rows of this process from row-major elements of the table's type.
   virtual void import_rows(int table, int first_row, int count, const void* from) = 0;
-  /// Writes a file of write_tensor_file(): rank 0 writes `entries`, those without bytes row by row
-  /// from the arrays, which must have their order. Only pieces of an array are in the memory of one
-  /// process at a time.
+  /// Writes a file of write_tensor_file() on rank 0. Entries without bytes are written row by row
+  /// from `arrays`, which must have the same order. No process holds more than pieces of an array
+  /// in memory.
   virtual void write(const std::string& path, const std::vector<tensor_entry>& entries,
                      const std::vector<divided_array>& arrays) = 0;
-  /// Reads and verifies a file; the entries with the names of `arrays` get no bytes. read_rows()
+  /// Reads and verifies a file, but loads no data of the entries that `arrays` names. read_rows()
   /// then reads the rows of this process from the same file.
   virtual std::vector<tensor_entry> read(const std::string& path,
                                          const std::vector<divided_array>& arrays) = 0;

@@ -22,16 +22,17 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Processes that can divide the tables of a model, as `distributed::session`.
+/// A world that can divide the tables of a model over its processes, such as
+/// `distributed::session`.
 template <class World>
 concept divides_tables = requires(World& w, std::vector<divided_table> tables, std::uint64_t seed) {
   w.divide(tables, seed);
 };
 
-/// Throws lamina::error: processes cannot divide a table.
+/// Throws lamina::error: a table cannot be divided over processes.
 [[noreturn]] LAMINA_API_COLD void fail_undividable(const std::string& name, undividable why);
 
-/// A model has no divided tables if its program has no look-up with is_distributed.
+/// Empty for a program without a look-up with is_distributed.
 template <program_type P, bool = has_distributed_tables<P>>
 struct held_tables {};
 
@@ -46,7 +47,7 @@ class held_tables<P, true> {
   /// Whether parameter i is a divided table.
   bool has(int i) const { return tables_ != nullptr && all.table_of[i] >= 0; }
 
-  /// Divides the tables among the processes of a world, and stores their addresses in `pointers`.
+  /// Divides the tables over the processes of a world, and stores their addresses in `pointers`.
   template <class World>
   LAMINA_COLD void divide(World& world, std::uint64_t seed, float** pointers) {
     if (world.size() == 1) return;
@@ -59,7 +60,7 @@ class held_tables<P, true> {
     tables_ = world.divide(std::move(made), seed);
     for (int t = 0; t < all.tables; ++t) pointers[all.parameter[t]] = tables_->memory(t);
   }
-  /// Gives parameter i its initial values if it is a divided table: those of the own rows.
+  /// If parameter i is a divided table, sets its own rows to their initial values.
   LAMINA_COLD bool initialise(int i, const program_view& p, const operator_desc& op,
                               std::uint64_t seed) const {
     if (!has(i)) return false;
@@ -76,7 +77,7 @@ class held_tables<P, true> {
     return true;
   }
 
-  /// Writes all parameters and more entries to a file; all processes must call it.
+  /// Writes all parameters and the entries `more` to a file; all processes must call it.
   LAMINA_COLD void save(const std::string& path, float* const* memory,
                         std::vector<tensor_entry> more) const {
     const owned_array<float*> kept = without_tables(memory, 1);
@@ -86,8 +87,8 @@ class held_tables<P, true> {
     for (tensor_entry& e : more) entries.push_back(std::move(e));
     tables_->write(path, entries, arrays_of(memory));
   }
-  /// Reads a file of save(); the entries of divided tables have no bytes. assign() takes the
-  /// parameters over, and the own rows from the file.
+  /// Reads a file of save(); the entries of divided tables have no bytes. assign() then sets the
+  /// parameters, and reads the own rows from the file.
   LAMINA_COLD std::vector<tensor_entry> read(const std::string& path, float* const* memory) const {
     return tables_->read(path, arrays_of(memory));
   }
@@ -100,18 +101,18 @@ class held_tables<P, true> {
     tables_->read_rows(path, arrays_of(memory));
   }
 
-  /// Throws lamina::error if other processes have rows of a table.
+  /// Throws lamina::error if other processes hold rows of a table.
   void require_whole() const {
     if (tables_ != nullptr) fail_divided();
   }
-  /// `of_each` arrays for each parameter, without those of divided tables (null).
+  /// Copies `of_each` pointers per parameter, with null for those of divided tables.
   LAMINA_COLD owned_array<float*> without_tables(float* const* arrays, int of_each) const {
     const int count = counts_of<P>.parameters * of_each;
     owned_array<float*> kept(static_cast<std::size_t>(at_least_one(count)));
     for (int i = 0; i < count; ++i) kept[i] = has(i / of_each) ? nullptr : arrays[i];
     return kept;
   }
-  /// Adds the arrays of divided tables among `of_each` arrays for each parameter.
+  /// Appends the divided tables among `of_each` arrays per parameter.
   LAMINA_COLD void append_to(std::vector<divided_array>& to, const stored_arrays& from,
                              float* const* arrays) const {
     for (int i = 0; i < counts_of<P>.parameters; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/divided/row_fetcher.hpp - brings the rows of divided tables that a mini-batch reads.
+// lamina/model/divided/row_fetcher.hpp - fetches the rows of divided tables for a mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// For a program without look-ups with is_distributed, there is nothing to bring.
+/// A program without look-ups with is_distributed fetches no rows.
 template <program_type P, bool = has_distributed_tables<P>>
 struct row_fetcher {
   constexpr row_fetcher() = default;
@@ -27,23 +27,23 @@ struct row_fetcher {
   void fetch(divided_tables::purpose) {}
 };
 
-/// Collects the ids that data layers feed and brings the rows that they select. All processes must
+/// Collects the ids that data layers feed and fetches the rows that they select. All processes must
 /// call fetch() equally often and in the same order; the fed ids may differ.
 template <program_type P>
 class row_fetcher<P, true> {
  public:
   row_fetcher() = default;
   explicit row_fetcher(const model<P>& m) : from_(m.divided()) {}
-  /// Forgets all ids.
+  /// Discards all ids.
   void clear() { count_ = 0; }
-  /// Notes `count` values that data layer `layer` feeds.
+  /// Records `count` values that data layer `layer` feeds.
   void feed(int layer, const void* values, std::size_t count) {
     for (int l = 0; l < all.lookups; ++l)
       if (all.of[l].layer == layer)
         ids_[count_++] = {all.of[l].table, static_cast<const std::int64_t*>(values), count,
                           all.of[l].padding};
   }
-  /// Notes all data layers of a mini-batch, or one of them.
+  /// Records all data layers of a mini-batch, or one of them.
   void feed(const batch_view<P>& batch) {
     for (int i = 0; i < counts_of<P>.data; ++i) feed(batch, i);
   }
@@ -53,9 +53,9 @@ class row_fetcher<P, true> {
         layer, batch.data[layer],
         static_cast<std::size_t>(batch.rows.count[d.domain]) * static_cast<std::size_t>(d.columns));
   }
-  /// Brings the rows, if processes divide the tables of the model.
+  /// Fetches the rows if the tables of the model are divided over processes.
   LAMINA_COLD void fetch(divided_tables::purpose why) {
-    // Forgets them first: fetch() may throw, and the next mini-batch begins with none.
+    // Resets the count first: fetch() may throw, and the next mini-batch must start with none.
     const auto count = static_cast<std::size_t>(std::exchange(count_, 0));
     if (from_ != nullptr) from_->fetch(ids_, count, why);
   }

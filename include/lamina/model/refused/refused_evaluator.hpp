@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused/refused_evaluator.hpp - which evaluator a call makes, and what refuses
-// calls.
+// lamina/model/refused/refused_evaluator.hpp - deduces the evaluator of a call, and explains
+// invalid calls.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// An evaluator that computes nothing and reports nothing.
+/// An evaluator that does nothing; it replaces the real one after an error was reported.
 struct refused_evaluator {
   void refresh() {}
   void check_nan(bool = false) {}
@@ -39,8 +39,8 @@ struct refused_evaluator {
   void reset() {}
 };
 
-/// A compiler lists the constructors of the primary template for a call that fits none. So there is
-/// none: the specialisations are used, and the guide at the end deduces.
+/// For an invalid call a compiler would list the constructors of the primary template. So there is
+/// no definition of it: the specialisations are used, and the guide at the end deduces them.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator;
 
@@ -72,8 +72,8 @@ class evaluator<detail::no_program, Machine> : public refused_evaluator {
 };
 
 namespace detail {
-/// The program of an evaluator that is made of this: none where it is neither a model nor a
-/// program. The types of places have guides of their own, with a seed after the place.
+/// Deduces the program of an evaluator from its first argument: no program if that is neither a
+/// model nor a program. The types of places have separate guides, with a seed after the place.
 template <class First>
 struct evaluated {
   using program = no_program;
@@ -90,7 +90,8 @@ template <class First>
 using evaluated_in = typename evaluated<First>::program;
 }  // namespace detail
 
-// One guide, which takes options in braces too, and its parameters in one line: clang shows each.
+// A single guide also accepts options in braces. Its parameters are on one line, because clang
+// prints each line in an error.
 // clang-format off
 template <class M = left_out, class Options = evaluator_options>
 evaluator(const M& = {}, const Options& = {}) -> evaluator<detail::evaluated_in<M>>;

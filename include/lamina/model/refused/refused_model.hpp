@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused/refused_model.hpp - which model a call makes, and what refuses calls.
+// lamina/model/refused/refused_model.hpp - deduces the model of a call, and explains invalid calls.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,19 +8,20 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A compiler lists the constructors of the primary template for a call that fits none. So there is
-/// none: model.hpp defines the only specialisation.
+/// For an invalid call a compiler would list the constructors of the primary template. So there is
+/// no definition of it: model.hpp defines the only specialisation.
 template <program_type P>
 class model;
 
 namespace detail {
-/// The program type after a missing program was reported. A model of it causes no further errors.
+/// Replaces the program type after a missing program was reported. A model of it causes no further
+/// errors.
 struct no_program {
   using result = void;
   static constexpr program_desc desc = changed<empty_program, &record_nothing>();
 };
 
-/// The program of a model that is made of this.
+/// Deduces the program of a model from its first argument.
 template <class First>
 struct modelled {
   using program = no_program;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused/refused_operator.hpp - operators that an engine cannot compute in double.
+// lamina/model/refused/refused_operator.hpp - operators that an engine lacks in double.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The operator, or the storage, because of which a machine refuses a program in double; void if
-/// the machine accepts the program.
+/// The operator, or the storage, for which a machine does not support a program in double; void if
+/// the machine supports the program.
 template <class Machine>
 struct refused_operator {
   using type = void;
@@ -19,7 +19,7 @@ requires requires { typename Machine::refused; }
 struct refused_operator<Machine> {
   using type = typename Machine::refused;
 };
-/// Whether the machine accepts the program.
+/// Whether the machine supports the program.
 template <class Machine>
 inline constexpr bool accepts_program = std::is_void_v<typename refused_operator<Machine>::type>;
 

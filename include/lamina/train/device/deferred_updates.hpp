@@ -69,13 +69,13 @@ class deferred_updates {
   static constexpr bool is_updated(int i) {
     return detail::update_constants_of<training_program<P, Opt>>.first[i] >= 0;
   }
-  /// Whether the gradient of parameter i is selected rows: it then has no dense gradient.
+  /// Whether the gradient of parameter i is sparse (selected rows): it then has no dense gradient.
   static bool has_rows(int i) {
     return rows_gradient_table<training_program<P, Opt>>::table.of[i] >= 0;
   }
   /// Runs the update of step `step`. `values` has one array per parameter, `accumulators` one per
-  /// parameter and state. `rows_of(i)` is the gradient of parameter i if it is selected rows, else
-  /// null.
+  /// parameter and state. `rows_of(i)` returns the gradient of parameter i if it is sparse
+  /// (selected rows), else null.
   template <class Rows>
   void run(std::int64_t step, const Rows& rows_of, float* const* values,
            float* const* accumulators) {
@@ -101,7 +101,7 @@ class deferred_updates {
           }
     };
     // Steps differ only in the contents of memory, so the work is recorded once and replayed. With
-    // selected rows, the number of rows differs too.
+    // sparse gradients the number of rows differs too, so nothing is recorded.
     if constexpr (accepts_rows)
       backend_.once(work);
     else

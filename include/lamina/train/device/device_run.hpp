@@ -48,8 +48,8 @@ class device_accumulators {
   float* pointers_[bound(count)] = {};
 };
 
-/// The same run as on the CPU, on a backend. The model on the host does not change before the run
-/// is over.
+/// Runs the program as on the CPU, on a backend. The model on the host does not change before the
+/// run is over.
 template <program_type P, class Reader, class Backend>
 LAMINA_COLD run_summary run_by(Backend& b, model<P>& trained, Reader& batches,
                                const run_program_options& options) {

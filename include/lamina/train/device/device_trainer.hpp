@@ -51,9 +51,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
     send();
   }
 
-  /// Makes each step one of all processes of a distributed training, which have a device each: this
-  /// one computes the gradients of its part of the mini-batch, the devices add them up, and each
-  /// updates all parameters.
+  /// Joins a distributed training in which each process has one device: this device computes the
+  /// gradients of its part of the mini-batch, the devices sum them, and each updates all
+  /// parameters.
   LAMINA_COLD void join_world(world& w, bool reads_shard) {
     if (w.size() == 1) return;
     if (w.trainers() < w.size())
@@ -76,21 +76,21 @@ class device_trainer : public device_trainer_base<P, Opt> {
           "lamina: train: sync_batch_norm: expected the CPU as place with several processes, found "
           "a device");
   }
-  /// In a distributed training, throws lamina::error unless all processes read the same samples, or
-  /// each its own, as the checksum of a mini-batch says.
+  /// In a distributed training, compares the checksums of a mini-batch. Throws lamina::error unless
+  /// all processes read the same samples or, if each reads its own, different ones.
   LAMINA_COLD void require_samples(std::uint64_t checksum) {
     if (shared_ != nullptr) shared_->require_samples(checksum);
   }
 
   /// Sets the step count after values and accumulators were loaded. Before the next step, the
-  /// processes of a distributed training compare their facts again, and take the arrays of rank 0.
+  /// processes of a distributed training compare their facts again and copy the arrays of rank 0.
   void set_steps(std::int64_t n) {
     base::set_steps(n);
     begun_ = false;
   }
 
   /// Runs one mini-batch and returns the cost before the update. If a step fails before any update,
-  /// parameters and accumulators keep their values. If it fails later, the trainer refuses to work
+  /// parameters and accumulators keep their values. If it fails later, every further call throws
   /// until other values are sent and set_steps() sets their step.
   float step(const batch_view<P>& batch) {
     this->require_whole();
@@ -109,9 +109,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
     ++steps_;
     return static_cast<float>(detail::number_in<P, P::desc.cost>(*machine_));
   }
-  /// Begins a pass: counts of metrics that cover a pass start from zero.
+  /// Begins a pass: metrics that cover a whole pass restart from zero.
   void begin_pass() { metrics::begin_pass(*machine_); }
-  /// The sums of a metric of the last step.
+  /// Returns the sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     if (shared_ != nullptr)
@@ -120,7 +120,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
       metrics::add(sum, *machine_, i);
     return sum;
   }
-  /// A metric of the last step: mean over its samples.
+  /// Returns a metric of the last step: mean over its samples.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
   /// Variable V of the last step, copied from the device.
@@ -156,8 +156,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     }
   };
 
-  /// Makes the machine that computes gradients; `deferred` says that updates come after all of
-  /// them.
+  /// Makes the machine that computes gradients. `deferred`: updates follow after all gradients.
   LAMINA_COLD void make_machine(bool deferred) {
     machine_.reset();
     if (deferred && updates_ == nullptr) updates_ = std::make_unique<updates>(backend_, state_);
@@ -171,12 +170,12 @@ class device_trainer : public device_trainer_base<P, Opt> {
         steps_, [this](int i) { return machine_->gradient_rows(i); }, parameters_.pointers(),
         states_.pointers());
   }
-  /// The options that all processes must have alike.
+  /// Lists the options that must be equal in all processes.
   LAMINA_COLD static std::string options_of(const void* self) {
     const device_trainer& t = *static_cast<const device_trainer*>(self);
     return compared_options<P>(t.state_.optimizer(), t.steps_);
   }
-  /// One step of all processes.
+  /// Runs one step together with all processes.
   LAMINA_COLD float shared_step(const batch_view<P>& batch) {
     if (!begun_) {
       shared_->describe({&options_of, this});
@@ -194,20 +193,20 @@ class device_trainer : public device_trainer_base<P, Opt> {
     return cost;
   }
 
-  // What the machine refuses is said here, before std::optional asks for its properties.
+  // Reports here the programs that the machine does not support, before std::optional asks for its
+  // properties.
   static_assert(sizeof(engine::cuda::machine<training, Backend>) > 0);
 
   Backend& backend_;
   device_arrays<Backend> parameters_, states_;
   std::unique_ptr<updates> updates_;     // null if updates are fused with the gradients
   std::unique_ptr<shared_type> shared_;  // null in a training of one process
-  bool begun_ = false;                   // the processes have compared their facts
+  bool begun_ = false;                   // whether the processes have compared their facts
   std::optional<engine::cuda::machine<training, Backend>> machine_;
 };
 
 namespace detail {
-/// A base class that owns the backend of a device, so that it exists before the members that run on
-/// it.
+/// Owns the backend of a device as a base class, so that it exists before the members that use it.
 template <class Backend>
 struct owned_backend {
   Backend backend;

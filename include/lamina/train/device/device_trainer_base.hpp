@@ -23,7 +23,7 @@ class device_trainer_base {
   static constexpr int states = optimizer::traits<Opt>::state_count;
   static constexpr int parameters = counts_of<P>.parameters;
 
-  /// The number of updates so far.
+  /// Returns the number of updates so far.
   std::int64_t steps() const { return steps_; }
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
@@ -42,7 +42,7 @@ class device_trainer_base {
   /// Makes each step read the options of `opt` again. A clip by norm must be present from the
   /// start.
   void follow(const Opt& opt) { state_.follow(opt); }
-  /// The accumulators on the host, in the form for files.
+  /// Returns the accumulators on the host, in the form for files.
   stored_arrays arrays() const { return state_.arrays(); }
 
  protected:
@@ -51,7 +51,7 @@ class device_trainer_base {
       : state_(opt, kept), model_(m), seed_(seed) {
     if (!detail::goes_on<Opt>(kept)) return;
     steps_ = steps_at_host_ = kept->steps;
-    kept->optimizer = nullptr;  // there is no state to go on from until leave()
+    kept->optimizer = nullptr;  // the state is not usable until leave()
   }
   device_trainer_base(const device_trainer_base&) = delete;
   device_trainer_base& operator=(const device_trainer_base&) = delete;
@@ -80,7 +80,7 @@ concept trains_on_device = requires(Trainer& t) {
   t.send();
 };
 
-/// Writes the same checkpoints as a trainer on the host, and reads them.
+/// Writes and reads the same checkpoints as a trainer on the host.
 template <trains_on_device Trainer>
 LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t,
                                  const training_position& at, std::uint64_t seed, int keep,

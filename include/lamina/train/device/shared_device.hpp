@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device/shared_device.hpp - the mini-batches of a training whose processes have a
-// device each.
+// lamina/train/device/shared_device.hpp - the mini-batches of a training with one device per
+// process.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +25,8 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// One process of a distributed training on devices. Its device computes the gradients of a part of
-/// each mini-batch. Then the devices add them up, and each updates all parameters. P is the
-/// recorded program, Training the one that the device runs.
+/// each mini-batch. Then the devices sum them, and each updates all parameters. P is the recorded
+/// program, and Training the program that the device runs.
 template <program_type P, class Training, class Backend>
 class shared_device {
  public:
@@ -41,13 +41,14 @@ class shared_device {
     detail::require_parts<P, Training>(w.size());
   }
 
-  /// Throws lamina::error unless all processes read the same samples, or each its own.
+  /// Throws lamina::error unless all processes read the same samples or, if each reads its own,
+  /// different ones.
   void require_samples(std::uint64_t checksum) { shared_->require_samples(checksum, reads_shard_); }
-  /// shared_arrays::describe() and use().
+  /// Forwards to shared_arrays::describe() and use().
   void describe(const shared_arrays::options_text& options) { shared_->describe(options); }
   void use(std::uint64_t update) { shared_->use(update); }
-  /// Before the first step: compares the facts of the processes, and gives all of them the arrays
-  /// of rank 0, which have the sizes of parameters.
+  /// Before the first step: compares the facts of the processes, and copies the arrays of rank 0,
+  /// which have the sizes of parameters, to all of them.
   LAMINA_COLD void begin(const shared_facts& mine, float* const* values, float* const* accumulators,
                          int states) {
     shared_->begin(mine, nullptr, 0);
@@ -120,7 +121,7 @@ class shared_device {
     sums_->end();
   }
 
-  /// Adds a metric of the last mini-batch, of all processes.
+  /// Adds a metric of the last mini-batch over all processes.
   template <class Machine>
   LAMINA_COLD void add(metric_sum& sum, Machine& m, int i) {
     using metrics = metric_rules<P>;

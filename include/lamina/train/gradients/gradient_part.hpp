@@ -18,13 +18,13 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Computes the gradients of a part of a mini-batch, with a machine that leaves the updates to the
-/// trainer. It writes every gradient, and the moving statistics of its rows, into its own memory. P
+/// trainer. It writes every gradient, and the moving statistics of its rows, to separate memory. P
 /// is the recorded program; `Machine` runs the program Training.
 template <program_type P, class Training, class Machine = engine::cpu::machine<Training>>
 class gradient_part {
  public:
-  /// `updated` says for each parameter whether the training program updates it with a dense
-  /// gradient; a gradient of selected rows stays in the machine.
+  /// `updated` tells for each parameter whether the training program updates it with a dense
+  /// gradient; a sparse gradient (selected rows) stays in the machine.
   gradient_part(float* const* parameters, const bool* updated)
       : statistics_(parameters),
         gradients_(allocate(updated, memory_)),
@@ -44,13 +44,13 @@ class gradient_part {
     machine_.run(~0ull, seed, step);
     return detail::number_in<P, P::desc.cost>(machine_);
   }
-  /// Calls advance(self, thread, group) behind the groups of each run.
+  /// Calls advance(self, thread, group) after each group of operators, in every run.
   LAMINA_COLD void follow(void* self, void (*advance)(void*, int, int), int thread, int outermost) {
     using schedule = typename engine::cpu::machine<Training>::schedule;
     followed_ = {schedule::table.entries, schedule::table.info, outermost, self, thread, advance};
   }
-  /// The gradient of parameter i, in the layout of the parameter; null if the parameter is not
-  /// updated, or updated with selected rows.
+  /// Returns the gradient of parameter i, in the layout of the parameter; null if the parameter is
+  /// not updated, or updated with a sparse gradient.
   float* gradient(int i) { return gradients_[i]; }
   Machine& machine() { return machine_; }
   /// The moving statistics after the last run.
@@ -73,7 +73,7 @@ class gradient_part {
     return pointers;
   }
 
-  /// Runs over tiles of rows are not followed: their parameters are few.
+  /// Runs over tiles of rows do not report progress, because their parameters are small.
   LAMINA_COLD void follow_run() {
     machine_.memory().check_by(machine_.is_tiled() ? engine::cpu::group_check{}
                                                    : followed_.as_check());

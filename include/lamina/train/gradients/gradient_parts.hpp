@@ -46,13 +46,13 @@ class gradient_parts {
   using part_type = gradient_part<P, Training, Machine>;
   using part_weight = cost_rows<P, Training>;
   static constexpr int parameters = counts_of<P>.parameters;
-  /// Whether the gradient of any parameter is selected rows.
+  /// Whether the gradient of any parameter is sparse (selected rows).
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
-  /// Whether the program has statistics of the mini-batch, those of batch_norm.
+  /// Whether the program computes statistics of the mini-batch (batch_norm).
   static constexpr bool has_statistics = has_batch_norm(P::desc.operators, counts_of<P>.operators);
 
   LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
-    const owned_array<bool> updated(capacity);  // has a dense gradient
+    const owned_array<bool> updated(capacity);  // whether each parameter has a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < (std::max)(1, threads); ++t)
@@ -63,15 +63,15 @@ class gradient_parts {
     }
     facts_.resize(machines_.size());
   }
-  /// Makes the parts those of all processes of a distributed training. With `follows`, the
-  /// processes sum gradients while the machines compute others. With `shares`, run() gets this
-  /// process's share of each mini-batch.
+  /// Extends the sum to the parts of all processes of a distributed training. With `follows`, the
+  /// processes sum complete gradients while the machines compute others. With `shares`, run() gets
+  /// this process's share of each mini-batch.
   LAMINA_COLD void join(shared_arrays* shared, bool follows, bool shares) {
     shared_ = shared;
     shares_ = shares;
     first_part_ = machines_.size() * static_cast<std::size_t>(shared->rank());
     facts_.resize(machines_.size() * static_cast<std::size_t>(shared->ranks()));
-    // The weights of other shares are not known before they have run.
+    // The weights of other processes' shares are not known before they have run.
     if (!follows || shares || !knows_weights) return;
     known_.resize(facts_.size());
     for (std::size_t t = 0; t < machines_.size(); ++t)
@@ -82,9 +82,9 @@ class gradient_parts {
           },
           static_cast<int>(t), gradient_order<Training>::table.groups);
   }
-  /// Makes the statistics of batch_norm those of the whole mini-batch, over all machines and all
-  /// processes of `all`, or of this process if it is null. Throws lamina::error where that cannot
-  /// be. Call this after join().
+  /// Lets batch_norm use the statistics of the whole mini-batch, over all machines and all
+  /// processes of `all`, or of this process if `all` is null. Throws lamina::error if the program
+  /// does not allow this. Call it after join().
   LAMINA_COLD void join_statistics(world* all) {
     if constexpr (has_statistics) {
       if (machines_.size() == 1 && (all == nullptr || all->size() == 1)) return;
@@ -117,18 +117,18 @@ class gradient_parts {
   gradient_parts(const gradient_parts&) = delete;
   gradient_parts& operator=(const gradient_parts&) = delete;
 
-  /// Whether the gradient of a parameter is selected rows.
+  /// Whether the gradient of a parameter is sparse (selected rows).
   static bool has_rows(int i) { return rows_gradient_table<Training>::table.of[i] >= 0; }
 
-  /// The weight of a machine's gradients in the last mini-batch.
+  /// Returns the weight of a machine's gradients in the last mini-batch.
   real weight_of(std::size_t machine) const { return facts_[first_part_ + machine].weight; }
-  /// The machines; and, by machine, the number of its samples in the last mini-batch.
+  /// Returns the machines, and for each machine the number of its samples in the last mini-batch.
   std::vector<std::unique_ptr<part_type>>& machines() { return machines_; }
   int samples(std::size_t machine) const { return facts_[first_part_ + machine].samples; }
-  /// The memory for the gradient of parameter i. It is null if the parameter is not updated, or
-  /// updated with selected rows.
+  /// Returns the memory for the gradient of parameter i; null if the parameter is not updated, or
+  /// updated with a sparse gradient.
   float* gradient(int i) const { return gradients_[i]; }
-  /// The gradient of parameter i if it is selected rows, or null.
+  /// Returns the gradient of parameter i if it is sparse (selected rows), else null.
   rows_type* rows(int i) const {
     if constexpr (any_rows)
       return rows_[i];
@@ -181,7 +181,7 @@ class gradient_parts {
     });
   }
 
-  /// Adds up a range of floats of the gradient of parameter i over all machines, with their weights
+  /// Sums a range of floats of the gradient of parameter i over all machines, with their weights
   /// (tree_sum).
   void add(int i, std::size_t first, std::size_t end, real* to) {
     if (machines_.size() == 1 && shared_ != nullptr) return;  // the ranks' sum applies the weight
@@ -193,11 +193,11 @@ class gradient_parts {
     }
     tree_sum<real>({of, weight, static_cast<int>(machines_.size())}).add(first, end - first, to);
   }
-  /// Adds up the whole gradient of parameter i in the same way, also if it is selected rows.
+  /// Sums the whole gradient of parameter i in the same way, also if it is sparse.
   LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
     if constexpr (any_rows)
       if (rows_type* const rows = rows_[i]) {
-        if (shared_ != nullptr) return;  // reduce() adds up the rows of all processes
+        if (shared_ != nullptr) return;  // reduce() sums the rows of all processes
         rows->scale(weight_of(0));
         for (std::size_t t = 1; t < machines_.size(); ++t)
           if (weight_of(t) != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_of(t));
@@ -257,15 +257,16 @@ class gradient_parts {
     }
   }
 
-  /// Whether the gradients of mini-batches can be joined one by one. A cost that adds means over
-  /// rows of several kinds divides each by the rows of all mini-batches, which must be known in
-  /// advance.
+  /// Whether the gradients of mini-batches can be accumulated one by one. A cost that adds means
+  /// over rows of several domains divides each by the rows of all mini-batches, whose number must
+  /// be known in advance.
   static constexpr bool joins_one_by_one =
       !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
-  /// The number of mini-batches whose gradients are joined and wait for an update.
+  /// Returns the number of mini-batches whose gradients are accumulated and wait for an update.
   int pending() const { return joined_.pending(); }
-  /// The functions of joined_minibatches. keep() is called before each mini-batch whose gradients
-  /// are to be joined. Until forget() no gradients are exchanged while others are computed.
+  /// Forwards to the functions of joined_minibatches. Call keep() before each mini-batch whose
+  /// gradients are accumulated. Until forget(), processes do not exchange gradients while they
+  /// compute others.
   batch_view<P> behind(const batch_view<P>& batch) const { return joined_.behind(batch); }
   void keep(worker_pool& pool) {
     is_apart_ = true;
@@ -288,7 +289,7 @@ class gradient_parts {
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
   using joined_type = joined_minibatches<P, Training, Machine>;
   typename joined_type::parts_of_process own_parts() { return {machines_, facts_, first_part_}; }
-  /// Begins the sums of a step with the weights that run() will find.
+  /// Begins the sums of a step, with the weights that run() will compute.
   LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
     detail::weigh_in_advance<P, Training>(known_, batch);
     shared_->begin_sums({known_.data(), sizeof(real), static_cast<int>(known_.size()),
@@ -341,18 +342,18 @@ class gradient_parts {
 
   model<P>& model_;
   owned_array<float*> gradients_{capacity};  // gradients in the first machine
-  // By parameter, if its gradient is selected rows.
+  // By parameter: its sparse gradient in the first machine, or null.
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   shared_arrays* shared_ = nullptr;
   bool shares_ = false;  // run() gets a share of each mini-batch
   shared_arrays::update_function update_ = nullptr;
   void* trainer_ = nullptr;
-  std::vector<real> known_;                       // by part, if sums begin early: its weight
-  std::size_t first_part_ = 0;                    // of this process
+  std::vector<real> known_;                       // weights by part, if sums begin early
+  std::size_t first_part_ = 0;                    // the first part of this process
   std::vector<part_facts<P>> facts_;              // by part: facts of the last mini-batch
   std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows from all parts
-  // The last mini-batch: the number by which the sum over its rows is divided.
+  // The divisor of the sum over the rows of the last mini-batch.
   double divisor_ = 0;
   quotient_sums sums_;
   joined_type joined_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradients/joined_minibatches.hpp - the gradients of several mini-batches, joined for
-// one update.
+// lamina/train/gradients/joined_minibatches.hpp - accumulates the gradients of several mini-batches
+// for one update.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,14 +20,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Joins the gradients of mini-batches as if all were one mini-batch. Each part joins its own
-/// gradients in memory of its own; the sum over the parts follows at the update. So the processes
-/// of a distributed training exchange gradients once per update, and the order of the sums does not
-/// depend on their number:
+/// Accumulates the gradients of mini-batches as if all were one mini-batch. Each part accumulates
+/// its own gradients in separate memory; the sum over the parts follows at the update. So the
+/// processes of a distributed training exchange gradients once per update, and the order of the
+/// sums does not depend on their number:
 ///
 ///   joined[p] = earlier * joined[p] + share * weight[p] * gradient[p]   (each mini-batch)
 ///
-/// where `share` is that of the mini-batch in all rows so far, and `earlier` the rest.
+/// where `share` is the fraction of the mini-batch in all rows so far, and `earlier` the rest.
 template <program_type P, class Training, class Machine>
 class joined_minibatches {
   using real = real_of<P>;
@@ -38,15 +38,15 @@ class joined_minibatches {
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
 
  public:
-  /// The parts of this process, and facts about the parts of all processes, of which its own begin
-  /// at `first`.
+  /// The parts of this process, and facts about the parts of all processes; the first part of this
+  /// process has index `first`.
   struct parts_of_process {
     std::vector<std::unique_ptr<part_type>>& machines;
     std::vector<part_facts<P>>& facts;
     std::size_t first;
   };
 
-  /// The number of mini-batches whose gradients wait for an update.
+  /// Returns the number of mini-batches whose gradients wait for an update.
   int pending() const { return pending_; }
   /// Numbers the rows of a mini-batch after those of the joined mini-batches, so that its rows draw
   /// other random numbers.
@@ -69,8 +69,8 @@ class joined_minibatches {
     add(pool, parts, 0, 1);
     kept_ = true;
   }
-  /// Joins the gradients of a mini-batch. `batch` has the numbers of its rows in all processes,
-  /// `divisor` is the number by which the sum over them is divided, and `sums` are those of a
+  /// Adds the gradients of a mini-batch. `batch` has the numbers of its rows in all processes,
+  /// `divisor` is the number by which the sum over them is divided, and `sums` are the sums of a
   /// quotient.
   LAMINA_COLD void join(worker_pool& pool, const parts_of_process& parts,
                         const batch_view<P>& batch, double divisor, const quotient_sums& sums) {
@@ -89,8 +89,8 @@ class joined_minibatches {
       add(pool, parts, static_cast<real>(adds_up ? 1 : before / all),
           static_cast<real>(adds_up ? 1 : one / all));
   }
-  /// Copies joined gradients to the place of those of a single mini-batch, and sets the weights of
-  /// the parts to 1, or 0 for a part without gradients.
+  /// Copies accumulated gradients to the memory of the gradients of a single mini-batch, and sets
+  /// the weights of the parts to 1, or 0 for a part without gradients.
   LAMINA_COLD void bring(worker_pool& pool, const parts_of_process& parts) {
     if (!kept_) return;
     pool.run([&](int t) {
@@ -105,7 +105,7 @@ class joined_minibatches {
     });
     for (std::size_t p = 0; p < has_.size(); ++p) parts.facts[p].weight = has_[p];
   }
-  /// Forgets the joined gradients: the next mini-batch is the first of an update.
+  /// Discards the accumulated gradients: the next mini-batch is the first of an update.
   void forget() {
     pending_ = 0;
     kept_ = false;
@@ -126,7 +126,7 @@ class joined_minibatches {
     for (std::size_t p = 0; p < has_.size(); ++p)
       has_[p] = (has_[p] != 0 && earlier != 0) || weight(p) != 0;
   }
-  /// Adds what a part has computed. A weight of 0 leaves out what it belongs to, even NaN.
+  /// Adds the gradients of a part. A weight of 0 discards the corresponding term even if it is NaN.
   void add_part(part_type& part, std::size_t k, real earlier, real weight) {
     each_gradient(part, k, [&](int, std::size_t n, const real* gradient, real* sum) {
       if (earlier == 0)
@@ -158,7 +158,7 @@ class joined_minibatches {
       sum += parameters_in<P>().floats(i);
     }
   }
-  /// Calls f(i, rows, sum) for each gradient of selected rows.
+  /// Calls f(i, rows, sum) for each sparse gradient (selected rows).
   template <class F>
   void each_rows(part_type& part, std::size_t k, F&& f) {
     for (int i = 0; i < parameters; ++i)
@@ -172,12 +172,12 @@ class joined_minibatches {
   }
 
   int pending_ = 0;
-  bool kept_ = false;   // the joined gradients are in sums_ and row_sums_
-  double divisor_ = 0;  // of all mini-batches since forget()
+  bool kept_ = false;   // the accumulated gradients are in sums_ and row_sums_
+  double divisor_ = 0;  // the divisor over all mini-batches since forget()
   quotient_sums quotient_;
-  std::int64_t first_[batch_view<P>::domains] = {};  // their rows
+  std::int64_t first_[batch_view<P>::domains] = {};  // number of their rows, by domain
   std::vector<char> has_;                            // by part of all processes: has gradients
-  std::size_t floats_ = 0;                           // of the dense gradients of a part
+  std::size_t floats_ = 0;                           // size of the dense gradients of a part
   engine::aligned_buffer sums_;                      // by part of this process
   std::vector<rows_type> row_sums_;
 };

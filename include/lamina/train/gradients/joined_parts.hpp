@@ -18,21 +18,21 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The facts about one part of a mini-batch from which the weights of all parts follow. They are
-/// plain bytes, because distributed training sends them.
+/// The facts about one part of a mini-batch from which the weights of all parts are computed. They
+/// are plain bytes, because distributed training sends them.
 template <program_type P>
 struct part_facts {
-  real_of<P> weight = 0;  // in the gradient of the mini-batch
+  real_of<P> weight = 0;  // the weight of the part in the gradient of the mini-batch
   real_of<P> cost = 0;
   int samples = 0;
-  // A cost that is a quotient of sums: the sums of this part, its rows and its denominator.
+  // For a cost that is a quotient of sums: the sums of this part, its rows and its denominator.
   quotient_sums sums{};
   double rows = 0, denominator = 0;
 };
 
 namespace detail {
 
-/// Notes the sums of a part whose cost is a quotient, after its machine has run.
+/// Records the sums of a part whose cost is a quotient, after its machine has run.
 template <program_type P, class Training, class Machine>
 void note_quotient(part_facts<P>& f, Machine& m) {
   using metrics = metric_rules<P>;
@@ -44,8 +44,8 @@ void note_quotient(part_facts<P>& f, Machine& m) {
 
 /// Computes the weights of parts whose cost is a quotient of sums: weight[t] = denominator of part
 /// t / denominator of the mini-batch; 0 if part t has no rows. Returns the sums of that
-/// denominator. If it is 0, as for a mini-batch whose rows all have weight 0, parts with rows get
-/// the weight 0 / 0: with one thread the gradients are NaN too.
+/// denominator. If it is 0, for example because all rows have weight 0, parts with rows get the
+/// weight 0 / 0 = NaN; with one thread the gradients are NaN too.
 template <program_type P, class Training>
 quotient_sums weigh_quotients(std::span<part_facts<P>> parts) {
   constexpr lamina::quotient q = cost_rows<P, Training>::quotient;
@@ -63,9 +63,9 @@ quotient_sums weigh_quotients(std::span<part_facts<P>> parts) {
   return sums;
 }
 
-/// Turns the numbers of rows of parts, their `weight`, into the weights of their gradients. Calls
-/// average() when the weights are shares of rows. Returns the cost of the mini-batch; `divisor`
-/// becomes the number of rows, and `sums` those of a quotient.
+/// Converts the numbers of rows of parts, stored in `weight`, into the weights of their gradients.
+/// Calls average() while the weights are shares of rows. Returns the cost of the mini-batch; sets
+/// `divisor` to the number of rows, and `sums` to the sums of a quotient.
 template <program_type P, class Training, class Average>
 real_of<P> weigh_parts(std::type_identity_t<std::span<part_facts<P>>> parts, quotient_sums& sums,
                        double& divisor, Average&& average) {
@@ -82,7 +82,7 @@ real_of<P> weigh_parts(std::type_identity_t<std::span<part_facts<P>>> parts, quo
     for (part_facts<P>& f : parts) f.weight = f.weight > 0 ? real(1) : real(0);
   if constexpr (part_weight::is_quotient)
     return static_cast<real>(sums.ratio(part_weight::quotient));
-  // The constant in a sum counts once.
+  // The constant in a sum counts only once.
   constexpr real added = static_cast<real>(part_weight::is_sum ? part_weight::rule.added : 0);
   real cost = added;
   for (const part_facts<P>& f : parts)
@@ -90,8 +90,8 @@ real_of<P> weigh_parts(std::type_identity_t<std::span<part_facts<P>>> parts, quo
   return cost;
 }
 
-/// The weights that weigh_parts() will find for the parts of a mini-batch, if data alone determine
-/// them.
+/// Computes the weights that weigh_parts() will return for the parts of a mini-batch, if data alone
+/// determine them.
 template <program_type P, class Training>
 LAMINA_COLD void weigh_in_advance(std::vector<real_of<P>>& weights, const batch_view<P>& batch) {
   using real = real_of<P>;
@@ -110,9 +110,9 @@ LAMINA_COLD void weigh_in_advance(std::vector<real_of<P>>& weights, const batch_
   }
 }
 
-/// Joins the shares that the processes have of a mini-batch: afterwards the rows of `mine` have the
-/// numbers that they have in the whole, so that they draw the random numbers of these, and `whole`
-/// has the numbers of all rows.
+/// Combines the shares of a mini-batch that the processes have read: numbers the rows of `mine` as
+/// rows of the whole mini-batch, so that they draw the same random numbers as there, and sets
+/// `whole` to the numbers of all rows.
 template <program_type P>
 LAMINA_COLD void join_shares(shared_arrays& shared, batch_view<P>& mine, batch_view<P>& whole) {
   constexpr int domains = batch_view<P>::domains;
@@ -125,9 +125,9 @@ LAMINA_COLD void join_shares(shared_arrays& shared, batch_view<P>& mine, batch_v
   }
 }
 
-/// Sets the moving statistics of a model to the weighted mean over the parts; `copy(t, i)` is the
-/// i-th of part t. A value that all parts agree on stays as it is: a counter must not lose its last
-/// digit in a mean.
+/// Sets the moving statistics of a model to the weighted mean over the parts; `copy(t, i)` returns
+/// statistic i of part t. A value that is equal in all parts stays unchanged: a counter must not be
+/// rounded.
 template <program_type P, class Copy>
 void average_statistics(std::type_identity_t<std::span<const part_facts<P>>> parts,
                         const Copy& copy, model<P>& to_model) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradients/joint_parts.hpp - adds up sums over rows over the parts of a mini-batch
-// while threads and processes compute them (train_options::sync_batch_norm).
+// lamina/train/gradients/joint_parts.hpp - sums statistics over the parts of a mini-batch while
+// threads and processes compute them (train_options::sync_batch_norm).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,19 +19,19 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The joint_sums of the parts of a mini-batch, one part per thread of each process. All parts meet
-/// at each of the sums of a program, also parts without samples. Sums are added in the order of a
-/// balanced binary tree over the parts of all processes, so R processes of T threads get the bits
-/// of one process with R * T threads. Thread 0 alone speaks with other processes.
+/// Implements joint_sums for the parts of a mini-batch, one part per thread of each process. All
+/// parts, also those without samples, meet at each of the sums of a program. Sums follow a balanced
+/// binary tree over the parts of all processes, so R processes of T threads get the same bits as
+/// one process with R * T threads. Only thread 0 communicates with other processes.
 class joint_parts {
  public:
-  /// `counts` has the number of numbers of each of the sums, in the order in which the program
-  /// computes them. With `all`, the parts are those of all its processes.
+  /// `counts` has the number of elements of each of the sums, in the order in which the program
+  /// computes them. With `all`, the parts include those of all its processes.
   LAMINA_API LAMINA_COLD joint_parts(int threads, world* all, std::vector<std::size_t> counts);
   joint_parts(const joint_parts&) = delete;
   joint_parts& operator=(const joint_parts&) = delete;
 
-  /// The sums of the part that a thread computes.
+  /// Returns the sums of the part that a thread computes.
   const engine::cpu::joint_sums* part(int thread) const { return &parts_[index(thread)]; }
   /// Sets the weight of a part in the cost of the next mini-batch, relative to other parts.
   void weigh(int thread, double weight) { parts_[index(thread)].weight = weight; }
@@ -44,13 +44,13 @@ class joint_parts {
     failure_ = nullptr;
     has_failed_ = 0;
   }
-  /// Runs f() in a thread, which joins the sums of its part or, if the part has no samples, none of
-  /// them. If a thread throws, those that wait for it throw the same exception.
+  /// Runs f() in a thread, which contributes the sums of its part or, if the part has no samples,
+  /// nothing. If a thread throws, the threads that wait for it throw the same exception.
   template <class F>
   void run(int thread, F&& f) {
     try {
       f();
-      // Without numbers of its own, the part still waits at each meeting for those of the others.
+      // A part without samples still waits at each sum until the other parts have contributed.
       while (met_[index(thread)] < counts_.size()) join_nothing(thread);
     } catch (...) {
       fail();
@@ -62,8 +62,8 @@ class joint_parts {
   using add_function = engine::cpu::joint_sums::add_function;
 
   static std::size_t index(int thread) { return static_cast<std::size_t>(thread); }
-  /// Whether the threads of a process are whole subtrees of the tree over all parts, so that their
-  /// sum is one of its nodes.
+  /// Whether the threads of a process form a complete subtree of the tree over all parts, so that
+  /// their sum is one of its nodes.
   bool adds_threads() const { return (threads_ & (threads_ - 1)) == 0; }
 
   LAMINA_API LAMINA_COLD void join_nothing(int thread);
@@ -71,7 +71,8 @@ class joint_parts {
                                           add_function add);
   /// `add` is null for a part without rows.
   LAMINA_API LAMINA_COLD void meet(std::size_t thread, std::size_t count, add_function add);
-  /// Waits until met() holds, first without the lock. Throws the exception of a thread that fails.
+  /// Waits until met() holds, at first without the lock. Throws the exception of a thread that has
+  /// failed.
   template <class Met>
   void wait(threading::guard& lock, Met met) {
     const auto ends = [&] { return met() || __atomic_load_n(&has_failed_, __ATOMIC_ACQUIRE) != 0; };
@@ -85,7 +86,7 @@ class joint_parts {
   }
   LAMINA_API LAMINA_COLD void fail() noexcept;
 
-  /// Adds up the numbers of all parts of all processes.
+  /// Sums the elements of all parts of all processes.
   LAMINA_API LAMINA_COLD void add_up(std::size_t count);
   void add_tree(double* numbers, std::size_t stride, std::size_t parts, std::size_t count) const {
     if (add_ == nullptr) return;  // no part of this process has rows: no thread takes the sum
@@ -96,15 +97,15 @@ class joint_parts {
 
   std::size_t threads_, ranks_, most_ = 0;
   world* all_;
-  std::vector<std::size_t> counts_, met_;       // met_: by thread, the sums that it has joined
-  std::vector<engine::cpu::joint_sums> parts_;  // by thread
-  std::vector<double> slots_, total_;           // by thread its numbers; those of all parts
+  std::vector<std::size_t> counts_, met_;       // met_: by thread, the number of sums so far
+  std::vector<engine::cpu::joint_sums> parts_;  // the interface of each thread
+  std::vector<double> slots_, total_;           // elements by thread; their sum over all parts
   std::vector<double> sent_, received_;
   add_function add_ = nullptr;
   threading::mutex mutex_;
   threading::condition changed_;
   int patience_;
-  std::size_t arrived_ = 0;  // threads besides thread 0; also read without the mutex, as the others
+  std::size_t arrived_ = 0;  // threads (except thread 0) at this sum; also read without the mutex
   unsigned round_ = 0;
   int has_failed_ = 0;
   std::exception_ptr failure_;
@@ -163,7 +164,7 @@ void joint_parts::meet(std::size_t thread, std::size_t count, add_function add) 
     lock.unlock();
     changed_.notify_all();
   }
-  // The next total is not written before all threads have come to the next meeting.
+  // The next total is not written before all threads have reached the next sum.
   std::copy_n(total_.data(), count, parts_[thread].numbers);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradients/machine_gradients.hpp - joins the gradients of several gradient machines
-// as if they belonged to one mini-batch.
+// lamina/train/gradients/machine_gradients.hpp - combines the gradients of several gradient
+// machines as if they belonged to one mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,9 +17,10 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Puts the gradients of the last backward() of each machine into `to`, weighted as if all had run
+/// Stores the gradients of the last backward() of each machine in `to`, weighted as if all had run
 /// one mini-batch together, and averages their moving statistics into the model. Throws
-/// lamina::error if the gradients of the cost do not follow from those of several mini-batches.
+/// lamina::error if the gradients of this cost cannot be computed from those of several
+/// mini-batches.
 template <program_type P, class Training>
 LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machines,
                                gradient_parts<P, Training>& to, model<P>& m) {

@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// `layer::fc<10>(x, {.act = activation::Softmax()})`. v2: paddle.activation.
+/// Activations for `layer::fc<10>(x, {.act = activation::Softmax()})`. v2: paddle.activation.
 namespace activation {
 constexpr auto Identity() { return lamina::activation::identity; }
 constexpr auto Linear() { return lamina::activation::identity; }
@@ -32,7 +32,7 @@ constexpr auto Reciprocal() { return lamina::activation::reciprocal; }
 constexpr auto SoftSign() { return lamina::activation::softsign; }
 }  // namespace activation
 
-/// `layer::sequence_pool(x, {.type = pooling::Max()})`. v2: paddle.pooling.
+/// Kinds of pooling for `layer::sequence_pool(x, {.type = pooling::Max()})`. v2: paddle.pooling.
 namespace pooling {
 constexpr auto Max() { return pooling_type::max; }
 constexpr auto Avg() { return pooling_type::average; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/layers/data_type.hpp - what a data layer is fed, as PaddlePaddle v2 names it.
+// lamina/v2/layers/data_type.hpp - the types of inputs, with the names of PaddlePaddle v2.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@ struct dense_vector {
   using element = float;
   static constexpr int width = Dim, levels = 0;
 };
-/// One whole number from 0 to Range - 1. v2: integer_value(value_range).
+/// One integer from 0 to Range - 1. v2: integer_value(value_range).
 template <std::int64_t Range>
 struct integer_value {
   using element = std::int64_t;

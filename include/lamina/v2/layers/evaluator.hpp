@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/layers/evaluator.hpp - the evaluators of PaddlePaddle v2: layers whose numbers are
+// lamina/v2/layers/evaluator.hpp - the evaluators of PaddlePaddle v2: layers whose results are
 // metrics of events and tests.
 #pragma once
 
@@ -22,7 +22,7 @@ struct sum_attr {
   std::string_view name = "sum_evaluator";
 };
 
-/// The share of rows whose label is not among the TopK largest numbers of the row. v2:
+/// The fraction of rows whose label is not among the TopK largest numbers of the row. v2:
 /// evaluator.classification_error(input, label, top_k).
 template <int TopK = 1, class X, class L>
 constexpr auto classification_error(
@@ -32,8 +32,8 @@ constexpr auto classification_error(
   return lamina::layer::assign(1 - lamina::layer::accuracy<TopK>(input, label, {}, line),
                                {.name = attr.name});
 }
-/// The area under the curve of the second of two probabilities, over the whole pass. v2:
-/// evaluator.auc.
+/// The area under the ROC curve over the whole pass; the second of two probabilities is that of the
+/// positive class. v2: evaluator.auc.
 template <class X, class L>
 constexpr auto auc(const X& input, const L& label,
                    const lamina::layer::options<auc_attr, X>& attr = {},

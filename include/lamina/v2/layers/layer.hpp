@@ -16,13 +16,13 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// All layers of lamina::layer, and these.
+/// Contains all layers of lamina::layer, and these.
 namespace layer {
 
 using namespace lamina::layer;  // NOLINT: the facade has every layer
 
-/// The input `Name` with a type of data_type: `data<"x", data_type::dense_vector<13>>(main)`. It
-/// has a row per sample, or per element of sequences. v2: layer.data(name, type).
+/// Makes the input `Name` with a type of data_type: `data<"x", data_type::dense_vector<13>>(main)`.
+/// It has a row per sample, or per element of sequences. v2: layer.data(name, type).
 template <fixed_string Name, class Type>
 constexpr auto data(const block& main, int line = __builtin_LINE()) {
   constexpr bool known = requires { Type::levels; };
@@ -75,8 +75,8 @@ constexpr auto cross_entropy_cost(const X& input, const L& label,
   return lamina::layer::mean(lamina::layer::cross_entropy(input, label, {}, line),
                              {.name = attr.name});
 }
-/// The same cost, with the share of wrong rows as the metric "classification_error_evaluator". v2:
-/// layer.classification_cost.
+/// Computes the same cost, and the fraction of wrong rows as the metric
+/// "classification_error_evaluator". v2: layer.classification_cost.
 template <class X, class L>
 constexpr auto classification_cost(const X& input, const L& label,
                                    const options<cost_attr, X>& attr = {},
@@ -103,8 +103,9 @@ struct sequence_conv_pool_attr {
   std::string_view name{};
 };
 
-/// The largest result of each of HiddenSize filters over ContextLen elements of a sequence, one row
-/// per sequence. v2: networks.sequence_conv_pool(input, context_len, hidden_size).
+/// The largest result of each of HiddenSize filters over ContextLen consecutive elements of a
+/// sequence, one row per sequence. v2: networks.sequence_conv_pool(input, context_len,
+/// hidden_size).
 template <int ContextLen, int HiddenSize, class X>
 constexpr auto sequence_conv_pool(
     const X& input, const lamina::layer::options<sequence_conv_pool_attr, X>& attr = {},

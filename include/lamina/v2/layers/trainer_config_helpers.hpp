@@ -12,12 +12,12 @@
 
 namespace lamina::inline LAMINA_ABI::v2::trainer_config_helpers {
 
-/// v1: data_layer(name, size). The type says the size, and whether there are sequences.
+/// v1: data_layer(name, size). The type contains the size, and tells whether there are sequences.
 template <fixed_string Name, class Type>
 constexpr auto data_layer(const block& main, int line = __builtin_LINE()) {
   return layer::data<Name, Type>(main, line);
 }
-/// v1: embedding_layer(input, size). The dictionary's size is that of the data layer in v1.
+/// v1: embedding_layer(input, size), in which the data layer has the size of the dictionary.
 template <int Dictionary, int Size, class X>
 constexpr auto embedding_layer(
     const X& input, const lamina::layer::options<lamina::layer::embedding_attr, X>& attr = {},
