@@ -77,6 +77,10 @@ foreach(_compiler IN LISTS _compiling)
   lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py
                      --compiler ${_compiler}
                      --object-limit 10 ../../examples/digits.cpp -- ${_debug_flags})
+  lamina_source_test(compile_time.warnings.${_short} compile_time/compile.py
+                     --compiler ${_compiler}
+                     --optimised ../../examples/digits.cpp
+                     -- -Wall -Wextra -Wnull-dereference -Werror)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     foreach(_architecture IN ITEMS x86-64 sapphirerapids)
       lamina_source_test(compile_time.architectures.${_architecture}.${_short}

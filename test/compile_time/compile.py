@@ -3,9 +3,10 @@
 """Compiles a file with default limits, printing what the compiler says if it does not.
 
 With --object-limit it compiles without optimization, as a debug build does, and the object must not
-be larger than so many megabytes: what exists during compilation only must not reach it.
+be larger than so many megabytes: what exists during compilation only must not reach it. With
+--optimised it compiles with -O2, where compilers warn of what they find in the flow of values.
 
-usage: compile.py --compiler CXX [--object-limit MB] FILE [-- FLAGS...]
+usage: compile.py --compiler CXX [--object-limit MB | --optimised] FILE [-- FLAGS...]
 """
 import argparse
 import pathlib
@@ -21,6 +22,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--object-limit", type=float)
+    parser.add_argument("--optimised", action="store_true")
     parser.add_argument("file")
     parser.add_argument("flags", nargs="*")
     options = parser.parse_args()
@@ -28,9 +30,10 @@ def main():
                str(pathlib.Path(__file__).parent / options.file)]
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder, "object.o")
-        command += ["-fsyntax-only"] if options.object_limit is None else [
-            "-O0", "-c", "-o", str(made)
-        ]
+        if options.optimised or options.object_limit is not None:
+            command += ["-O2" if options.optimised else "-O0", "-c", "-o", str(made)]
+        else:
+            command += ["-fsyntax-only"]
         done = subprocess.run(command, text=True, capture_output=True)
         if done.returncode:
             print(done.stderr[:4000])
