@@ -120,15 +120,15 @@ def written_lists(tree):
         head(name, "all operators.") + includes(sorted([*definitions, *tree.beside(name)])) +
         f"\nnamespace {NAMESPACE} {{\n\n"
         "/// Calls f(operator_list<...>{}) for the operators of each header of definitions. "
-        "Gradients follow\n/// from them; updates of parameters are those of optimizers.\n"
+        "Gradient\n/// operators are derived from them, and update operators from the optimizers.\n"
         "template <class F>\nvoid for_each_operator_list(F&& f) {\n" +
         "".join(f"  f(operators::{found[1]}{{}});\n" for found in stated if found) +
         f"}}\n\n}}  // namespace {NAMESPACE}\n")
     name = "layers/layers.hpp"
     lists[name] = (
         head(name, "all layers, and the operators they record.") +
-        "// Operators first: a compiler names the first path of includes that leads to a header, "
-        "and a short\n// path is a short message.\n// clang-format off\n" +
+        "// Operators come first: a compiler prints the first path of includes that leads to a "
+        "header, and a\n// short path makes a short message.\n// clang-format off\n" +
         includes(sorted([*tree.stage("layer"), "operators/operators.hpp"])) +
         includes(tree.beside(name)) + "// clang-format on\n")
     name = "executor/library_kernels.hpp"

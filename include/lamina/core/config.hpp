@@ -76,9 +76,9 @@
 
 /// Marks a function template that the CPU engine also calls with SIMD batches. nvcc does not accept
 /// a batch in a __device__ function but accepts it in a constexpr one, and with
-/// --expt-relaxed-constexpr the device can call constexpr functions too. Compilers of the CPU always
-/// inline it: g++ otherwise decides by the size of the whole file, and a call per vector in a loop
-/// costs up to a sixth.
+/// --expt-relaxed-constexpr the device can call constexpr functions too. Compilers of the CPU
+/// always inline it: g++ otherwise decides by the size of the whole file, and a call per vector in
+/// a loop costs up to a sixth.
 #if !defined(__CUDACC__) && (defined(__GNUC__) || defined(__clang__))
 #define LAMINA_NUMBER_FN __attribute__((always_inline))
 #elif defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)

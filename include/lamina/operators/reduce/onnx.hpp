@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/onnx.hpp - reductions as ONNX nodes.
+// lamina/operators/reduce/onnx.hpp - operators of the family reduce, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -36,6 +36,48 @@ inline onnx_lowering reduction(const char* type, bool is_truth = false) {
     reduce(op, type, op.flag("reduce_all") ? std::vector<std::int64_t>() : op.integers("dim"),
            op.flag("keep_dim"), is_truth);
   };
+}
+
+inline void add_reduce_cumsum(onnx_operators& to) {
+  to.add("cumsum", [](onnx_operator& op) {
+    op.out("Out", "CumSum", {op.in("X"), op.whole(op.integer("axis", -1))},
+           {{"exclusive", op.flag("exclusive")}, {"reverse", op.flag("reverse")}});
+  });
+}
+
+inline void add_reduce_dimensions(onnx_operators& to) {
+  to.add("reduce_sum", reduction("ReduceSum"));
+  to.add("reduce_mean", reduction("ReduceMean"));
+  to.add("reduce_max", reduction("ReduceMax"));
+  to.add("reduce_min", reduction("ReduceMin"));
+  to.add("reduce_prod", reduction("ReduceProd"));
+  to.add("reduce_all", reduction("ReduceMin", true));
+  to.add("reduce_any", reduction("ReduceMax", true));
+}
+
+inline void add_reduce_mean(onnx_operators& to) {
+  to.add("mean", [](onnx_operator& op) { reduce(op, "ReduceMean", {}, false); });
+}
+
+inline onnx_lowering whole_norm(const char* type) {
+  return [type](onnx_operator& op) {
+    const std::string& sum = op.node(type, {op.in("X")}, {{"keepdims", 0}});
+    op.out("Out", "Reshape", {sum, op.list({1})});
+  };
+}
+inline void lower_squared_l2_distance(onnx_operator& op) {
+  if (op.wants("sub_result")) op.fail("expected that nothing reads its output 'sub_result'");
+  const std::string& d = op.node("Sub", {op.in("X"), op.in("Y")});
+  std::vector<std::int64_t> inner;
+  for (int axis = 1; axis < op.rank("X"); ++axis) inner.push_back(axis);
+  const std::string& sum = op.node("ReduceSumSquare", {d, op.list(inner)}, {{"keepdims", 0}});
+  op.out("Out", "Reshape", {sum, op.list({-1, 1})});
+}
+
+inline void add_reduce_squared_l2(onnx_operators& to) {
+  to.add("l1_norm", whole_norm("ReduceL1"));
+  to.add("squared_l2_norm", whole_norm("ReduceSumSquare"));
+  to.add("squared_l2_distance", lower_squared_l2_distance);
 }
 
 }  // namespace onnx

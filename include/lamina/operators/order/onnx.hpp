@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/onnx.hpp - orders and positions of extremes, as ONNX nodes.
+// lamina/operators/order/onnx.hpp - operators of the family order, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/patch/onnx.hpp - windows of images, as ONNX nodes.
+// lamina/operators/region/onnx.hpp - operators of the family region, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -78,6 +79,34 @@ inline void add_region_patch(onnx_operators& to) {
   to.add("spp", lower_spp);
   to.add("im2sequence", lower_im2sequence);
 }
+
+inline void lower_roi_align(onnx_operator& op) {
+  const sequence_positions at = positions_in(op, "ROIs");
+  op.out("Out", "RoiAlign", {op.in("X"), op.in("ROIs"), op.cast(at.id, dtype::int64)},
+         {{"coordinate_transformation_mode", "output_half_pixel"},
+          {"output_height", op.integer("pooled_height", 1)},
+          {"output_width", op.integer("pooled_width", 1)},
+          {"sampling_ratio", std::max<std::int64_t>(op.integer("sampling_ratio", -1), 0)},
+          {"spatial_scale", op.real("spatial_scale", 1)}});
+  op.program().set_lengths(op.name_of_output("Out"), at.lengths);
+}
+
+inline void add_region_roi_align(onnx_operators& to) { to.add("roi_align", lower_roi_align); }
+
+/// In ONNX, each region has the index of its image before its corners.
+inline void lower_roi_pool(onnx_operator& op) {
+  if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX does not have");
+  const sequence_positions at = positions_in(op, "ROIs");
+  const std::string& image = column(op, op.cast(at.id, op.type_of("ROIs")));
+  const std::string& regions = op.node("Concat", {image, op.in("ROIs")}, {{"axis", 1}});
+  const std::vector<std::int64_t> size{op.integer("pooled_height", 1),
+                                       op.integer("pooled_width", 1)};
+  op.out("Out", "MaxRoiPool", {op.in("X"), regions},
+         {{"pooled_shape", size}, {"spatial_scale", op.real("spatial_scale", 1)}});
+  op.program().set_lengths(op.name_of_output("Out"), at.lengths);
+}
+
+inline void add_region_roi_pool(onnx_operators& to) { to.add("roi_pool", lower_roi_pool); }
 
 }  // namespace onnx
 

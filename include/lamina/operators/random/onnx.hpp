@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/onnx.hpp - dropout in test mode, as ONNX nodes.
+// lamina/operators/random/onnx.hpp - operators of the family random, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/onnx.hpp - top_k, accuracy and one_hot, as ONNX nodes.
+// lamina/operators/metric/onnx.hpp - operators of the family metric, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
