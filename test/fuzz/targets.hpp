@@ -9,9 +9,9 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 struct program_message;
-}
+}}  // namespace lamina
 
 namespace fuzz {
 

@@ -26,6 +26,7 @@ import sys
 import tempfile
 
 import check_layers
+import namespaces
 
 HEADING = "## Functions found by their arguments"
 HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
@@ -51,8 +52,7 @@ KEYWORDS = set("""
 class header_text:
     """What the check needs of one header."""
     def __init__(self, text):
-        code = HIDDEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", text)
-        code = code.replace("::inline LAMINA_ABI", "")
+        code = HIDDEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", namespaces.plain(text))
         self.functions = collections.defaultdict(set)  # name: its namespaces
         names = {
             m.start(1): m[1]

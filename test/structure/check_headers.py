@@ -6,8 +6,9 @@ A header opens with the SPDX line (data sets may keep the licence of their sourc
 lamina/PATH - purpose`, has `#pragma once` (but EVERY_TIME) and at most 700 lines, the include of
 core/config.hpp not counted.
 The first that it includes is core/config.hpp, which says what is expected of the compiler before
-anything else can fail. Its namespaces are `lamina::inline LAMINA_ABI...`, which gives names the
-version and the instruction set (core/abi.hpp).
+anything else can fail. Its namespaces are `lamina { inline namespace LAMINA_ABI { ...`, which gives
+names the version and the instruction set (core/abi.hpp), in the form of namespaces.py, which tools
+that index sources understand.
 It calls nothing that reads or writes numbers as the locale asks: from_chars, to_chars and
 lamina::text do not. A body that stands apart (LAMINA_DEFINES) has no `[]<class T>(T)`: nvcc writes
 the default arguments of the template around such a lambda a second time, which is an error.
@@ -23,6 +24,8 @@ import re
 import sys
 import tempfile
 
+import namespaces
+
 LIBRARY, UMBRELLA, LONGEST = "lamina", "lamina.hpp", 700
 SPDX = "// SPDX-License-Identifier: Apache-2.0"
 DATA_SPDX = "// SPDX-License-Identifier: CC-BY-4.0"
@@ -32,7 +35,8 @@ FIRST = re.compile(r"^#include (.*)$", re.M)
 EVERY_TIME = ("core/macros_hidden.hpp", "core/macros_shown.hpp")
 CONFIG, BEFORE_CONFIG = "core/config.hpp", ("core/config.hpp", "core/abi.hpp")
 OPENED = re.compile(
-    rf"^[ \t]*(?:inline )?namespace {LIBRARY}\b(?!::inline LAMINA_ABI\b)(?! *=).*", re.M)
+    rf"^[ \t]*(?:inline )?namespace {LIBRARY}\b(?! \{{ inline namespace LAMINA_ABI \{{)(?! *=).*",
+    re.M)
 OF_LOCALE = re.compile(r"\bstd::([io]?stringstream|sto(?:f|d|ld)|strto(?:f|d|ld)|atof|sscanf)\b")
 
 
@@ -55,7 +59,7 @@ def form_faults(name, text):
                f" '{included[0] if included else 'no include'}'")
     for opened in OPENED.finditer(text):
         number = text.count("\n", 0, opened.start()) + 1
-        yield (f"{name}:{number}: expected 'namespace {LIBRARY}::inline LAMINA_ABI',"
+        yield (f"{name}:{number}: expected '{namespaces.opening()}',"
                f" found '{opened[0].strip()}'")
     for number, line in enumerate(lines, 1):
         if found := OF_LOCALE.search(line):
@@ -162,11 +166,11 @@ def self_test():
                ({
                    "gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 699)
                }, "", "has 701 lines"), ({
-                   "core/b.hpp": header("core/b.hpp", "namespace lamina::inline LAMINA_ABI::b {",
+                   "core/b.hpp": header("core/b.hpp", namespaces.opening("b"),
                                         "namespace l = lamina::b;")
                }, "", None), ({
                    "core/b.hpp": header("core/b.hpp", "namespace lamina::b {")
-               }, "", "core/b.hpp:5: expected 'namespace lamina::inline LAMINA_ABI'"), ({
+               }, "", "core/b.hpp:5: expected 'namespace lamina {"), ({
                    "core/b.hpp": header("core/b.hpp").replace("config", "a")
                }, "", "core/b.hpp: expected '#include <lamina/core/config.hpp>' first"), ({
                    "core/b.hpp": header("core/b.hpp").replace(

@@ -28,6 +28,7 @@ import sys
 import tempfile
 
 import check_macros
+import namespaces
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = "lamina"
@@ -84,8 +85,8 @@ def names_of(base, headers=None):
         if path.suffix not in (".hpp", ".cuh") or (
                 headers is not None and str(path.relative_to(base)) not in headers):
             continue
-        code = HIDDEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", path.read_text())
-        code = code.replace("::inline LAMINA_ABI", "")
+        code = namespaces.plain(path.read_text())
+        code = HIDDEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", code)
         opens = {m.end() - 1: m[1] for m in NAMESPACE.finditer(code)}
         declared = {m.start(): m for m in DECLARATION.finditer(code)}
         scopes = []  # None for a scope that is not a namespace
@@ -129,14 +130,14 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         base = pathlib.Path(folder)
         (base / "a.hpp").write_text(
-            "namespace lamina::inline LAMINA_ABI {\nstruct mean : base {\n  int relu;\n};\n"
+            namespaces.opening() + "\nstruct mean : base {\n  int relu;\n};\n"
             "int helper(int x) {\n  return x;\n}\nstruct vector;\n"
-            "namespace operators {\nstruct concat {};\n}\n}\n")
+            "namespace operators {\nstruct concat {};\n}\n" + namespaces.closing() + "\n")
         (base / "b.cuh").write_text(
-            "namespace lamina::inline LAMINA_ABI::layer {\ntemplate <class T>\n"
+            namespaces.opening("layer") + "\ntemplate <class T>\n"
             "constexpr auto mean(T x) {\n  return x;\n}\nint helper(double);\n"
-            "constexpr auto concat(int x);\nconstexpr auto relu(int x);\n// struct helper {};\n"
-            "}\nnamespace lamina::reader {\ninline constexpr int helper = 2;\n}\n")
+            "constexpr auto concat(int x);\nconstexpr auto relu(int x);\n// struct helper {};\n" +
+            namespaces.closing("layer") + "\nnamespace lamina::reader {\ninline constexpr int helper = 2;\n}\n")
         found = names_of(base)
         made = list(faults(found, {("lamina", "lamina::metric", "gone"): "why"}))
         texts = sorted(re.match(r"[\w:]+::(\w+) ", text)[1] for text in made[:-1])

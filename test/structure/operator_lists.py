@@ -25,8 +25,9 @@ import re
 import sys
 import tempfile
 
+import namespaces
+
 LIBRARY = "lamina"
-NAMESPACE = "lamina::inline LAMINA_ABI"
 # Headers that a list leaves out, and definitions that no file names; each with the reason.
 LEFT_OUT = {
     "operators/pointwise_evaluation.hpp": "only the executor evaluates arrays",
@@ -118,12 +119,12 @@ def written_lists(tree):
     stated = [ALIAS.search(tree.texts[d]) for d in definitions]
     lists[name] = (
         head(name, "all operators.") + includes(sorted([*definitions, *tree.beside(name)])) +
-        f"\nnamespace {NAMESPACE} {{\n\n"
+        f"\n{namespaces.opening()}\n\n"
         "/// Calls f(operator_list<...>{}) for the operators of each header of definitions. "
         "Gradient\n/// operators are derived from them, and update operators from the optimizers.\n"
         "template <class F>\nvoid for_each_operator_list(F&& f) {\n" +
         "".join(f"  f(operators::{found[1]}{{}});\n" for found in stated if found) +
-        f"}}\n\n}}  // namespace {NAMESPACE}\n")
+        f"}}\n\n{namespaces.closing()}\n")
     name = "layers/layers.hpp"
     lists[name] = (
         head(name, "all layers, and the operators they record.") +
@@ -135,11 +136,11 @@ def written_lists(tree):
     kernels = tree.stage("executor")
     lists[name] = (
         head(name, "the executor's kernels of all operators.") + includes(kernels) +
-        f"\nnamespace {NAMESPACE}::kernel {{\n\n"
+        f"\n{namespaces.opening('kernel')}\n\n"
         "/// Adds the kernels of all operators of the library.\n"
         "template <class Real>\nvoid add_library_kernels(kernel_table<Real>& table) {\n" +
         calls([call for k in kernels for call in KERNELS.findall(tree.texts[k])], "table") +
-        f"}}\n\n}}  // namespace {NAMESPACE}::kernel\n")
+        f"}}\n\n{namespaces.closing('kernel')}\n")
     name = "engine/cpu/schedule/call_kernels.hpp"
     lists[name] = head(name, "the kernels of all operators that are not fused.") + includes(
         tree.stage("cpu"))
@@ -150,14 +151,14 @@ def written_lists(tree):
     conversions = tree.stage("onnx")
     lists[name] = (
         head(name, "the conversions of all operators to ONNX.") + includes(conversions) +
-        f"\nnamespace {NAMESPACE}::onnx {{\n\n"
+        f"\n{namespaces.opening('onnx')}\n\n"
         "/// Adds the conversions of all operators of the library that ONNX can express.\n"
         "inline void add_library_conversions(onnx_operators& to) {\n" +
         calls([
             call for first in ("add", "extend") for c in conversions
             for call, word in CONVERSIONS.findall(tree.texts[c]) if word == first
         ], "to") +
-        f"}}\n\n}}  // namespace {NAMESPACE}::onnx\n")
+        f"}}\n\n{namespaces.closing('onnx')}\n")
     name = "optimizer/optimizers.hpp"
     optimizers = {
         header: found for header in tree.beside(name)
@@ -165,10 +166,10 @@ def written_lists(tree):
     }
     lists[name] = (
         head(name, "all optimizers.") + includes(["operators/operator_definition.hpp", *optimizers])
-        + f"\nnamespace {NAMESPACE}::optimizer {{\n\n/// The optimizers of the library.\n"
+        + f"\n{namespaces.opening('optimizer')}\n\n/// The optimizers of the library.\n"
         "using library_optimizers =\n    operator_list<" +
         ", ".join(found[1] for found in optimizers.values()) +
-        f">;\n\n}}  // namespace {NAMESPACE}::optimizer\n")
+        f">;\n\n{namespaces.closing('optimizer')}\n")
     return lists
 
 

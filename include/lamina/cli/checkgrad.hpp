@@ -17,7 +17,7 @@
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/executor/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns the rows of a data layer as sequences, from the offsets of a mini-batch.
 LAMINA_COLD inline lod sequences_of(const program_view& p, int domain,
@@ -106,4 +106,4 @@ inline const bool has_checkgrad =
       return std::unique_ptr<exact_cost>(std::make_unique<interpreted_cost>(program, seed));
     }) != nullptr;
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

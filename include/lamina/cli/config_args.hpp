@@ -17,7 +17,7 @@
 #include <lamina/core/nearest_word.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The arguments of `--config_args=batch_size=64,data=./reviews`, which a configuration reads by
 /// name: `args.get("batch_size", 128)`. PaddlePaddle v2: get_config_arg.
@@ -112,4 +112,4 @@ class config_args {
   mutable std::vector<std::string> asked_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -23,7 +23,7 @@
 #include <lamina/core/philox.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The cost of a mini-batch as a function of the parameters, computed in double.
 class exact_cost {
@@ -159,4 +159,4 @@ LAMINA_COLD inline void check_gradients(trained_program& program, std::uint64_t 
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/io/import_model.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// `import MODEL --out HEADER [--name NAME] [--weights FILE] [--parameters FILE]`. MODEL is the
 /// folder of save_inference_model, or the program file in it; `--parameters` names the file with
@@ -61,4 +61,4 @@ inline int import_main(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The mean and the largest of absolute values. One NaN makes both NaN.
 struct magnitudes {
@@ -71,4 +71,4 @@ LAMINA_COLD magnitudes magnitudes_of(const parameter_info& info,
   return all.of(info.size());
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

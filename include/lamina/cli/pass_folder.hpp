@@ -18,7 +18,7 @@
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The folder of a pass, with these files:
 ///
@@ -109,4 +109,4 @@ LAMINA_COLD inline std::string configuration_of(const std::string& folder) {
   return name.substr(0, name.find('\n'));
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -22,7 +22,7 @@
 #include <lamina/core/nearest_word.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -268,4 +268,4 @@ LAMINA_COLD inline trainer_flags read_trainer_flags(
                            << flags.job << "'");
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 #include <lamina/train/device/device_trainer.hpp>
 #include <lamina/train/trainer.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Device `number` of a backend; replaces trained_at_host.
 template <class Backend>
@@ -41,4 +41,4 @@ struct trained_at_device {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -15,7 +15,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The options of the command line for running a program.
 struct trained_program_options {
@@ -92,4 +92,4 @@ class trained_program {
   virtual test_result test() = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

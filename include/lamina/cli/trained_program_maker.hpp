@@ -16,7 +16,7 @@
 #include <lamina/engine/cuda/device/place_backend.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Makes the trained_program of a program that was compiled for these places.
 template <class Places>
@@ -56,4 +56,4 @@ struct trained_program_maker<all_places> {
 };
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

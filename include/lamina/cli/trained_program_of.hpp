@@ -25,7 +25,7 @@
 #include <lamina/train/pass_means.hpp>
 #include <lamina/train/trainer.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Represents missing test data.
 struct no_test_data {};
@@ -198,4 +198,4 @@ class trained_program_of final : public trained_program {
   bool in_pass_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

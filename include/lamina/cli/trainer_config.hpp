@@ -24,7 +24,7 @@
 #include <lamina/train/minibatch_check.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -181,4 +181,4 @@ class trainer_config final : public detail::trainer_config_base {
   std::shared_ptr<Test> test_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

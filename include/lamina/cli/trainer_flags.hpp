@@ -8,7 +8,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The flags of a command line; names and defaults are those of PaddlePaddle v2.
 struct trainer_flags {
@@ -30,4 +30,4 @@ struct usage_error : error {
   using error::error;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

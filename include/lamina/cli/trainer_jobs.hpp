@@ -21,7 +21,7 @@
 #include <lamina/core/steady_seconds.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Converts the metrics of a test to the form for log lines; they refer to the result.
 LAMINA_COLD inline std::vector<optimizer::metric_value> metrics_of(const test_result& result) {
@@ -187,4 +187,4 @@ LAMINA_COLD inline void test_job(trained_program& program, const trainer_flags& 
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -18,7 +18,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes lines in the form of glog, "I0612 15:12:50.297226 18323 file.hpp:57] message", and dots
 /// between them. Each line is one write to the system, so that it reaches a pipe or a file at once
@@ -199,4 +199,4 @@ LAMINA_COLD inline std::string times(const std::string& name, double total, doub
 
 }  // namespace trainer_message
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

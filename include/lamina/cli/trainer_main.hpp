@@ -29,7 +29,7 @@
 #include <lamina/core/nearest_word.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -161,4 +161,4 @@ requires(sizeof...(Configs) > 0) int trainer_main(int argc, const char* const* a
   return detail::run_trainer_main(argc, argv, all);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

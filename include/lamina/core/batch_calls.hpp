@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-namespace lamina::inline LAMINA_ABI::math {
+namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
 /// Whether T is a plain number and not a SIMD batch.
 template <class T>
@@ -138,4 +138,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T call_fma(T x, T y, T z) {
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI::math
+}}}  // namespace lamina::math

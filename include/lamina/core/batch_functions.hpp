@@ -6,7 +6,7 @@
 
 #include <lamina/core/batch_calls.hpp>
 
-namespace lamina::inline LAMINA_ABI::math::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace math::detail {
 
 // Returns (e^r - 1) / r for |r| up to half of log 2. With this quotient q, e^r = 1 + r q has a
 // relative error below 1.1e-7.
@@ -220,4 +220,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   return call_max(T(-1.f), call_min(T(1.f), y * p / q));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::math::detail
+}}}  // namespace lamina::math::detail

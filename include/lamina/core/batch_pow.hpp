@@ -9,7 +9,7 @@
 
 #include <lamina/core/batch_functions.hpp>
 
-namespace lamina::inline LAMINA_ABI::math::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace math::detail {
 
 // The parts of a batch of floats or doubles that pow uses, computed from their bits.
 template <class T>
@@ -103,4 +103,4 @@ LAMINA_INLINE T ieee_pow(T x, T y) {
   return call_select(y == T(0), T(1), T(call_select(x == T(1), T(1), value)));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::math::detail
+}}}  // namespace lamina::math::detail

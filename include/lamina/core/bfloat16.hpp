@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the bits of the bfloat16 nearest to x, ties to even. The relative error is at most 2^-8.
 /// Values beyond the range become infinite; NaN stays NaN.
@@ -26,4 +26,4 @@ constexpr float float_of_bfloat16(std::uint16_t bits) {
 /// Rounds x to the precision of a bfloat16.
 constexpr float rounded_to_bfloat16(float x) { return float_of_bfloat16(bfloat16_bits(x)); }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -22,7 +22,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 static_assert(std::endian::native == std::endian::little,
               "lamina: files of parameters are little-endian, and so must the machine be");
@@ -227,4 +227,4 @@ void binary_writer::fail() {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

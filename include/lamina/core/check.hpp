@@ -6,7 +6,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// `static_assert(check<ok, expects<64>, gets<32>>, "lamina: ...")`: the facts appear in the error.
 template <bool Ok, class... Facts>
@@ -74,4 +74,4 @@ struct any_value {
 template <class...>
 inline constexpr bool never = false;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Whether arrays check their indices. Programs compiled with NDEBUG, as in CMake's Release, do not
 /// check, so an index costs only the computation of an address.
@@ -58,4 +58,4 @@ void fail_index_count(const char* array, std::size_t dimensions, std::size_t fou
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

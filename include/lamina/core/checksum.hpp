@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A checksum that detects accidental damage, not forgery. It reads bytes as stripes of eight
 /// little-endian words w, the last stripe padded with zeros. The four lanes start as h[0..3] =
@@ -58,4 +58,4 @@ class checksum {
   std::uint64_t stripes_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

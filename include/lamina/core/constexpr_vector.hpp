@@ -6,7 +6,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An array that grows while a program is recorded or transformed. Elements are not
 /// value-initialised, so records without member initialisers cost nothing before they are assigned.
@@ -49,4 +49,4 @@ constexpr void copy_items(T* to, const T* from, int count) {
   for (int i = 0; i < count; ++i) to[i] = from[i];
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The element type of a variable; the numbers are those of Fluid's framework.proto.
 enum class dtype : std::uint8_t {
@@ -90,4 +90,4 @@ constexpr bool is_floating(dtype type) {
   return type == dtype::float32 || type == dtype::float64 || type == dtype::float16;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

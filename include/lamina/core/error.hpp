@@ -18,7 +18,7 @@
 
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An error at run time: bad data or wrong use. The message names the subject, what was expected
 /// and what was found.
@@ -84,4 +84,4 @@ format_error::format_error(const std::string& file, std::uint64_t offset, const 
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

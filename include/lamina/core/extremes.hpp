@@ -7,7 +7,7 @@
 
 #include <lamina/core/math.hpp>
 
-namespace lamina::inline LAMINA_ABI::math {
+namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
 /// Returns the larger of x and y; NaN if either is NaN.
 template <class T>
@@ -44,4 +44,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto is_same(T x, T extreme) {
     return (x == extreme) | (is_nan(x) & is_nan(extreme));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::math
+}}}  // namespace lamina::math

@@ -23,7 +23,7 @@
 #include <lamina/core/open_file.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The path of a file: text, or a type that converts to text, as std::filesystem::path does.
 class file_path {
@@ -253,4 +253,4 @@ void make_directories(const std::string& path) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

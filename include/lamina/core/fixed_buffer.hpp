@@ -7,7 +7,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The elements of an array of length `Capacity`; the first `count` are in use. If the array is
 /// full, `full` is set and appended elements overwrite others: the result is then invalid.
@@ -37,4 +37,4 @@ struct fixed_buffer {
   constexpr const T& operator[](int i) const { return items[i]; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 
 #include <lamina/core/check.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The characters of a string literal as a value: `template <fixed_string Name>` takes `"image"`.
 template <std::size_t N>
@@ -57,4 +57,4 @@ constexpr fixed_string<N + M - 1> joined(const fixed_string<N>& first,
   return both;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

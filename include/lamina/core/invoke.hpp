@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 template <class T>
@@ -35,4 +35,4 @@ constexpr std::invoke_result_t<F, A...> invoke(F&& f, A&&... a) {
     return std::forward<F>(f)(std::forward<A>(a)...);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -24,9 +24,7 @@
 #include <lamina/core/open_file.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The writer of a temporary file, parsed from its name, "NAME.PROCESS-NUMBER.writing".
 struct file_writer {
@@ -127,6 +125,4 @@ void remove_left_files(const std::string& folder, ::time_t now) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::detail

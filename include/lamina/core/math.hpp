@@ -11,7 +11,7 @@
 #include <lamina/core/batch_functions.hpp>
 #include <lamina/core/batch_pow.hpp>
 
-namespace lamina::inline LAMINA_ABI::math {
+namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
 /// e^x. Relative error: below 3e-7 for a batch of floats, below 3e-16 for doubles.
 template <class T>
@@ -258,4 +258,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T sign(T x) {
   return select(x > T(0), T(1), select(x < T(0), T(-1), T(x + T(0))));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::math
+}}}  // namespace lamina::math

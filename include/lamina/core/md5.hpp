@@ -19,7 +19,7 @@
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Computes the MD5 sum of bytes that arrive in pieces. It detects damaged downloads; it does not
 /// protect against forged files. Source: RFC 1321.
@@ -112,4 +112,4 @@ std::string md5file(const file_path& path) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the number of letters to change, insert or delete to convert one word to the other
 /// (Levenshtein).
@@ -82,4 +82,4 @@ std::string nearest_words(std::string_view word, const std::vector<std::string>&
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Converts x to To. Real numbers are rounded towards 0 for integer types. A number outside the
 /// range of To, real or integer, becomes the nearest number of To, and NaN becomes 0. For bool,
@@ -49,4 +49,4 @@ LAMINA_FN constexpr To wrapping_cast(From x) {
     return number_cast<To>(x);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -19,7 +19,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the text of an errno value.
 LAMINA_API_COLD std::string reason_of(int failure);
@@ -152,4 +152,4 @@ bool open_file::close() {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

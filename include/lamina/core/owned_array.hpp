@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Owns an array of `count` elements, zero or default-constructed, or no array. It is empty after a
 /// move.
@@ -37,4 +37,4 @@ class owned_array {
   T* first_ = nullptr;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The size of every inner dimension in memory is a multiple of this number of floats (64 bytes).
 /// It is the same on every architecture, so that files, plans and offsets are portable.
@@ -15,4 +15,4 @@ constexpr int padded(int n) {
   return (n + alignment_floats - 1) / alignment_floats * alignment_floats;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Four independent 32-bit random words.
 struct random_words {
@@ -52,4 +52,4 @@ LAMINA_FN constexpr float uniform_at(std::uint64_t seed, std::uint64_t stream,
   return uniform_from((index & 2) != 0 ? high : low);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The kind of processor on which a program runs.
 enum class place_kind : std::uint8_t { cpu, cuda };
@@ -37,4 +37,4 @@ using places = all_places;
 using places = host_places;
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The value that a pooling layer computes from its inputs. Windows of images support only average
 /// and max.
@@ -19,4 +19,4 @@ enum class pooling_type : std::uint8_t {
   first
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

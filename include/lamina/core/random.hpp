@@ -28,7 +28,7 @@
 
 #include <lamina/core/philox.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns a random number of U(low, high) for one element.
 LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t stream,
@@ -107,4 +107,4 @@ LAMINA_FN constexpr bool dropout_keeps(std::uint64_t seed, std::uint64_t stream,
   return uniform_at(seed, stream, index) >= probability;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

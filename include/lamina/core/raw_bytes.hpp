@@ -12,7 +12,7 @@
 
 #include <sys/mman.h>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers request
 /// huge pages, because page faults per 4 KB would cost more than reading a file.
@@ -73,4 +73,4 @@ void raw_bytes::release() noexcept {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 
 #include <lamina/core/math.hpp>
 
-namespace lamina::inline LAMINA_ABI::math {
+namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
 /// x - y * floor(x / y) without rounding. The result is 0, or has the sign of y and a smaller
 /// absolute value than y. It is NaN if y is 0 or x is infinite. For integers it is 0 if y is 0;
@@ -63,4 +63,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T quotient(T x, T y) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::math
+}}}  // namespace lamina::math

@@ -8,7 +8,7 @@
 
 #include <lamina/core/fixed_string.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// How the rows of a domain are related to the rows of its parent.
 enum class domain_kind : std::uint8_t {
@@ -86,4 +86,4 @@ inline constexpr bool has_rows = R::kind != domain_kind::once;
 template <class R>
 inline constexpr bool is_tokens = R::kind == domain_kind::sequence;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -11,7 +11,7 @@
 
 #include <type_traits>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -44,4 +44,4 @@ constexpr bool is_null(T* pointer) {
   return same_address(pointer, nullptr);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

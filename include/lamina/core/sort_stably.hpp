@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Sorts positions, which must be in ascending order, by `before(a, b)`, a strict weak order. Of
 /// two equivalent positions the smaller one comes first.
@@ -18,4 +18,4 @@ void sort_stably(std::vector<Position>& positions, const Before& before) {
             [&](Position a, Position b) { return before(a, b) || (a < b && !before(b, a)); });
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

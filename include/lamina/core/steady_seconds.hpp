@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the seconds since some time in the past, from POSIX's monotonic clock.
 inline double steady_seconds() {
@@ -16,4 +16,4 @@ inline double steady_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Builds text: `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members
 /// are compiled once and not inlined. The operators of std::string would be inlined into every
@@ -108,4 +108,4 @@ text& text::unsigned_number(unsigned long long number) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::threading {
+namespace lamina { inline namespace LAMINA_ABI { namespace threading {
 
 /// Performs step i of a waiting loop: usually a hint to the processor. Every 64th step yields the
 /// processor, because the other thread may need it.
@@ -159,4 +159,4 @@ void thread::refuse(int failure) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::threading
+}}}  // namespace lamina::threading

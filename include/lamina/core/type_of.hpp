@@ -11,7 +11,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Carries a type as a value.
 template <class T>
@@ -44,4 +44,4 @@ struct finds {
 template <auto* Pointer>
 using type_of = typename decltype(type_found_by(found_by<Pointer>{}))::type;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

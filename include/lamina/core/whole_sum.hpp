@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The sum of up to 2^31 integers, in two halves that do not overflow: sum = high * 2^32 + low. A
 /// double cannot represent odd numbers above 2^53, and a sum in 64 bits could wrap around.
@@ -31,4 +31,4 @@ struct whole_sum {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -18,7 +18,7 @@
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/threading.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs `task(0)` ... `task(n - 1)` in parallel, task 0 on the calling thread. With one task no
 /// thread is started. Only one caller at a time may use a pool. The threads do not exist in a
@@ -158,4 +158,4 @@ void worker_pool::end() {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

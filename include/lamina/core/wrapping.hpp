@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-namespace lamina::inline LAMINA_ABI::math {
+namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
 namespace detail {
 // The type in which values of T are added and multiplied: an unsigned type for integers.
@@ -55,4 +55,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T whole_power(T x, T y) {
   return power;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::math
+}}}  // namespace lamina::math

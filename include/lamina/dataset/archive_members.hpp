@@ -18,7 +18,7 @@
 #include <lamina/io/archive/tar_file.hpp>
 #include <lamina/io/archive/zip_reader.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Text files with their names, in the order of the archive.
 struct archive_members {
@@ -103,4 +103,4 @@ const text_member& archive_members::at(std::string_view name) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

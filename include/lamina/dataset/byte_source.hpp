@@ -15,7 +15,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/core/zlib.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Reads a file and, if it begins with the magic bytes of gzip, decompresses it. Throws
 /// format_error with the offset in the file for a stream that ends early, fails its checksum, or is
@@ -159,4 +159,4 @@ std::string read_bytes(const std::string& path) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

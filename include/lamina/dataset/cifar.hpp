@@ -27,7 +27,7 @@
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/tar_file.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::cifar {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::cifar {
 
 /// An image and its class.
 struct sample {
@@ -213,4 +213,4 @@ table<source> train10(const std::string& path) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::cifar
+}}}  // namespace lamina::dataset::cifar

@@ -27,7 +27,7 @@
 #include <lamina/dataset/csv_parser.hpp>
 #include <lamina/dataset/csv_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Options of a column of numbers.
 struct number_column {
@@ -402,4 +402,4 @@ std::string column_encoding::checksum_of(std::string_view bytes) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

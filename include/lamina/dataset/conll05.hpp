@@ -24,7 +24,7 @@
 #include <lamina/dataset/text_member.hpp>
 #include <lamina/dataset/vocabulary.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::conll05 {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::conll05 {
 
 /// A sentence and one of its predicates. All fields have one element per word; the context and the
 /// predicate are the same in all elements.
@@ -329,4 +329,4 @@ std::vector<float> read_embedding(const std::string& path, std::int64_t rows, st
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::conll05
+}}}  // namespace lamina::dataset::conll05

@@ -13,7 +13,7 @@
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/csv_parser.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// A table of numbers, row-major, with rows() rows and columns() columns.
 struct csv_table {
@@ -58,4 +58,4 @@ csv_table parse_csv(const std::string& path, std::string_view text, csv_options 
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

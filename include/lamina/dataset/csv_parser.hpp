@@ -17,7 +17,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Whether a file begins with the names of its columns.
 enum class csv_header {
@@ -240,4 +240,4 @@ bool csv_parser::is_header(std::size_t start) const {
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

@@ -21,7 +21,7 @@
 #include <lamina/dataset/csv_parser.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 namespace detail {
 
@@ -151,4 +151,4 @@ table<csv_rows_source> read_csv_rows(const std::string& path, csv_options option
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

@@ -16,7 +16,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// The number of occurrences of each word.
 using word_counts = std::map<std::string, std::int64_t, std::less<>>;
@@ -87,4 +87,4 @@ const std::string& dictionary::word(std::int64_t id) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

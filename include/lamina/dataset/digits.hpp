@@ -11,7 +11,7 @@
 #include <lamina/dataset/digits_data.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::digits {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::digits {
 
 /// An image of a digit, and its label.
 struct sample {
@@ -47,4 +47,4 @@ sample source::at(std::size_t row) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::digits
+}}}  // namespace lamina::dataset::digits

@@ -8,7 +8,7 @@
 #include <lamina/core/config.hpp>
 
 // clang-format off
-namespace lamina::inline LAMINA_ABI::dataset::digits::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::digits::detail {
 
 inline constexpr int rows_per_part = 360;
 
@@ -375,5 +375,5 @@ inline constexpr const char* parts[5] = {
 "aabogaaaaahpbaaaaanhaaaaaanfaaaaaaohfebaaakqnooaaajobeqdaabmnqjb6aaaflbaaaaaoocaaaafqfaaaaaipcaaaaaknaaaaaaoqqiaaaagqjpgaaaagoqia6",
 };
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::digits::detail
+}}}  // namespace lamina::dataset::digits::detail
 // clang-format on

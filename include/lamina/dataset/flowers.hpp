@@ -22,7 +22,7 @@
 #include <lamina/dataset/stored_members.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::flowers {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::flowers {
 
 /// The file of a photograph, which image::simple_transform decodes, and the kind of the flower.
 struct sample {
@@ -137,4 +137,4 @@ table<source> data::part(const char* name) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::flowers
+}}}  // namespace lamina::dataset::flowers

@@ -19,7 +19,7 @@
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::housing {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::housing {
 
 /// The features of a district, and the median price of its houses.
 struct sample {
@@ -135,4 +135,4 @@ source twin() {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::housing
+}}}  // namespace lamina::dataset::housing

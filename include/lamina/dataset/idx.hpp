@@ -17,7 +17,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/dataset/byte_source.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// The contents of an IDX file: an array of `shape`, row-major, of one of the six element types.
 struct idx_array {
@@ -159,4 +159,4 @@ idx_array read_idx(const std::string& path) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

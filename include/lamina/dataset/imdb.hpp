@@ -21,7 +21,7 @@
 #include <lamina/dataset/vocabulary.hpp>
 #include <lamina/dataset/word_counter.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::imdb {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::imdb {
 
 /// A review and its judgement of the film.
 struct sample {
@@ -147,4 +147,4 @@ std::string source::data::plain(std::string_view text) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::imdb
+}}}  // namespace lamina::dataset::imdb

@@ -22,7 +22,7 @@
 #include <lamina/dataset/vocabulary.hpp>
 #include <lamina/dataset/word_counter.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::imikolov {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::imikolov {
 
 /// The words of a sentence, and for each of them the following word. Fluid: DataType.SEQ.
 struct sample {
@@ -199,4 +199,4 @@ source read(const std::string& path, const options& how) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::imikolov
+}}}  // namespace lamina::dataset::imikolov

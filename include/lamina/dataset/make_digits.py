@@ -39,7 +39,7 @@ print("""// SPDX-License-Identifier: CC-BY-4.0
 #include <lamina/core/config.hpp>
 
 // clang-format off
-namespace lamina::inline LAMINA_ABI::dataset::digits::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::digits::detail {
 """)
 lines = ["".join(rows[i:i + ROWS_PER_LINE]) for i in range(0, len(rows), ROWS_PER_LINE)]
 print(f"inline constexpr int rows_per_part = {ROWS_PER_LINE * LINES_PER_LITERAL};\n")
@@ -49,5 +49,5 @@ for part in parts:
     print("\n".join(f'"{line}"' for line in part) + ",")
 print("""};
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::digits::detail
+}}}  // namespace lamina::dataset::digits::detail
 // clang-format on""")

@@ -17,7 +17,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/io/archive/gzip.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// A matrix of numbers and its name.
 struct mat_matrix {
@@ -215,4 +215,4 @@ void mat_file::read_numbers(const element& e, std::uint64_t count, std::vector<d
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

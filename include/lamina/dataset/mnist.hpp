@@ -18,7 +18,7 @@
 #include <lamina/dataset/idx.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::mnist {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::mnist {
 
 /// An image of a digit, and its label.
 struct sample {
@@ -132,4 +132,4 @@ table<source> read(const std::string& images_path, const std::string& labels_pat
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::mnist
+}}}  // namespace lamina::dataset::mnist

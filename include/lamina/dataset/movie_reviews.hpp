@@ -22,7 +22,7 @@
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::movie_reviews {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::movie_reviews {
 
 /// A sentence, and its judgement of the film.
 struct sample {
@@ -214,4 +214,4 @@ source twin(std::int64_t dictionary_size) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::movie_reviews
+}}}  // namespace lamina::dataset::movie_reviews

@@ -28,7 +28,7 @@
 #include <lamina/dataset/utf8.hpp>
 #include <lamina/dataset/vocabulary.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::movielens {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::movielens {
 
 /// A user, a film, and the user's rating of it.
 struct sample {
@@ -289,4 +289,4 @@ void source::data::read_ratings(const text_member& from, const options& how) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::movielens
+}}}  // namespace lamina::dataset::movielens

@@ -24,7 +24,7 @@
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/text_member.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::mq2007 {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::mq2007 {
 
 /// The features of a query and a document.
 using features = std::array<float, 46>;
@@ -204,4 +204,4 @@ query source::lists::at(std::size_t row) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::mq2007
+}}}  // namespace lamina::dataset::mq2007

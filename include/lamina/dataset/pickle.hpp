@@ -19,7 +19,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/dataset/text_member.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// The values of a pickle of protocol 1 to 4: numbers, texts, tuples, lists, dictionaries and
 /// numpy's arrays of bytes. Nothing in the file is executed: a Python name other than those that
@@ -386,4 +386,4 @@ void pickle::run() {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

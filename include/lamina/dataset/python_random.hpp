@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <random>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// The numbers of Python's `random.Random(seed).random()`, bit for bit: MT19937 with the seed as a
 /// key of words of 32 bits. Source: Matsumoto and Nishimura, init_by_array.
@@ -70,4 +70,4 @@ std::mt19937 python_random::begin(std::uint64_t seed) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

@@ -22,7 +22,7 @@
 #include <lamina/dataset/vocabulary.hpp>
 #include <lamina/dataset/word_counter.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::sentiment {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::sentiment {
 
 /// A review and its judgement of the film.
 struct sample {
@@ -187,4 +187,4 @@ vocabulary source::data::dictionary_of(const members& blame, const members& prai
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::sentiment
+}}}  // namespace lamina::dataset::sentiment

@@ -23,7 +23,7 @@
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/tar_file.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// The members of a tar archive, in order, with their offsets. Members of a plain archive stay in
 /// the file, and several threads may read them at once; an archive that is compressed with gzip is
@@ -127,4 +127,4 @@ stored_members::content::content(const std::string& from) : path(from), file(fro
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

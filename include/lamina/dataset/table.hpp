@@ -12,7 +12,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Rows [first, last) of a data set. It is a copyable range, and thus a reader. `Source` has
 /// `at(std::size_t) const`, which makes a sample from compactly stored data. A Source must be cheap
@@ -82,4 +82,4 @@ class table {
   std::size_t first_, last_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

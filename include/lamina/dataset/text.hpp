@@ -20,7 +20,7 @@
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/utf8.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::text {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::text {
 
 /// A piece of the text: its elements, and for each of them the following one.
 struct sample {
@@ -209,4 +209,4 @@ table<pieces> source::cut(std::size_t first, std::size_t last, std::size_t lengt
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::text
+}}}  // namespace lamina::dataset::text

@@ -17,7 +17,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/dataset/utf8.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// A text file of a data set.
 struct text_member {
@@ -140,4 +140,4 @@ std::int64_t whole_number(const text_line& line, std::string_view field, std::st
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

@@ -19,7 +19,7 @@
 #include <lamina/dataset/text_member.hpp>
 #include <lamina/dataset/vocabulary.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::translation {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::translation {
 
 /// A sentence and its translation.
 struct sample {
@@ -140,4 +140,4 @@ pairs read_pairs(const text_member& from, const vocabulary& source_words,
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::translation
+}}}  // namespace lamina::dataset::translation

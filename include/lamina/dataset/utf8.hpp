@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Returns the number of bytes of the UTF-8 character at bytes[at], 0 if it is invalid. By RFC
 /// 3629, overlong forms, surrogates and characters above U+10FFFF are invalid.
@@ -59,4 +59,4 @@ std::string utf8_of_latin1(std::string_view bytes) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

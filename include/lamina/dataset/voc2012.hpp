@@ -18,7 +18,7 @@
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/text_member.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::voc2012 {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::voc2012 {
 
 /// The files of a photograph and of the classes of its pixels, which image::decode_segmented
 /// decodes.
@@ -105,4 +105,4 @@ table<source> data::part(const char* name) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::voc2012
+}}}  // namespace lamina::dataset::voc2012

@@ -22,7 +22,7 @@
 #include <lamina/dataset/translation.hpp>
 #include <lamina/dataset/vocabulary.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::wmt14 {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::wmt14 {
 
 using translation::sample;
 
@@ -184,4 +184,4 @@ std::size_t source::data::sum(std::size_t (translation::pairs::*number)() const)
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::wmt14
+}}}  // namespace lamina::dataset::wmt14

@@ -24,7 +24,7 @@
 #include <lamina/dataset/vocabulary.hpp>
 #include <lamina/dataset/word_counter.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset::wmt16 {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset::wmt16 {
 
 using translation::sample;
 
@@ -142,4 +142,4 @@ vocabulary source::data::dictionary_of(const archive_members& files, const optio
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset::wmt16
+}}}  // namespace lamina::dataset::wmt16

@@ -15,7 +15,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/dataset/vocabulary.hpp>
 
-namespace lamina::inline LAMINA_ABI::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 
 /// Counts words and returns them by frequency, the most frequent first. Equally frequent words are
 /// sorted by their bytes, or are in the order of their first occurrence.
@@ -97,4 +97,4 @@ vocabulary frequent_words(const word_counter& counts, std::int64_t cutoff,
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::dataset
+}}}  // namespace lamina::dataset

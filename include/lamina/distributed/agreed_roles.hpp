@@ -15,7 +15,7 @@
 #include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Returns the roles of the processes of a group. All processes must call it. Throws lamina::error
 /// in every process if the options do not fit (roles_of) or differ between processes.
@@ -40,4 +40,4 @@ LAMINA_COLD inline process_roles agreed_roles(process_group& all, const session_
   return mine;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

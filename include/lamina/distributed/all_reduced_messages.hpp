@@ -18,7 +18,7 @@
 #include <lamina/io/fluid_training.hpp>
 #include <lamina/program/operator_schema.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the training program of each of `ranks` processes, as Fluid's GradAllReduce makes it:
 /// the gradient of the cost is divided by the number of processes, and c_allreduce_sum sums the
@@ -73,4 +73,4 @@ inline training_messages all_reduced_messages(training_messages of, int ranks, i
   return of;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

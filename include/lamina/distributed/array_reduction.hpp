@@ -18,7 +18,7 @@
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/train/tree_sum.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Reduces one array over the processes of a group. Floating-point sums follow a balanced binary
 /// tree over the ranks (train/tree_sum.hpp), whatever the size of the array. A small array is
@@ -124,4 +124,4 @@ class array_reduction {
   engine::reduction_call call_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

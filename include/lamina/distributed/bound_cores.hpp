@@ -14,7 +14,7 @@
 
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Counts the cores of this machine, and those to which this process is bound.
 struct bound_cores {
@@ -52,4 +52,4 @@ struct bound_cores {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

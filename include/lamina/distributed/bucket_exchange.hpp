@@ -21,7 +21,7 @@
 #include <lamina/distributed/gradient_shards.hpp>
 #include <lamina/distributed/process_group.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Moves the gradients and parameters of a training through the stages below, bucket by bucket. Any
 /// thread may sum and update. Only one thread sends and receives: thread 0, or the communication
@@ -289,4 +289,4 @@ class bucket_exchange {
   std::unique_ptr<communication_thread> communication_;  // the last member: it uses all others
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

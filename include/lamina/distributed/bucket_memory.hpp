@@ -15,7 +15,7 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/train/tree_sum.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The arrays of a training. The gradients of thread t begin at index t * count of `gradients`.
 struct bucket_arrays {
@@ -239,4 +239,4 @@ class bucket_memory {
   engine::aligned_buffer received_, total_, packed_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Calls a function again and again in a thread, between resume() and pause(). The function returns
 /// whether it found work; if it did not, the thread sleeps for a moment. Only one other thread may
@@ -84,4 +84,4 @@ class communication_thread {
   std::thread thread_;  // the last member, because it uses all others
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

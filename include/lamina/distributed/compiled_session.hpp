@@ -24,7 +24,7 @@
 #include <lamina/distributed/mpi_session.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A session with the functions and errors of mpi_session.
 class compiled_session final : public process_group {
@@ -110,4 +110,4 @@ void compiled_session::fail(std::string_view why) noexcept { session_->fail(why)
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

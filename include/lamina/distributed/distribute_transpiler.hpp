@@ -20,7 +20,7 @@
 #include <lamina/io/fluid_training.hpp>
 #include <lamina/program/operator_schema.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The number of trainers and the parameter servers of one training.
 struct transpiler_options {
@@ -373,4 +373,4 @@ class distribute_transpiler {
   std::vector<std::size_t> rate_;  // operators that compute learning rates
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

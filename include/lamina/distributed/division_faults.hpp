@@ -11,7 +11,7 @@
 #include <lamina/plan/parts_form.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Calls f(variable) for the arguments of `count` slots, which start at index `at`.
 template <class F>
@@ -91,4 +91,4 @@ struct type_letters {
   using type = decltype(letters(std::make_integer_sequence < int, Op<0 ? 0 : length_of(of)>{}));
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -26,7 +26,7 @@
 #include <lamina/distributed/texts_of_ranks.hpp>
 #include <lamina/optimizer/option_text.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Implements shared_arrays for a process_group: processes send each other gradients and parameters
 /// as bytes.
@@ -373,4 +373,4 @@ class exchanged_arrays final : public shared_arrays {
   std::vector<std::byte> sent_, gathered_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

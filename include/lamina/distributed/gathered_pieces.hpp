@@ -14,7 +14,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The pieces of a gather, one per rank. Each piece begins with its number of bytes, because MPICH
 /// does not report pieces of different sizes: the ranks would continue with wrong bytes.
@@ -65,4 +65,4 @@ class gathered_pieces {
   std::size_t bytes_ = 0, ranks_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -19,7 +19,7 @@
 #include <lamina/program/program.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -345,4 +345,4 @@ constexpr grad_all_reduced<P, Ranks> grad_all_reduce(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

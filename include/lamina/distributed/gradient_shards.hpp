@@ -11,7 +11,7 @@
 #include <lamina/core/padding.hpp>
 #include <lamina/plan/gradient_buckets.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Buckets of gradients, each divided over the ranks. All counts are floats; in a program in
 /// double, an element counts as two floats.
@@ -106,4 +106,4 @@ class gradient_shards {
   std::vector<bucket> buckets_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

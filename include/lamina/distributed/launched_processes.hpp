@@ -10,7 +10,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/task_of_shell.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Returns the number of processes that a launcher has started together, read from the environment
 /// variables of Open MPI's or MPICH's mpirun or of Slurm's srun; 1 without a launcher. It lets a
@@ -34,4 +34,4 @@ LAMINA_COLD inline void require_launched_alone() {
                           "MPI than the launcher, or srun needs --mpi (srun --mpi=list)");
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -11,7 +11,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A buffer that begins at a multiple of 64 bytes. New bytes are not initialised.
 class letter {
@@ -94,4 +94,4 @@ class letter_reader {
   std::size_t at_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

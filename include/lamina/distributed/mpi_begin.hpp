@@ -9,7 +9,7 @@
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 #include <lamina/distributed/task_of_shell.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Begins MPI unless the program has done so, as mpi4py and PETSc do. Returns whether it has begun
 /// MPI; if so, the caller must end it. Throws lamina::error if MPI has already ended, if it does
@@ -53,4 +53,4 @@ LAMINA_COLD inline bool mpi_begin(int& argc, char**& argv, bool several) {
   return false;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -15,7 +15,7 @@
 
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Tells whether a version of MPI, as MPI_Get_library_version() prints it, closes connections by
 /// UCX.
@@ -55,4 +55,4 @@ LAMINA_COLD inline void mpi_finalize() {
   std::_Exit(code);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -16,7 +16,7 @@
 #include <lamina/distributed/mpi_end.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The exit code of a process that has failed, as the other processes receive it.
 struct known_exit {
@@ -120,4 +120,4 @@ class mpi_exit {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -15,7 +15,7 @@
 
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Lets the ranks of a communicator part. After a failure, each rank tells the others the reason.
 /// Then it receives and discards the messages that they still send: a send of MPI may complete only
@@ -143,4 +143,4 @@ class mpi_farewell {
   int others_ = -1;  // the number of other ranks; -1: none has been told that this one leaves
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -10,7 +10,7 @@
 
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The name of each rank's host, as MPI reports it.
 class mpi_hosts {
@@ -31,4 +31,4 @@ class mpi_hosts {
   std::vector<char> names_;  // the name of each host, ended by a zero
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

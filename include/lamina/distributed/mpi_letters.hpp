@@ -20,7 +20,7 @@
 
 #include <lamina/distributed/letter.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Sends letters in pieces and keeps them until they have arrived; finds letters that arrive. The
 /// functions return error codes of MPI.
@@ -75,4 +75,4 @@ class mpi_letters {
   std::deque<sent_letter> sent_;  // the memory of a request must not move
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

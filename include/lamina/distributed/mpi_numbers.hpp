@@ -11,7 +11,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/distributed/mpi_requests.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Counters in the memory of rank 0, each in a separate window.
 class mpi_numbers {
@@ -62,4 +62,4 @@ class mpi_numbers {
   std::vector<MPI_Win> windows_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -23,7 +23,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Returns MPI's description of an error code.
 LAMINA_COLD inline std::string mpi_message(int code) {
@@ -88,4 +88,4 @@ struct mpi_requests {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

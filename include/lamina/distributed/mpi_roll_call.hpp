@@ -19,7 +19,7 @@
 #include <lamina/distributed/mpi_hosts.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Finds the process that blocks the others. A rank that has waited too long asks all others
 /// whether they wait too. A rank that waits in a call of the session answers with that call; one
@@ -193,4 +193,4 @@ class mpi_roll_call {
   std::deque<sent_message> sent_;  // the memory of a request must not move
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

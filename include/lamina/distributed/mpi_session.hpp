@@ -42,7 +42,7 @@
 #include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/session_options.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// All processes that a launcher of MPI (mpirun, mpiexec, srun) has started together; one process
 /// if there is no launcher. Make one session at the beginning of main, and let it live longer than
@@ -405,4 +405,4 @@ class mpi_session : public process_group {
   std::string reason_;  // why the training ends
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

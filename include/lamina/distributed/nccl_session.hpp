@@ -27,7 +27,7 @@
 #include <lamina/distributed/mpi_session.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Sums over the devices of processes by NCCL, on the stream of this process's device. NCCL chooses
 /// the order of the sum, so the last digits may depend on the number and kind of devices. end()
@@ -142,4 +142,4 @@ class nccl_session final : public mpi_session {
 };
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

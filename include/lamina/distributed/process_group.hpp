@@ -20,7 +20,7 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A world whose processes exchange bytes. All processes must call gather() equally often and in
 /// the same order, and so must two processes that exchange() messages. These functions throw
@@ -131,4 +131,4 @@ class process_group : public world {
   engine::aligned_buffer reduced_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

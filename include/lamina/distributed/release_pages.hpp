@@ -9,7 +9,7 @@
 
 #include <lamina/distributed/row_mapping.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Returns the memory of the whole pages within [first, end) to the system; their contents are
 /// lost. The pages can still be read and written afterwards. Does nothing on systems without such a
@@ -23,4 +23,4 @@ inline void release_pages([[maybe_unused]] float* first, [[maybe_unused]] float*
 #endif
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

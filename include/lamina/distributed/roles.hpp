@@ -13,7 +13,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/session_options.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The role of a process of a session. Design document of PaddlePaddle v2: trainer,
 /// parameter_server.
@@ -63,4 +63,4 @@ LAMINA_COLD inline process_roles roles_of(const session_options& options, int pr
   return {processes - servers, servers, options.staleness};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -21,7 +21,7 @@
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Memory that reads as zero and uses no physical pages until it is written.
 class row_mapping {
@@ -113,4 +113,4 @@ class row_mapping {
   std::size_t size_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -12,7 +12,7 @@
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Collects the rows of all parts of a mini-batch from all processes and sums them in the order of
 /// the parts, with their weights. The result has the same bits as one process with all parts. A
@@ -84,4 +84,4 @@ class rows_exchange {
   process_group& world_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

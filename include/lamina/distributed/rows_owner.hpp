@@ -13,7 +13,7 @@
 #include <lamina/distributed/sharded_table.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Sends the rows of all parts of a mini-batch to their owners, which sum them in the order of the
 /// parts, with their weights. The result has the same bits as rows_exchange. A row is sent only to
@@ -97,4 +97,4 @@ class rows_owner {
   process_group& world_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -13,7 +13,7 @@
 #include <lamina/distributed/single_session.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The processes of this program: an mpi_session; a compiled_session if LAMINA_COMPILED is defined;
 /// a single_session if the program is compiled without LAMINA_HAS_MPI.
@@ -25,4 +25,4 @@ using session = mpi_session;
 using session = single_session;
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

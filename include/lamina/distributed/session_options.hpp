@@ -8,7 +8,7 @@
 
 #include <lamina/plan/gradient_buckets.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The options of a session.
 struct session_options {
@@ -33,4 +33,4 @@ struct session_options {
   int staleness = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -21,7 +21,7 @@
 #include <lamina/distributed/sharded_table.hpp>
 #include <lamina/model/tensor_file.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Writes and reads files of write_tensor_file() in which some arrays are divided over processes.
 /// Rank 0 writes the file, and the other ranks send it their rows in pieces. Each process reads its
@@ -213,4 +213,4 @@ class sharded_file {
   std::vector<std::byte> buffer_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

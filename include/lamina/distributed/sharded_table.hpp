@@ -16,7 +16,7 @@
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Divides a table over R ranks: rank r owns rows [rows * r / R, rows * (r + 1) / R). If the first
 /// ranks own nothing, R and r are counted without them. In memory the table has the layout of
@@ -93,4 +93,4 @@ class sharded_table {
   std::vector<slice> slices_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -26,7 +26,7 @@
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Accumulators in mappings of the size of whole tables.
 class sharded_states final : public divided_states {
@@ -300,4 +300,4 @@ class sharded_tables : public divided_tables {
   std::vector<std::vector<std::byte>> sent_, received_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -23,7 +23,7 @@
 #include <lamina/distributed/session_options.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A session of one process. It replaces `mpi_session` in a program that is compiled without
 /// LAMINA_HAS_MPI, which CMake's lamina_mpi(TARGET) defines.
@@ -72,4 +72,4 @@ class single_session final : public process_group {
   std::vector<std::int64_t> numbers_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

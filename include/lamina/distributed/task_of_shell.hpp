@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Tells whether a user has started this process by hand in a shell that is a task of Slurm, as
 /// `srun --pty` and salloc start one. Such a process inherits the variables of the task but is not
@@ -59,4 +59,4 @@ LAMINA_COLD inline void forget_task_of_shell() {
   for (const std::string& name : names) ::unsetenv(name.c_str());
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -22,7 +22,7 @@
 #include <lamina/reader/tasks.hpp>
 #include <lamina/train/shared_tasks.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Options of a task_queue.
 struct task_queue_options {
@@ -209,4 +209,4 @@ class task_queue final : public shared_tasks {
   std::int64_t handed_ = 0, used_ = 0;  // samples of this process in this pass
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -12,7 +12,7 @@
 
 #include <lamina/distributed/process_group.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Returns the texts of all ranks of a group, in the order of the ranks. All ranks must call it.
 LAMINA_COLD inline std::vector<std::string> texts_of_ranks(process_group& group,
@@ -32,4 +32,4 @@ LAMINA_COLD inline std::vector<std::string> texts_of_ranks(process_group& group,
   return all;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -19,9 +19,7 @@
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/program/operator_schema.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Queries of the operators of a training program, and functions that make new ones.
 struct transpiled_operators {
@@ -118,6 +116,4 @@ struct transpiled_operators {
   }
 };
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::detail

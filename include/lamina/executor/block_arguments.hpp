@@ -9,7 +9,7 @@
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/run_memory.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The condition and the outputs of an operator that runs a block.
 struct block_arguments {
@@ -75,4 +75,4 @@ struct block_arguments {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

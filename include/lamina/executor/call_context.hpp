@@ -25,7 +25,7 @@
 #include <lamina/program/row_renaming.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The data that an executor keeps for one operator.
 struct operator_history {
@@ -403,4 +403,4 @@ class call_context {
 template <class Real>
 using kernel_function = void (*)(call_context<Real>&);
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

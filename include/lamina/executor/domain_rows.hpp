@@ -12,7 +12,7 @@
 #include <lamina/program/variable_name.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The number of rows and the sequences of each row domain of a program during one run. Feeds set
 /// the rows of their domains and of the domains above them. Operators set the rows of other domains
@@ -102,4 +102,4 @@ class domain_rows {
   std::vector<entry> known_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -23,7 +23,7 @@
 #include <lamina/plan/real_type.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
 /// of another precision in the scope are converted. Casts and metrics may make variables of another
@@ -362,4 +362,4 @@ basic_executor<Real>::basic_executor() {
 /// The interpreter in the precision of the engines.
 using executor = basic_executor<float>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 #include <lamina/program/returned_variables.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An element of a fetch list: a variable that a record function returned (returned_variables), or
 /// the name of any variable of block 0. A handle represents its name, so a handle of a program can
@@ -30,4 +30,4 @@ class fetched {
   std::string name_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

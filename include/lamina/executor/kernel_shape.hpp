@@ -10,7 +10,7 @@
 
 #include <lamina/executor/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Splits an array along one dimension of length n: element (o, k, i), with k along that dimension,
 /// has the index (o * n + k) * inner + i.
@@ -97,4 +97,4 @@ inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, t
   return position;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,10 +9,10 @@
 
 #include <lamina/executor/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Kernels by operator type; the names must outlive the table.
 template <class Real>
 using kernel_table = std::map<std::string_view, kernel_function<Real>>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

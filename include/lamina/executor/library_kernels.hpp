@@ -71,7 +71,7 @@
 #include <lamina/operators/shape/reshape/executor.hpp>
 #include <lamina/operators/update/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Adds the kernels of all operators of the library.
 template <class Real>
@@ -138,4 +138,4 @@ void add_library_kernels(kernel_table<Real>& table) {
   add_optimizer_kernels(table);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

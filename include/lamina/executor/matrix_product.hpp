@@ -11,7 +11,7 @@
 
 #include <lamina/core/intrinsics.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 namespace detail {
 
@@ -154,4 +154,4 @@ void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_
   product::many_rows(a, b, c, m, k, n);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

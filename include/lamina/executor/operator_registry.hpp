@@ -16,7 +16,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The schemas of operators by type name. A recorded program refers to the definitions of its
 /// operators; a program from a file only names them. A type may have several forms with different
@@ -84,4 +84,4 @@ inline const operator_registry& known_operators() {
   return all;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

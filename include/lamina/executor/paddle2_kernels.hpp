@@ -9,7 +9,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/shape/reshape/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::fluid {
+namespace lamina { inline namespace LAMINA_ABI { namespace fluid {
 
 /// Selects rows of W by number, like lookup_table. But Ids [...] has no last dimension of 1, and
 /// Out is [..., width].
@@ -36,9 +36,9 @@ struct flatten_contiguous_range : operator_definition {
 
 using paddle2_operators = operator_list<lookup_table_v2, flatten_contiguous_range>;
 
-}  // namespace lamina::inline LAMINA_ABI::fluid
+}}}  // namespace lamina::fluid
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 void lookup_table_v2_forward(call_context<Real>& ctx) {
@@ -77,4 +77,4 @@ void add_paddle2_kernels(kernel_table<Real>& table) {
   table["flatten_contiguous_range_grad"] = flatten_contiguous_range_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -14,7 +14,7 @@
 #include <lamina/program/program_desc.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The values that one iteration of a loop keeps for its gradient: the values of those variables of
 /// the body that operators outside of the body read or write. Fluid: a step scope.
@@ -148,4 +148,4 @@ class run_memory {
   std::vector<bool> is_loop_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The values of data variables by name; those of sequences carry a LoD (tensor/lod_tensor.hpp).
 using feed_map = std::map<std::string, lod_tensor, std::less<>>;
@@ -38,4 +38,4 @@ struct run_options {
   std::ostream* print_to = nullptr;  // output of the print operator; null: std::cerr
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

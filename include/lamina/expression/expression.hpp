@@ -15,7 +15,7 @@
 #include <lamina/core/type_of.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI::expression {
+namespace lamina { inline namespace LAMINA_ABI { namespace expression {
 
 /// The value of the group's head, for example a matrix product or a sum over rows.
 struct head_value {};
@@ -132,4 +132,4 @@ struct group_type {
 template <class Plan, int G>
 using group_of = typename decltype(detail::group_type<Plan, G>::make())::type;
 
-}  // namespace lamina::inline LAMINA_ABI::expression
+}}}  // namespace lamina::expression

@@ -14,7 +14,7 @@
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Moves the pixel at p, relative to the centre of the image, to s R(a) S(b) p + t. The scale s is
 /// drawn from U(1 - scale, 1 + scale) and the rotation a from U(-degrees, degrees). The shear is x
@@ -65,4 +65,4 @@ struct affine {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

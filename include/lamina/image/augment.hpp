@@ -16,7 +16,7 @@
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 namespace detail {
 
@@ -97,4 +97,4 @@ requires((C > 0 && H > 0 && W > 0) &&
   return augmentation<C, H, W, Steps...>(std::move(steps)...);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Returns the value at (y, x) of a plane of height * width pixels, whose centres have integer
 /// coordinates. It is the mean of the four surrounding pixels, weighted by their distance. Pixels
@@ -30,4 +30,4 @@ inline float bilinear(const float* plane, int height, int width, float y, float 
              : between(above, between(at(row + 1, column), at(row + 1, column + 1), right), down);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

@@ -11,7 +11,7 @@
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Changes colours at random. Each option draws a factor f from U(1 - option, 1 + option). The
 /// changes are applied in this order, and x is limited to [low, high] after each:
@@ -61,4 +61,4 @@ struct color {
   float cut(float x) const { return x < low ? low : x > high ? high : x; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

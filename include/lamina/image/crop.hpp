@@ -16,7 +16,7 @@
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Surrounds the image with `padding` pixels of `value` and cuts out a random part of the image's
 /// own size. All (2 padding + 1)^2 parts are equally likely. Draws two numbers. Error: a padding
@@ -95,4 +95,4 @@ struct crop_and_stretch {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

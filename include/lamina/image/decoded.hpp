@@ -14,7 +14,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/image/picture.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Rows of interleaved samples of one or two bytes. The samples of a pixel are grey, grey and
 /// alpha, RGB, or RGB and alpha.
@@ -67,4 +67,4 @@ inline picture to_picture(const decoded& from, int channels, float background) {
   return to;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

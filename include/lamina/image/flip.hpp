@@ -11,7 +11,7 @@
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Exchanges left and right with probability `horizontal`, and top and bottom with probability
 /// `vertical`. Always draws two numbers. Error: a probability outside of [0, 1].
@@ -39,4 +39,4 @@ struct flip {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

@@ -25,7 +25,7 @@
 #include <lamina/image/picture.hpp>
 #include <lamina/image/png.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// Options of read_picture and load.
 struct read_options {
@@ -190,4 +190,4 @@ requires((C == 1 || C == 3) && H > 0 && W > 0) loader<C, H, W> load(read_options
   return {options};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

@@ -18,7 +18,7 @@
 // This include must follow <cstdio>, because it needs FILE.
 #include <jpeglib.h>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 namespace detail {
 
@@ -165,4 +165,4 @@ inline decoded decode_jpeg(std::string_view bytes, const std::string& path, bool
   return detail::upright(std::move(to), orientation);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

@@ -12,7 +12,7 @@
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// x = (x - mean[c]) / deviation[c] for channel c. A single mean or deviation applies to all
 /// channels. Draws no random number. Errors: a number of means or deviations that is neither 1 nor
@@ -43,4 +43,4 @@ struct normalize {
   void operator()(const view& image, reader::random&) const { (*this)(image); }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/image/view.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// An image of floats, channels first; 0 is black and 1 is white.
 struct picture {
@@ -105,4 +105,4 @@ inline picture resized(const picture& from, int height, int width, fit how = fit
   return to;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

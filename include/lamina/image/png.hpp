@@ -17,7 +17,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/image/decoded.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// The values of pixels of a file with a palette: its colours, or their indices.
 enum class png_palette { colors, indices };
@@ -117,4 +117,4 @@ inline decoded decode_png(std::string_view bytes, const std::string& path,
   return to;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

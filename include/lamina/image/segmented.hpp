@@ -19,7 +19,7 @@
 #include <lamina/image/picture.hpp>
 #include <lamina/image/png.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// An image of any size, and the class of each of its pixels.
 struct segmented_picture {
@@ -88,4 +88,4 @@ requires(H > 0 && W > 0) segmented_loader<H, W> load_segmented(fit how = fit::st
   return {how};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

@@ -20,7 +20,7 @@
 #include <lamina/image/jpeg.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 namespace detail {
 
@@ -164,4 +164,4 @@ struct simple_transform {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

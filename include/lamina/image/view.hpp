@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace lamina::inline LAMINA_ABI::image {
+namespace lamina { inline namespace LAMINA_ABI { namespace image {
 
 /// A view of an image of floats, channels first: all rows of the first channel, then those of the
 /// second.
@@ -42,4 +42,4 @@ inline float lightness(const view& image, std::size_t pixel) {
   return sum / static_cast<float>(image.channels);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::image
+}}}  // namespace lamina::image

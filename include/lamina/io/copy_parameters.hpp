@@ -12,7 +12,7 @@
 #include <lamina/io/model_values.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Copies the parameters of a model to variables of a scope.
 inline void copy_parameters(const model_values& from, scope& to) {
@@ -52,4 +52,4 @@ void copy_parameters(const scope& from, model<P>& to) {
   copy_parameters(from, setter_of(to));
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

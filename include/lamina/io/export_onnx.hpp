@@ -15,7 +15,7 @@
 #include <lamina/io/model_values.hpp>
 #include <lamina/io/onnx_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes the part of a model that computes `targets`, given as names of layers or variables, to an
 /// ONNX file. If there are no targets, they are the variables that its program returns. An existing
@@ -39,4 +39,4 @@ void export_onnx(const file_path& file, const Model& from, const onnx_options& o
                      from.program.fetch_names(), options);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

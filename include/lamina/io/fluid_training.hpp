@@ -18,7 +18,7 @@
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A program and its startup program, which initialises its persistable variables.
 struct training_messages {
@@ -102,4 +102,4 @@ training_messages training_messages_of(P, const Opt& opt) {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/io/native/native_source.hpp>
 #include <lamina/io/safetensors.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of import_model.
 struct import_options {
@@ -65,4 +65,4 @@ inline void import_model(const file_path& directory, const file_path& header,
   import_model(load_inference_model(directory, options.files), header, options);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The names of the files of an inference model.
 struct inference_files {
@@ -14,4 +14,4 @@ struct inference_files {
   std::string parameters = "";  // one file with all parameters; empty: one file per parameter
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/io/save_inference_model.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Reads a program from a file, for executor.run. Fluid: Program.parse_from_string.
 inline loaded_program load_program_desc(const file_path& path,
@@ -42,4 +42,4 @@ inline inference_model load_inference_model(const file_path& directory,
   return m;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

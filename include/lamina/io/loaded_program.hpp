@@ -19,7 +19,7 @@
 #include <lamina/io/fluid/program_records.hpp>
 #include <lamina/io/fluid/row_domains.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
 /// of its view. It determines facts that Fluid determines only during a run:
@@ -403,4 +403,4 @@ class loaded_program {
   program_records made_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 #include <lamina/io/model_values.hpp>
 #include <lamina/io/model_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes the part of a model that computes `targets`, layers or variables by name, to a directory
 /// that PaddlePaddle reads: `__model__` and the parameters. Fluid: save_inference_model.
@@ -50,4 +50,4 @@ template <program_type P>
 void load_persistables(const file_path&, const P&,  // expects lamina::model{program}
                        const std::string& = "") = delete;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

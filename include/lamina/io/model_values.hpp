@@ -10,7 +10,7 @@
 
 #include <lamina/model/model.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The program and the parameters of a model.
 struct model_values {
@@ -51,4 +51,4 @@ model_setter setter_of(model<P>& to) {
           }};
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -23,7 +23,7 @@
 #include <lamina/transform/prune.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns the variables of the named targets, which may be layers. A name that is neither a layer
 /// nor a variable is returned unchanged.
@@ -37,11 +37,11 @@ LAMINA_API void write_persistables(const file_path& directory, const model_value
 LAMINA_API void read_persistables(const file_path& directory, const model_setter& to,
                                   const std::string& filename);
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail
 
 #if LAMINA_DEFINES
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 std::vector<std::string> variables_named(const program_view& p,
                                          const std::vector<std::string>& targets) {
@@ -93,6 +93,6 @@ void read_persistables(const file_path& directory, const model_setter& to,
   copy_parameters(parameters, to);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail
 
 #endif  // LAMINA_DEFINES

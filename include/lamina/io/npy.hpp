@@ -18,7 +18,7 @@
 #include <lamina/io/arrays/tensor_bytes.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -247,4 +247,4 @@ inline tensor load_npy(const file_path& path) {
   return value;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

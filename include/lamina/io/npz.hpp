@@ -14,7 +14,7 @@
 #include <lamina/io/arrays/named_tensors.hpp>
 #include <lamina/io/npy.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -99,4 +99,4 @@ void load_npz(const file_path& path, Parameters& to) {
 template <program_type P>
 void load_npz(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -24,7 +24,7 @@
 #include <lamina/tensor/scope.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 class onnx_operators;    // io/onnx/onnx_operator.hpp
 class scope;             // tensor/scope.hpp
@@ -42,9 +42,9 @@ struct onnx_options {
   std::vector<std::pair<std::string, std::int64_t>> domains{};
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the conversions of all operators of the library that ONNX can express.
 LAMINA_API const onnx_operators& known_onnx_operators();
@@ -65,9 +65,9 @@ LAMINA_API std::string to_onnx(const program_view& program, const scope& paramet
                                std::vector<std::string> targets = {},
                                const onnx_options& options = {});
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 LAMINA_API void write_onnx(const file_path& file, const model_values& from,
                            const std::vector<std::string>& targets, const onnx_options& options);
@@ -75,11 +75,11 @@ LAMINA_API void write_onnx(const file_path& file, const program_message& program
                            const scope& parameters, const std::vector<std::string>& feeds,
                            const std::vector<std::string>& targets, const onnx_options& options);
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail
 
 #if LAMINA_DEFINES
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 const onnx_operators& known_onnx_operators() {
   static const onnx_operators all = [] {
@@ -135,9 +135,9 @@ std::string to_onnx(const program_view& program, const scope& parameters,
   return to_onnx(to_program_message(program), parameters, feeds, targets, options);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 void write_onnx(const file_path& file, const model_values& from,
                 const std::vector<std::string>& targets, const onnx_options& options) {
@@ -152,6 +152,6 @@ void write_onnx(const file_path& file, const program_message& program, const sco
   write_file(file.string(), to_onnx(program, parameters, feeds, targets, options));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail
 
 #endif  // LAMINA_DEFINES

@@ -24,7 +24,7 @@
 #include <lamina/io/arrays/tensor_bytes.hpp>
 #include <lamina/io/fluid/proto_fields.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -199,4 +199,4 @@ inline void from_tar(const file_path& path, scope& to) {
   put_tensors(detail::read_parameter_tar(from), to);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes the persistable variables of a loaded program. Fluid: save_persistables.
 inline void save_persistables(const file_path& directory, const scope& variables,
@@ -39,4 +39,4 @@ inline void load_persistables(const file_path& directory, scope& variables,
     variables.var(names[i]) = std::move(found[i].value);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

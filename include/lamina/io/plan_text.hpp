@@ -9,7 +9,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/plan_view.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -88,4 +88,4 @@ std::string plan_text(P) {
   return detail::plan_text_of(view_of_plan<P>());
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

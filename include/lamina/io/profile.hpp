@@ -19,7 +19,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of profile and profile_gradients.
 struct profile_options {
@@ -235,4 +235,4 @@ program_profile profile_gradients(const model<P>& m, const Batch& samples,
                                                  [&] { g.backward(samples); });
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

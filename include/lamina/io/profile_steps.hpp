@@ -17,7 +17,7 @@
 #include <lamina/io/profile.hpp>
 #include <lamina/train/timed_trainer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of profile_steps.
 struct profile_steps_options {
@@ -92,4 +92,4 @@ program_profile profile_steps(model<P>& m, const Opt& opt, const Batch& samples,
   return profile(made);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

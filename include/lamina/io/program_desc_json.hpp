@@ -32,7 +32,7 @@
 #include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/json/json_reader.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -308,4 +308,4 @@ program_message from_json_text(std::string_view text, const std::string& file = 
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

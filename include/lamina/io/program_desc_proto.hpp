@@ -13,7 +13,7 @@
 #include <lamina/io/fluid/proto_fields.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -359,4 +359,4 @@ std::string to_proto(P program) {
   return to_proto(to_program_message(program));
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

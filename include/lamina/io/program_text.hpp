@@ -12,7 +12,7 @@
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -256,4 +256,4 @@ std::string to_dot(P program) {
   return to_dot(to_program_message(program));
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/io/plan_text.hpp>
 #include <lamina/io/work_counter.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A fused group in a run.
 struct group_report {
@@ -120,4 +120,4 @@ program_report report(P, const report_options& run = {}) {
   return detail::report_of(view_of_plan<P>(), run);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -27,7 +27,7 @@
 #include <lamina/io/arrays/named_tensors.hpp>
 #include <lamina/io/arrays/tensor_bytes.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -253,4 +253,4 @@ void load_safetensors(const file_path& path, Parameters& to) {
 template <program_type P>
 void load_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes the part of a program that computes `targets`, and the parameters that it needs, to a
 /// directory that PaddlePaddle reads. The program is written last, so a directory with a program
@@ -49,4 +49,4 @@ inline void save_inference_model(const file_path& directory, const program_view&
   save_inference_model(directory, to_program_message(program), variables, feeds, targets, files);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

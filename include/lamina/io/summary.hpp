@@ -16,7 +16,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A layer: all operators that belong to one layer name.
 struct layer_summary {
@@ -226,4 +226,4 @@ program_summary summary(P, const report_options& run = {}) {
   return summary(P::view(), run);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

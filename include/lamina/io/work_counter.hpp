@@ -13,7 +13,7 @@
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The sizes of the run that a report or a summary describes.
 struct report_options {
@@ -132,4 +132,4 @@ class work_counter {
 };
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

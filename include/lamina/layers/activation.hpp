@@ -10,7 +10,7 @@
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Fluid's `act=`. Each value is the operator of the same name with its default attributes.
 enum class activation : std::uint8_t {
@@ -150,4 +150,4 @@ constexpr int apply_activation(layer_helper& layer, activation act, int x) {
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

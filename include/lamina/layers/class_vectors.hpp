@@ -10,7 +10,7 @@
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of costs over many classes: nce and hsigmoid.
 struct class_cost_attr {
@@ -48,4 +48,4 @@ constexpr auto class_scores(layer_helper& layer, variable<T, R, Width> x, Ids id
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

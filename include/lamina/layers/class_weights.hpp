@@ -11,7 +11,7 @@
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of class_weights.
 struct class_weights_attr {
@@ -59,4 +59,4 @@ constexpr auto weighted_mean(variable<T, R, D...> x, variable<T, R, D...> weight
                          {.name = attr.name});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of create_global_var.
 struct create_global_var_attr {
@@ -45,4 +45,4 @@ constexpr auto create_global_var(const block& main, double value,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

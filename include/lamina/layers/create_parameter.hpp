@@ -7,7 +7,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// A parameter of shape [Dims...] that any layer may read: `auto w = create_parameter<float, 64,
 /// 16>(main, {.name = "w"})`. For example, `matmul(x, w)` multiplies by it, and a tied decoder uses
@@ -31,4 +31,4 @@ constexpr auto create_parameter(const block& main, const param_attr& attr = {},
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

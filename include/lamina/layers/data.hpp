@@ -7,7 +7,7 @@
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 template <class T>
@@ -68,4 +68,4 @@ template <fixed_string, class, any_value...>
 constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/shape/join/layer_split.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of glu.
 struct glu_attr {
@@ -37,4 +37,4 @@ constexpr auto glu(variable<T, R, D...> x, const options<glu_attr, T>& attr = {}
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

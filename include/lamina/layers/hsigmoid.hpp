@@ -13,7 +13,7 @@
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/operators/shape/join/layer_slice.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 
@@ -88,4 +88,4 @@ constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

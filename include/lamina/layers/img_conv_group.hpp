@@ -11,7 +11,7 @@
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of img_conv_group.
 struct img_conv_group_attr {
@@ -60,4 +60,4 @@ constexpr auto img_conv_group(variable<T, R, C, H, W> x,
   return pool2d<PoolSize, Pool>(y, {.type = attr.type}, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -15,7 +15,7 @@
 #include <lamina/program/distinct_names.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 template <class V>
@@ -326,4 +326,4 @@ constexpr void require_one_program(const A& a, const B& b, int line) {
   lamina::detail::require_visible(*b.builder, b.id, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -20,7 +20,7 @@
 #include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/operators/shape/join/layer_split.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Noise-contrastive estimation, one cost per row: distinguishes the label's class from `Samples`
 /// classes that are drawn for each row, all with equal probability. For a class, let o =
@@ -64,4 +64,4 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

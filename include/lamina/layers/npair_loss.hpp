@@ -12,7 +12,7 @@
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of npair_loss.
 struct npair_loss_attr {
@@ -34,4 +34,4 @@ constexpr auto npair_loss(X anchor, Y positive, L labels,
   return elementwise_add(mean(each), scale(mean(size), 0.25f * attr.l2_reg), {.name = attr.name});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,9 +7,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
 /// Records an operator of one variable, whose Out has the shape and type of X.
 template <class Op, class V>
@@ -68,6 +66,4 @@ constexpr int without_gradient(layer_helper& layer, int variable) {
 template <class T>
 inline constexpr bool is_real = __is_same(T, float) || __is_same(T, double);
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer::detail

@@ -12,7 +12,7 @@
 
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 template <std::size_t N>
 struct slot_inputs {
@@ -211,4 +211,4 @@ constexpr auto record(const block& main, std::string_view name, const Part&... p
     return results;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

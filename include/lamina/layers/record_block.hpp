@@ -10,7 +10,7 @@
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/control/block/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Records an operator that runs a block, `while_block` or `conditional_block`, as in programs from
 /// files. The body is recorded once; it changes outer variables by writing to them with
@@ -34,4 +34,4 @@ constexpr void record_block(const block& main, std::string_view name, const Cond
       lamina::detail::block_operator(b, schema_of<Op>(), made, first, condition.id, scopes, at));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

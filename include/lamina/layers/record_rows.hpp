@@ -8,7 +8,7 @@
 #include <lamina/core/rows.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The key of rows that have a name: `chosen<batch, row_key<"positive">>`.
 template <fixed_string Name>
@@ -28,4 +28,4 @@ constexpr void open_rows(const block& main) {
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -11,7 +11,7 @@
 #include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/operators/shape/join/layer_concat.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of simple_lstm and simple_gru.
 struct simple_rnn_attr {
@@ -120,4 +120,4 @@ constexpr auto bidirectional_gru(variable<T, R, D...> x,
       simple_gru<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// act(batch_norm(conv2d<Filters, Size, Window>(x))). The convolution has no bias, because
 /// batch_norm has one. PaddlePaddle's book: conv_bn_layer.
@@ -63,4 +63,4 @@ constexpr auto bottleneck_block(variable<T, R, C, H, W> x, int line = __builtin_
   return detail::add_relu(wide, detail::shortcut<4 * Filters, Stride>(x, line));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

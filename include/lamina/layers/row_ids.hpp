@@ -6,7 +6,7 @@
 
 #include <lamina/layers/sequence_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Whether V holds one id per row: int64 or int32, inner dimension 1.
 template <class V>
@@ -16,4 +16,4 @@ inline constexpr bool one_id_a_row<variable<std::int64_t, R, 1>> = true;
 template <class R>
 inline constexpr bool one_id_a_row<variable<std::int32_t, R, 1>> = true;
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -19,7 +19,7 @@
 #include <lamina/operators/shape/join/layer_slice.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// A variable as an option; its type is checked where the layer is recorded.
 struct mask_variable {
@@ -201,4 +201,4 @@ scaled_dot_product_attention(...) = delete;  // options: dropout_rate, causal, l
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

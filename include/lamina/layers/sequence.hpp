@@ -7,7 +7,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/layers/data.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The row domain of nested_sequence<Name>: elements of sequences of sequences. The middle level,
 /// with one row per inner sequence, is `nested_tokens<Name>::parent`.
@@ -62,4 +62,4 @@ constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

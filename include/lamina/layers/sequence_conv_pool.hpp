@@ -8,7 +8,7 @@
 #include <lamina/operators/sequence/conv/layer.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_conv_pool.
 struct sequence_conv_pool_attr {
@@ -38,4 +38,4 @@ constexpr auto sequence_conv_pool(variable<T, R, D...> x,
   return sequence_pool(found, {.type = attr.type, .pad_value = attr.pad_value});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 
@@ -40,4 +40,4 @@ using parent_rows = typename detail::parent_rows_of<R>::type;
 template <class R, class V>
 using with_rows = typename detail::with_rows_of<R, V>::type;
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 
 #include <lamina/program/block.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// A whole shape; a leading -1 represents a number of rows that is known at run time.
 struct extents {
@@ -89,4 +89,4 @@ constexpr extents without_dimension(const extents& x, int axis) {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

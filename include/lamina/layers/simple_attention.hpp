@@ -10,7 +10,7 @@
 #include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/operators/sequence/softmax/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of simple_attention.
 struct simple_attention_attr {
@@ -54,4 +54,4 @@ constexpr auto simple_attention(variable<T, R, E...> encoded, variable<U, S, P..
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

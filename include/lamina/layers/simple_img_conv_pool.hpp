@@ -7,7 +7,7 @@
 #include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of simple_img_conv_pool.
 struct simple_img_conv_pool_attr {
@@ -37,4 +37,4 @@ constexpr auto simple_img_conv_pool(variable<T, R, C, H, W> x,
   return pool2d<PoolSize, Pool>(found, {.type = attr.type}, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

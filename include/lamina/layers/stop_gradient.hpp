@@ -6,7 +6,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Marks x: no gradient flows back through it to the variables from which it was computed. Records
 /// no operator. The mark applies to every reader of x, including earlier ones. To stop the gradient
@@ -20,4 +20,4 @@ constexpr variable<T, R, D...> stop_gradient(variable<T, R, D...> x, int line = 
   return x;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

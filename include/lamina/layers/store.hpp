@@ -7,7 +7,7 @@
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Writes x to `to`, a global variable (create_global_var) or a parameter (create_parameter).
 /// Operators recorded after it read the new value, and so does the next run. In contrast,
@@ -37,4 +37,4 @@ constexpr auto store(const variable<T, R, D...>&, const variable<U, S, E...>&,
       "lamina: store: a variable keeps its element type, rows and dimensions");
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A height and a width: `5` is {5, 5}.
 struct extent2 {
@@ -55,4 +55,4 @@ constexpr attribute_value pair_attribute(program_builder& b, extent2 e) {
 }
 
 }  // namespace layer::detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <lamina/metric/weighted_average.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// The weighted mean sum(value_i * weight_i) / sum(weight_i). It is the accuracy over all updates
 /// if the arguments of each update are the accuracy of a batch (as layer::accuracy computes it) and
@@ -22,4 +22,4 @@ class accuracy {
   weighted_average average_{"accuracy"};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

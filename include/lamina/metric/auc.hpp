@@ -14,7 +14,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// The curve under which the area is computed. Each of its points has the two rates for one
 /// threshold.
@@ -98,4 +98,4 @@ class auc {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

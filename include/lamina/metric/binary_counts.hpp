@@ -12,7 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// Counts predictions by their labels. A prediction is a probability, rounded to 0 or 1 (0.5 is
 /// rounded to 0, as in numpy's rint); a label is 0 or 1.
@@ -60,4 +60,4 @@ class binary_counts {
   const char* name_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

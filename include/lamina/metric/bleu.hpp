@@ -14,7 +14,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// Options of bleu.
 struct bleu_options {
@@ -108,4 +108,4 @@ class bleu {
   std::uint64_t length_ = 0, reference_length_ = 0, updates_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

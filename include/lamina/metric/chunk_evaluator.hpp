@@ -9,7 +9,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// Adds up the counts that layer::chunk_eval returns for each mini-batch. precision = correct /
 /// found, recall = correct / labelled, F1 = 2 precision recall / (precision + recall); each is 0 if
@@ -46,4 +46,4 @@ class chunk_evaluator {
   bool updated_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// Metrics that are updated together: `composite both{precision{}, recall{}};`. update passes its
 /// arguments to each metric; eval returns an array of the results in the order of the metrics. If
@@ -44,4 +44,4 @@ class composite {
   std::tuple<M...> metrics_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

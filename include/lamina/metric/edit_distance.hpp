@@ -10,7 +10,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// The mean of the distances that layer::edit_distance returns, one per sequence, and the fraction
 /// of sequences whose distance is not 0. Errors: a distance below 0 or NaN, which leaves the sums
@@ -51,4 +51,4 @@ class edit_distance {
   std::int64_t sequences_ = 0, wrong_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

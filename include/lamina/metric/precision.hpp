@@ -6,7 +6,7 @@
 
 #include <lamina/metric/binary_counts.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// true positives / (true positives + false positives); 0 if no prediction was positive. update()
 /// takes a range of probabilities and a range of labels 0 and 1. Errors: as in binary_counts; eval
@@ -29,4 +29,4 @@ class precision {
   binary_counts counts_{"precision"};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

@@ -6,7 +6,7 @@
 
 #include <lamina/metric/binary_counts.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// true positives / (true positives + false negatives); 0 if no label was positive. update() takes
 /// a range of probabilities and a range of labels 0 and 1. Errors: as in binary_counts; eval before
@@ -30,4 +30,4 @@ class recall {
   binary_counts counts_{"recall"};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

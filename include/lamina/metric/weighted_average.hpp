@@ -10,7 +10,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::metric {
+namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// sum(value_i * weight_i) / sum(weight_i), in double. Errors: weight below 0 or not finite;
 /// eval before an update of positive weight. Fluid: fluid.average.WeightedAverage.
@@ -39,4 +39,4 @@ class weighted_average {
   double sum_ = 0, weight_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::metric
+}}}  // namespace lamina::metric

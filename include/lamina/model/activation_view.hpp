@@ -12,7 +12,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/tensor/array_view.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Replaces a view after a reported mistake, so that no further error follows. It accepts any
 /// number of indices.
@@ -46,4 +46,4 @@ auto activation_view(Machine& m) {
       apart ? static_cast<std::size_t>(layout_of_variable<P, V>.stride) : inner);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 
 #include <lamina/core/dtype.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The description of a data layer, a layer with a name, or a parameter: name, element type, and
 /// shape. In the shape, -1 stands for the number of rows. `levels` is the number of sequence
@@ -56,4 +56,4 @@ struct any_feed {
         inner(of_inner) {}
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

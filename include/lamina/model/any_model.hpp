@@ -29,7 +29,7 @@
 #include <lamina/plan/feed_mask.hpp>
 #include <lamina/tensor/array.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -415,4 +415,4 @@ std::vector<any_variable> any_model::parameters() const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

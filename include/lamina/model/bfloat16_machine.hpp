@@ -15,7 +15,7 @@
 #include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/evaluator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -102,4 +102,4 @@ template <program_type P>
 evaluator(const model<P>&, storage::bfloat16_type, std::uint64_t = 0)
     -> evaluator<P, bfloat16_machine<P>>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

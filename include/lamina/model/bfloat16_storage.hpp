@@ -6,10 +6,10 @@
 
 #include <lamina/model/storage.hpp>
 
-namespace lamina::inline LAMINA_ABI::storage {
+namespace lamina { inline namespace LAMINA_ABI { namespace storage {
 
 /// The option for weights rounded to bfloat16: `evaluator e{model, storage::bfloat16}` and
 /// `static_evaluator<decltype(net), 1, storage::bfloat16>`.
 inline constexpr bfloat16_type bfloat16{};
 
-}  // namespace lamina::inline LAMINA_ABI::storage
+}}}  // namespace lamina::storage

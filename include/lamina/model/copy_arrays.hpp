@@ -15,7 +15,7 @@
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A model's parameters and their memory, for code that is compiled once for all programs.
 struct parameter_memory {
@@ -101,4 +101,4 @@ void copy_arrays(const parameter_memory& to, const parameter_memory& from, const
 #endif  // LAMINA_DEFINES
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

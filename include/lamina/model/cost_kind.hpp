@@ -9,7 +9,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The kind of cost that a program returns.
 enum class cost_kind : std::uint8_t { none, array, number };
@@ -28,4 +28,4 @@ constexpr cost_kind cost_kind_of() {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

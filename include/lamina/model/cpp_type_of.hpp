@@ -8,7 +8,7 @@
 
 #include <lamina/core/dtype.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 template <dtype>
 struct cpp_type_of;
@@ -45,4 +45,4 @@ struct cpp_type_of<dtype::boolean> {
   using type = bool;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

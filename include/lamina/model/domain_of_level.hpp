@@ -6,7 +6,7 @@
 
 #include <lamina/program/block.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns the row domain of level `level` of the sequences to which rows of `domain` belong. Level
 /// 0 is the outermost, and level -1 the innermost. Returns -1 if there is no such level.
@@ -18,4 +18,4 @@ constexpr int domain_of_level(const Program& p, int domain, int level) {
   return domain;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -29,7 +29,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs a program in test mode with the parameters of a model, which must outlive it, and keeps the
 /// activations. Each thread needs its own evaluator; many may share a model without a lock. The
@@ -390,4 +390,4 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
 template <const auto& Net>
 using evaluator_of = evaluator<std::remove_cvref_t<decltype(Net)>>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

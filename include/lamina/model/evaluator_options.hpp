@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of an evaluator: `evaluator e{model, {.threads = 2}}`.
 struct evaluator_options {
@@ -17,4 +17,4 @@ struct evaluator_options {
   std::uint64_t seed = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

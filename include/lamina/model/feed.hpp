@@ -15,7 +15,7 @@
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/fixed_string.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Values for the data layer with this name; refers to the user's memory.
 template <fixed_string Name, element T>
@@ -129,4 +129,4 @@ feed_nothing feed(const char*, const X&) {
   return {};
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -20,7 +20,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/sample_fields.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Holds a mini-batch as one array per data layer, in the order of the data layers. Its memory
 /// grows to the largest mini-batch and is reused.
@@ -223,4 +223,4 @@ class feeder {
   int rows_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/model/tensor_file.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An object that a model's file can contain: `model.save(path, encoding)`. `part_name` is its name
 /// in the file and in messages. to_text() returns its contents. read_text(text, source) reads the
@@ -105,4 +105,4 @@ Part load_part(const file_path& path) {
   return part;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

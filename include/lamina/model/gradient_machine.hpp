@@ -16,7 +16,7 @@
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/second_gradient_check.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The program with its gradients. A program that contains its own training is used unchanged.
 template <program_type P>
@@ -160,4 +160,4 @@ class gradient_machine {
 template <program_type P, class... More>
 gradient_machine(const P&, const More&...) -> gradient_machine<P>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

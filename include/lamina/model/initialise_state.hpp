@@ -7,7 +7,7 @@
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Fills the persistent variables of a machine that are not parameters: the statistics of metrics.
 /// P is the recorded program, from which the machine's program was made.
@@ -27,4 +27,4 @@ LAMINA_COLD void initialise_state(Machine& m) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -11,7 +11,7 @@
 #include <lamina/core/random.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the elements [first, first + count) of the variable that a startup operator fills, in
 /// row-major order. `stream` is the number of the parameter, so that its values do not depend on
@@ -83,4 +83,4 @@ LAMINA_INSTANCE(std::vector<double> initial_values<double>(const program_view&,
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The parameters and arrays that load_by_name found, and those that it did not.
 struct load_report {
@@ -159,4 +159,4 @@ std::string load_report::text() const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/schedule/parallel_run.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Makes an evaluator or a gradient machine share its work with the threads of a pool, as long as
 /// this object exists. The loops of large operators are divided: rows of the batch in products,
@@ -94,4 +94,4 @@ class owned_threads {
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

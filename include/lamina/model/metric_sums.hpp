@@ -13,7 +13,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/plan/quotient.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The metric of some rows, as a quotient of two sums.
 struct metric_sum {
@@ -174,4 +174,4 @@ struct metric_rules {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/model/batch_view.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The position of a mini-batch in a pass. All numbers count from 0, as in events.
 struct minibatch_position {
@@ -53,4 +53,4 @@ void minibatch_position::fail(const error& e, std::int64_t sample, std::int64_t 
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

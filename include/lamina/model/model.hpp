@@ -27,7 +27,7 @@
 #include <lamina/plan/run_time_tables.hpp>
 #include <lamina/tensor/array.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The parameters of a program. Training changes them. Evaluators only read them, so any number of
 /// threads may compute with one model at the same time, each with its own evaluator. A model can be
@@ -373,4 +373,4 @@ model(...)->model<detail::no_program>;
 template <const auto& Net>
 using model_of = model<std::remove_cvref_t<decltype(Net)>>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ class moving_statistics {
   owned_array<float*> pointers_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

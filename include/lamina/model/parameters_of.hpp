@@ -11,7 +11,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/model/model.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The parameters of a model in the form for optimizer::model_average and
 /// exponential_moving_average. Their elements have the engine's layout, padding included.
@@ -41,4 +41,4 @@ parameter_list<P> parameters_of(model<P>& of) {
   return parameter_list<P>(of);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

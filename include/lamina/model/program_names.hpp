@@ -15,7 +15,7 @@
 #include <lamina/program/variable_name.hpp>
 #include <lamina/transform/prune.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the number of the data layer with this name, or -1.
 template <program_type P>
@@ -147,4 +147,4 @@ template <class P, bool Wanted>
 using known_parameters = typename all_parameters<P, Wanted>::type;
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

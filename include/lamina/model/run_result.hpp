@@ -15,7 +15,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -100,4 +100,4 @@ double test_result::metric(std::string_view name) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

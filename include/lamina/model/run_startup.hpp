@@ -12,7 +12,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -88,4 +88,4 @@ void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -17,7 +17,7 @@
 #include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 template <class T>
 inline constexpr bool is_tuple_like = requires {
@@ -245,4 +245,4 @@ requires(P::desc.count.data > 0 &&
           layer_without_field<P, field_list_of<P, std::ranges::range_value_t<Batch>>>()> {
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -26,7 +26,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/reader/generator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes samples to a RecordIO file, one record per sample (lamina/model/sample_record.hpp). The
 /// file is complete or does not exist.
@@ -238,4 +238,4 @@ auto cluster_files_reader(std::string files_pattern, std::int64_t trainer_count,
                               &read_samples<S>);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -25,7 +25,7 @@
 // its number of elements (64 bits) and the elements. The layout is a text: "f4" and "f8" are
 // floats, "i1" to "i8" signed integers, "u1" to "u8" unsigned integers, "b" a Boolean, "s" a text,
 // "X*" a vector and "X*N" an array of N elements of X, with a blank after each field: "f4*64 i8 ".
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -206,4 +206,4 @@ S from_record(std::string_view record) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

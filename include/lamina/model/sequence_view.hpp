@@ -9,7 +9,7 @@
 #include <lamina/core/checked_index.hpp>
 #include <lamina/engine/common/sequence_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The result of `sequences<"name">()`. Sequence i consists of the rows from begin(i) up to, not
 /// including, end(i). An index that is not below `count` throws lamina::error, unless NDEBUG is
@@ -26,4 +26,4 @@ struct sequence_view : engine::sequence_rows {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

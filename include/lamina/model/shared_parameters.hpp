@@ -14,7 +14,7 @@
 #include <lamina/program/names.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The argument that names a model whose parameters a new model shares: all parameters, or those of
 /// some layers.
@@ -139,4 +139,4 @@ struct parameter_sharing {
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/static_evaluator.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// `static_evaluator<decltype(net), 1, storage::bfloat16>` rounds the weights of fc and lstm_unit
 /// to bfloat16 when it loads them; everything else, including sums, is computed in float.
@@ -18,4 +18,4 @@ struct static_storage<storage::bfloat16_type> {
   using weights = engine::cpu::bfloat16_weights;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

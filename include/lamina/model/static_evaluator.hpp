@@ -19,7 +19,7 @@
 #include <lamina/plan/feed_mask.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -232,4 +232,4 @@ class static_evaluator {
   alignas(64) std::byte bytes_[sizeof(float) * static_cast<std::size_t>(layout::at.end)] = {};
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

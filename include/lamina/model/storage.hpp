@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI::storage {
+namespace lamina { inline namespace LAMINA_ABI { namespace storage {
 
 /// Stores weights in the type of the model.
 struct float32_type {};
@@ -13,4 +13,4 @@ inline constexpr float32_type float32{};
 /// Stores weights as bfloat16 (model/bfloat16_machine.hpp, model/static_bfloat16.hpp).
 struct bfloat16_type {};
 
-}  // namespace lamina::inline LAMINA_ABI::storage
+}}}  // namespace lamina::storage

@@ -20,7 +20,7 @@
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A description of any parameter, for code that does not know the program.
 struct parameter_info {
@@ -239,4 +239,4 @@ const tensor_entry* stored_arrays::find(const std::vector<tensor_entry>& from,
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -29,7 +29,7 @@
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A named array.
 struct tensor_entry {
@@ -284,4 +284,4 @@ std::vector<tensor_entry> read_tensor_file(const file_path& path) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/run_result.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Replaces the world of a test that this process makes alone.
 struct no_world {};
@@ -114,4 +114,4 @@ class test_sums {
   sums all_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

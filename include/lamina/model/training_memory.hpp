@@ -12,7 +12,7 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The state of an optimizer between two calls of its `train`: accumulators, steps and passes. It
 /// cannot be copied, because it belongs to one model.
@@ -73,4 +73,4 @@ void training_memory::forget() { *this = training_memory(); }
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The state of append_backward while it walks backwards over the operators of a block. The
 /// gradient block of a loop has a separate state: gradients of variables of outer blocks start from
@@ -124,4 +124,4 @@ constexpr int zero_gradient(program_builder& b, int variable) {
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

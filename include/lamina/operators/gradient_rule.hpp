@@ -6,7 +6,7 @@
 
 #include <lamina/operators/gradient.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 template <class Op>
 struct gradient_of;
@@ -143,4 +143,4 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

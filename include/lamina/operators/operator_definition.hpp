@@ -47,7 +47,7 @@
 #include <lamina/program/operator_schema.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The input slots that most operators have.
 inline constexpr std::array<slot_desc, 1> slots_x{{{"X"}}};
@@ -314,4 +314,4 @@ struct registered {
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

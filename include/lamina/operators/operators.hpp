@@ -81,7 +81,7 @@
 #include <lamina/operators/shape/query/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Calls f(operator_list<...>{}) for the operators of each header of definitions. Gradient
 /// operators are derived from them, and update operators from the optimizers.
@@ -157,4 +157,4 @@ void for_each_operator_list(F&& f) {
   f(operators::shape_reshape_operators{});
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

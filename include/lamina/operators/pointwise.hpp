@@ -21,7 +21,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Base of a unary pointwise operator: slots X and Out; its gradient reads X and Out@GRAD.
 struct pointwise : operator_definition {
@@ -71,4 +71,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto pointwise_value(T... argument) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,9 +12,7 @@
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 template <class Op, int K, class T, std::size_t... Index>
 void evaluate_output(std::int64_t count, const T* const* argument, const int* stride, T* out,
@@ -37,5 +35,4 @@ void evaluate_pointwise(int output, std::int64_t count, const T* const* argument
   (std::make_index_sequence<Op::outputs.size()>{});
 }
 
-}  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::detail

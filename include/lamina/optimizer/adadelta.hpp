@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad^2
 ///   delta = -sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
@@ -56,4 +56,4 @@ struct adadelta final : rule<adadelta> {
 
 LAMINA_EXTERN(void require_options<adadelta>(const adadelta&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// moment += grad^2
 ///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
@@ -54,4 +54,4 @@ struct adagrad final : rule<adagrad> {
 
 LAMINA_EXTERN(void require_options<adagrad>(const adagrad&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// With t = step + 1
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
@@ -60,4 +60,4 @@ struct adam final : rule<adam> {
 
 LAMINA_EXTERN(void require_options<adam>(const adam&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// With t = step + 1
 ///   moment = beta1 * moment + (1 - beta1) * grad
@@ -56,4 +56,4 @@ struct adamax final : rule<adamax> {
 
 LAMINA_EXTERN(void require_options<adamax>(const adamax&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -7,7 +7,7 @@
 #include <concepts>
 #include <string>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The functions that write and read checkpoints; see lamina/train/checkpoint.hpp.
 struct checkpoint_files;
@@ -38,4 +38,4 @@ class checkpoint_directory {
 };
 
 }  // namespace optimizer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

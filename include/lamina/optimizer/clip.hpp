@@ -12,7 +12,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// Whether a clip needs the gradient's L2 norm.
 constexpr bool needs_norm(gradient_clip clip) {
@@ -66,4 +66,4 @@ void clip_scales(std::span<const gradient_clip> clips, std::span<const float> no
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// moment = decay * moment + (1 - decay) * grad^2
 ///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
@@ -49,4 +49,4 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
 
 LAMINA_EXTERN(void require_options<decayed_adagrad>(const decayed_adagrad&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

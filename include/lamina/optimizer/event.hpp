@@ -12,7 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The times at which a training loop reports an event, in the order of the v2 trainer.
 enum class event_kind : std::uint8_t {
@@ -104,9 +104,9 @@ double event::metric(std::string_view name) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 using optimizer::event;
 using optimizer::event_kind;
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

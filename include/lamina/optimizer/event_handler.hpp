@@ -12,7 +12,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// Holds any callable for events, or none. It is used instead of std::function, whose header would
 /// make the include of lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of
@@ -49,4 +49,4 @@ class event_handler {
   void (*call_)(void*, const event&) = nullptr;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

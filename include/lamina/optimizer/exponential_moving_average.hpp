@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/parameter_access.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// Averages parameters: average = decay * average + (1 - decay) * param after each update of the
 /// parameters. `apply` divides by 1 minus the product of all decays so far, so that the weights sum
@@ -94,4 +94,4 @@ class exponential_moving_average {
   parameter_sums sums_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// With n the squared accumulator before and n' = n + grad^2 after, z the linear one:
 ///   z += grad - (n'^-lr_power - n^-lr_power) / learning_rate * param;
@@ -67,4 +67,4 @@ struct ftrl final : rule<ftrl> {
 
 LAMINA_EXTERN(void require_options<ftrl>(const ftrl&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

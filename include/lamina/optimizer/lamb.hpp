@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// With the L2 norms of the whole parameter and of u; if one of them is 0, their ratio is 1:
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
@@ -71,4 +71,4 @@ struct lamb final : rule<lamb> {
 
 LAMINA_EXTERN(void require_options<lamb>(const lamb&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// With the L2 norms of the whole parameter and gradient
 ///   rate = learning_rate * lars_coeff * |param| / (|grad| + lars_weight_decay * |param|),
@@ -66,4 +66,4 @@ struct lars_momentum final : rule<lars_momentum> {
 
 LAMINA_EXTERN(void require_options<lars_momentum>(const lars_momentum&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

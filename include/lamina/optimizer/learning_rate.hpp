@@ -14,7 +14,7 @@
 #include <lamina/optimizer/schedule.hpp>
 #include <lamina/program/block.hpp>
 
-namespace lamina::inline LAMINA_ABI::schedule {
+namespace lamina { inline namespace LAMINA_ABI { namespace schedule {
 struct linear_lr_warmup;
 
 /// Whether T is one of the types Schedule, or derived from one.
@@ -26,9 +26,9 @@ inline constexpr bool is_schedule =
     is_any<T, noam_decay, exponential_decay, natural_exp_decay, inverse_time_decay,
            polynomial_decay, piecewise_decay, cosine_decay, custom, linear_lr_warmup, v2::poly,
            v2::caffe_poly, v2::exp, v2::discexp, v2::linear>;
-}  // namespace lamina::inline LAMINA_ABI::schedule
+}}}  // namespace lamina::schedule
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The formula of a learning_rate.
 enum class schedule_kind : std::uint8_t {
@@ -177,9 +177,9 @@ struct learning_rate {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: the bias correction for moments that
 /// begin with 0. A beta of 0 means no correction. Fluid keeps the powers in the variables Beta1Pow
@@ -193,9 +193,9 @@ constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float
                             (1 - std::pow(static_cast<double>(beta1), t)));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer
 
-namespace lamina::inline LAMINA_ABI::schedule {
+namespace lamina { inline namespace LAMINA_ABI { namespace schedule {
 
 /// start_lr + (end_lr - start_lr) * s / warmup_steps while s < warmup_steps, then the wrapped
 /// learning rate, which counts from the first step too. Fluid: linear_lr_warmup.
@@ -205,9 +205,9 @@ struct linear_lr_warmup {
   float start_lr = 0, end_lr = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::schedule
+}}}  // namespace lamina::schedule
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 constexpr learning_rate::learning_rate(const schedule::linear_lr_warmup& s)
     : learning_rate(s.learning_rate) {
@@ -226,4 +226,4 @@ double learning_rate::scheduled_now(std::int64_t step) const { return scheduled(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

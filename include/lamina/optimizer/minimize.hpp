@@ -13,7 +13,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -326,4 +326,4 @@ constexpr auto minimize_with(const Opt&, const Other&, int, const Choice&...) {
 }
 
 }  // namespace optimizer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

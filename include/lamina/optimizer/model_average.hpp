@@ -11,7 +11,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/optimizer/parameter_access.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The window of a model_average, with Fluid's arguments.
 struct average_window {
@@ -104,4 +104,4 @@ class model_average {
   parameter_sums sums_[3]{};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// velocity = momentum * velocity + grad
 ///   param -= learning_rate * velocity
@@ -51,4 +51,4 @@ struct momentum final : rule<momentum> {
 
 LAMINA_EXTERN(void require_options<momentum>(const momentum&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

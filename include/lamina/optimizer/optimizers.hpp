@@ -20,11 +20,11 @@
 #include <lamina/optimizer/rmsprop.hpp>
 #include <lamina/optimizer/sgd.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The optimizers of the library.
 using library_optimizers =
     operator_list<adadelta, adagrad, adam, adamax, decayed_adagrad, ftrl, lamb, lars_momentum,
                   momentum, proximal_adagrad, proximal_gd, rmsprop, sgd>;
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

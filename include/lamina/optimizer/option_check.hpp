@@ -11,7 +11,7 @@
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The name of an option outside of its range, the range, and the value found. A null name means no
 /// fault.
@@ -120,4 +120,4 @@ option_fault fault_now(const learning_rate& rate) { return fault_of_schedule(rat
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -17,7 +17,7 @@
 #include <lamina/optimizer/rule.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The options of an optimizer, independent of its type.
 struct option_values {
@@ -244,4 +244,4 @@ std::string lines_of_one(const std::string& here, const std::string& there) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -14,7 +14,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// A list of parameters: `size()` is their number, and `span(i)` the elements of parameter i, in
 /// any order. Both must stay the same from one call to the next.
@@ -106,4 +106,4 @@ class parameter_sums {
   std::vector<std::vector<double>> sums_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

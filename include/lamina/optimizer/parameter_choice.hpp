@@ -11,7 +11,7 @@
 #include <lamina/program/block.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// How the names of a parameter_choice are compared with the name of a parameter.
 enum class choice_rule : std::uint8_t { only, prefix, except };
@@ -148,4 +148,4 @@ class chosen_parameters {
 };
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// Returns the gradient that the update uses: clamp(grad * scale, low, high) + l2 * param + l1 *
 /// sign(param). It is clipped before regularisation, as in Fluid. A NaN gradient stays NaN.
@@ -56,4 +56,4 @@ constexpr gradient_clip clip_in_force(gradient_clip of_parameter, gradient_clip 
   return of_parameter.kind != clip_kind::none ? of_parameter : of_optimizer;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

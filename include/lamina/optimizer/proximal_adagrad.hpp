@@ -12,7 +12,7 @@
 #include <lamina/optimizer/proximal_gd.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// moment += grad^2
 ///   z = param - learning_rate * grad / sqrt(moment)
@@ -52,4 +52,4 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
 
 LAMINA_EXTERN(void require_options<proximal_adagrad>(const proximal_adagrad&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2): the proximal step of both penalties.
 template <class T>
@@ -51,4 +51,4 @@ struct proximal_gd final : rule<proximal_gd> {
 
 LAMINA_EXTERN(void require_options<proximal_gd>(const proximal_gd&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

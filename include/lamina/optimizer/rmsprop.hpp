@@ -11,7 +11,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// mean_square = rho * mean_square + (1 - rho) * grad^2
 ///   moment = momentum * moment + learning_rate * grad / sqrt(mean_square + epsilon)
@@ -61,4 +61,4 @@ struct rmsprop final : rule<rmsprop> {
 
 LAMINA_EXTERN(void require_options<rmsprop>(const rmsprop&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

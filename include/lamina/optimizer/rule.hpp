@@ -35,7 +35,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 template <class Opt>
 struct traits;
@@ -268,4 +268,4 @@ struct traits {
 template <class Opt>
 concept optimizer_type = std::derived_from<Opt, rule<Opt>> && traits<Opt>::complete;
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

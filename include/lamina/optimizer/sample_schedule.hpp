@@ -12,7 +12,7 @@
 
 #include <lamina/optimizer/schedule.hpp>
 
-namespace lamina::inline LAMINA_ABI::schedule::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace schedule::v2 {
 
 /// learning_rate * (1 + a * n)^-b. v2: "poly".
 struct poly {
@@ -99,4 +99,4 @@ constexpr piecewise_decay pass_manual(float learning_rate, std::int64_t batches_
   return {std::span<const std::int64_t>(ends, N - 1), std::span<const float>(values, N)};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::schedule::v2
+}}}  // namespace lamina::schedule::v2

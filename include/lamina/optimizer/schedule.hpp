@@ -15,7 +15,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI::schedule {
+namespace lamina { inline namespace LAMINA_ABI { namespace schedule {
 
 /// Throws lamina::error, or ends a constant evaluation, if an argument of a schedule is invalid.
 constexpr void require(bool ok, const char* message) {
@@ -170,4 +170,4 @@ struct cosine_decay {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::schedule
+}}}  // namespace lamina::schedule

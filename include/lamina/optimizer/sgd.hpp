@@ -10,7 +10,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// param -= learning_rate * grad. Fluid: sgd.
 struct sgd final : rule<sgd> {
@@ -38,4 +38,4 @@ inline constexpr sgd default_sgd{};
 
 LAMINA_EXTERN(void require_options<sgd>(const sgd&))
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer

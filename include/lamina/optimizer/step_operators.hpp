@@ -12,7 +12,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Adds 1 to Step in place (StepOut). Out is the learning rate of step StepOut, counted from 0,
 /// corrected by the powers of beta1 and beta2 (optimizer::corrected_rate). The attributes are those
@@ -53,11 +53,9 @@ struct gradient_scale : operator_definition {
 
 using step_operators = operator_list<decayed_learning_rate, gradient_scale>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// Whether the learning rate is the same in each step.
 constexpr bool is_constant(const learning_rate& r) {
@@ -102,6 +100,4 @@ float rate_of_step(std::int64_t step, Number number, int pieces, Boundary bounda
   return corrected_rate(r.at(step), step, real(0), real(1));
 }
 
-}  // namespace optimizer
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::optimizer

@@ -10,12 +10,12 @@
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 class world;
 class shared_tasks;
-}
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The options of checkpoints, from which a training loop can continue after a stop. A checkpoint
 /// contains the parameters, the optimizer's states, the step, the pass and the seed.
@@ -87,10 +87,10 @@ struct serial_options {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::optimizer
+}}}  // namespace lamina::optimizer
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 using optimizer::checkpoint_options;
 using optimizer::serial_options;
 using optimizer::train_options;
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

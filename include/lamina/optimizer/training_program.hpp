@@ -9,7 +9,7 @@
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/second_gradient_check.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -160,4 +160,4 @@ constexpr training_program<P, Opt> minimize(P, const Opt&) {
 }
 
 }  // namespace transform
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

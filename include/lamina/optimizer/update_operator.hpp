@@ -11,7 +11,7 @@
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -167,4 +167,4 @@ struct rows_update_operator : update_operator<Opt, Given> {
   static constexpr int lazy_mode = static_cast<int>(attributes.size()) - 1;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The variables that share the memory of another variable. All arrays are indexed by variable.
 /// `of` is the variable whose memory this one shares, or -1. `last` is the last group that needs
@@ -140,4 +140,4 @@ constexpr auto find_aliasing() {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

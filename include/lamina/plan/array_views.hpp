@@ -16,7 +16,7 @@
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/plan/block_reach.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The memory for a value that is written to an array slot again: the slot's present memory, the
 /// other one of its two buffers, or new memory.
@@ -185,4 +185,4 @@ constexpr auto find_views() {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Both arrays are indexed by variable. `owners` is the outermost block that reads the variable,
 /// and `frames` is the body of the loop that must keep it per iteration. A program of one block has
@@ -85,4 +85,4 @@ constexpr auto find_reach() {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 #include <lamina/plan/plan.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -86,4 +86,4 @@ struct call_program {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -11,7 +11,7 @@
 #include <lamina/plan/grouping.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The place from which a statement reads an operand.
 enum class source : std::uint8_t { head, load, row, column, channel, scalar, numbers, value };
@@ -245,4 +245,4 @@ constexpr auto find_distinct() {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Appends `op` with its arguments and attributes to `to`, using the bare schema, which refers to
 /// no functions. The elements of lists and texts are not copied: both programs share the pools that
@@ -28,4 +28,4 @@ constexpr operator_desc copy_operator(program_desc& to, const program_desc& from
   return made;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <lamina/plan/memory_slot.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Memory that a machine does not own: per kind of array, a list of pointers in the order of the
 /// program. The arrays have the layout in which the engine of the machine keeps parameters.
@@ -34,4 +34,4 @@ struct external_buffers {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

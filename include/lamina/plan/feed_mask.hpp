@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A mask with one bit per data layer: 1 if the layer is fed. It is compared with the feeds that
 /// each group of a schedule needs. Layers whose numbers differ by a multiple of 64 share a bit,
@@ -15,4 +15,4 @@ constexpr unsigned long long feed_mask(const bool* is_fed, int layers) {
   return fed & ~missing;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

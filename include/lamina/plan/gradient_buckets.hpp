@@ -11,7 +11,7 @@
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The default size of a bucket in bytes.
 inline constexpr std::size_t usual_bucket_bytes = std::size_t{256} << 10;
@@ -115,4 +115,4 @@ struct gradient_buckets {
   }();
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -7,7 +7,7 @@
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// When a parameter's gradient is complete, and when the parameter is read last. A time is the
 /// number of a group in the outermost block of the schedule; a group inside of a loop or a branch
@@ -72,4 +72,4 @@ struct gradient_order {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 
 #include <lamina/plan/instruction.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The most instructions of a group. A longer chain begins a new group, because registers and the
 /// length of kernel names are limited. Chains that start with a matrix product are shorter, because
@@ -280,4 +280,4 @@ constexpr auto form_groups() {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Computes the inputs of batch_norm's normalisation: SavedMean and SavedVariance as in batch_norm,
 /// the moving statistics, and Factor = Scale * SavedVariance. The statistics are computed from the
@@ -92,4 +92,4 @@ struct channel_sums : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

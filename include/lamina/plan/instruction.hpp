@@ -8,7 +8,7 @@
 #include <lamina/plan/real_type.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The head of a fused group: the kind of loop nest in which the statements of the group run.
 enum class group_head : std::uint8_t {
@@ -165,4 +165,4 @@ constexpr lowered_program shapes_of() {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -11,7 +11,7 @@
 #include <lamina/plan/plan.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Finds out whether program P needs the gradient of a variable that a loop carries and whose rows
 /// differ from iteration to iteration, and provides the name of that variable. Such a gradient
@@ -49,4 +49,4 @@ struct loop_gradient_check {
   using name = decltype(letters(std::make_integer_sequence<int, length>{}));
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -25,7 +25,7 @@
 #include <lamina/plan/lowering/call.hpp>
 #include <lamina/plan/lowering/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace lowering {
 
@@ -90,4 +90,4 @@ constexpr lowered_program lowered_from() {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

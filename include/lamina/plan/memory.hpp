@@ -12,7 +12,7 @@
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/memory_slot.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The position of each variable, and the sizes of the memory that they need.
 template <int Variables, int Domains, int Blocks>
@@ -170,4 +170,4 @@ constexpr auto plan_memory() {
   return r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

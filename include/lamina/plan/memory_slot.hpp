@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The kind of memory that holds a variable, and the meaning of the offset in it.
 enum class memory_space : std::int8_t {
@@ -32,4 +32,4 @@ struct memory_slot {
   int offset;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/plan/rows_behind.hpp>
 #include <lamina/plan/rows_met.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// How a number of a program (a cost or a metric) is computed from the numbers that the parts of a
 /// mini-batch yield. Allowed are
@@ -54,4 +54,4 @@ constexpr parts_form cost_form_of(const program_desc& p, int v) {
   return cost_form(parts_rule_of(p, v), quotient_of(p, v), detail::rows_met_at(p, v));
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/plan/quotient.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The variables that keep their values after a run.
 template <int N>
@@ -140,4 +140,4 @@ struct plan {
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

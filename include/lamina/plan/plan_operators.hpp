@@ -7,7 +7,7 @@
 #include <lamina/operators/pointwise.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// The input and output slots of an operator that copies.
 struct plan_copy : operator_definition {
@@ -108,4 +108,4 @@ struct sequence_windows_grad : operator_definition {
   static constexpr auto attributes = sequence_conv::attributes;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -6,7 +6,7 @@
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A plan for run-time code, such as reports: pointers to tables that are only as long as this plan
 /// needs. The tables of `plan` itself have capacity for the largest program, so an object file that
@@ -93,4 +93,4 @@ constexpr plan_view view_of_plan() {
   return detail::frozen_plan<P>::view();
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

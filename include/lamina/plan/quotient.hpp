@@ -11,7 +11,7 @@
 #include <lamina/core/same_address.hpp>
 #include <lamina/plan/rows_behind.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A number factor * numerator / denominator + offset; numerator and denominator are variables of
 /// the program. To avoid a division by 0, programs may define the denominator as `sum` plus a
@@ -239,4 +239,4 @@ struct quotient_sums {
   double value(const quotient& q) const { return denominator(q) == 0 ? q.offset : ratio(q); }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

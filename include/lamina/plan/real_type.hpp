@@ -8,7 +8,7 @@
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Whether programs can compute in this type.
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
@@ -41,4 +41,4 @@ using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double,
 template <class P>
 inline constexpr bool computes_in_float = std::is_same_v<real_of<P>, float>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

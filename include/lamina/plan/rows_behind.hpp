@@ -12,7 +12,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -317,4 +317,4 @@ constexpr parts_rule parts_rule_of(const program_desc& p, int variable) {
           found.op};
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/core/same_address.hpp>
 #include <lamina/plan/rows_behind.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Whether an operator is the gradient of a mean over rows that layer::gradients recorded. Its
 /// results depend on the number of rows.
@@ -115,4 +115,4 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
   return found;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

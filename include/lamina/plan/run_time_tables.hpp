@@ -14,7 +14,7 @@
 #include <lamina/plan/plan.hpp>
 #include <lamina/plan/real_type.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 template <program_type P>
@@ -216,4 +216,4 @@ struct constant_table {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/core/rows.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The scope that a record function appends to: Fluid's Block.
 struct block {
@@ -167,4 +167,4 @@ template <class T, class R, class Shape>
 using variable_of_shape =
     typename detail::shaped<T, R, Shape, std::make_integer_sequence<int, Shape::rank>>::type;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

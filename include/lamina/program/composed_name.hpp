@@ -10,7 +10,7 @@
 
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Composes a name from parts: "layer_3_ffn.w_0" from "layer_", 3 and "_ffn.w_0", or "res2b.w_0"
 /// from "res2", "b" and ".w_0". It is for names that `indexed` cannot make. The text lives until
@@ -50,4 +50,4 @@ class composed_name {
   int length_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/program/block.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns the parameter whose generated name, such as "fc_0.w_0", equals `name`; -1: none.
 constexpr int made_parameter(const program_builder& b, std::string_view name) {
@@ -104,4 +104,4 @@ class distinct_names {
   int without_line_ = -1;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -8,7 +8,7 @@
 
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Composes "block_3" from "block" and 3, for layers that are recorded in a loop; with a third part
 /// "block_3.first":
@@ -46,4 +46,4 @@ class indexed {
   int length_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

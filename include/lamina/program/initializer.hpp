@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Fluid's initializers.
 enum class initializer_kind : std::uint8_t {
@@ -78,4 +78,4 @@ constexpr initializer array(const float (&values)[N]) {
 }
 
 }  // namespace init
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -8,7 +8,7 @@
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes names to a caller's buffer, or only counts characters if there is no buffer.
 struct name_writer {
@@ -122,4 +122,4 @@ constexpr bool parameter_belongs_to(const Program& p, int variable, std::string_
 }
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// How the rows of an operator's results depend on the rows of its operands. An engine uses this
 /// rule to compute a part of the rows at a time: for several threads, or tile by tile.
@@ -113,4 +113,4 @@ struct operator_facts {
   bool meets_processes;  // whether it takes part in a collective call of all processes of a run
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

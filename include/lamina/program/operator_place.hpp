@@ -13,7 +13,7 @@
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the layer that recorded an operator, "layer embedding_0", named after the variables that
 /// it computes; "gradient of layer embedding_0" for a gradient operator. Returns "" if no layer
@@ -86,4 +86,4 @@ std::string range_message(const program_view& p, int variable, std::int64_t valu
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 #include <lamina/core/dtype.hpp>
 #include <lamina/program/operator_facts.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Attribute types, numbered as Fluid's AttrType.
 enum class attribute_type : std::uint8_t {
@@ -112,4 +112,4 @@ struct operator_schema {
   operator_facts facts;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

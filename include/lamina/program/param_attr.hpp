@@ -10,7 +10,7 @@
 #include <lamina/program/initializer.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A penalty whose gradient is added to a parameter's gradient; made by l1_decay and l2_decay.
 struct regularizer {
@@ -61,4 +61,4 @@ struct param_attr {
   lamina::gradient_clip gradient_clip{};  // overrides the optimizer's clip
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

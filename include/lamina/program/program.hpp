@@ -20,7 +20,7 @@
 #include <lamina/program/row_renaming.hpp>
 #include <lamina/program/variable_scopes.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -370,4 +370,4 @@ struct program : program_base<program<F>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

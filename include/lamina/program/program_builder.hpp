@@ -15,7 +15,7 @@
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A counter of unique_name for a user's own name ("my_fc.tmp").
 struct name_counter {
@@ -385,4 +385,4 @@ constexpr int lod_level_of(const Program& p, int domain) {
   return level;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

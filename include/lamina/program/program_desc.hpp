@@ -13,7 +13,7 @@
 #include <lamina/core/rows.hpp>
 #include <lamina/program/operator_schema.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A name: given by the user (in the character pool), or key + "_" + number, as unique_name makes
 /// it.
@@ -325,4 +325,4 @@ constexpr int output_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.outputs + slot];
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A variable of program P after its recording, with the element type, rows and dimensions of its
 /// handle. An executor fetches it.
@@ -60,4 +60,4 @@ constexpr auto returned_variables(P) {
     return detail::returned_each<P, result>(std::make_index_sequence<std::tuple_size_v<result>>{});
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Stores the size of a builder; undo() removes everything that was recorded since. The body of a
 /// loop is recorded once to find the variables that it writes, and then a second time, which is
@@ -66,4 +66,4 @@ class rollback {
   constexpr_vector<name_counter> counters_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -17,7 +17,7 @@
 #include <lamina/program/block.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Whether two row domains have the same C++ type, that is, sequences of the same names.
 template <class Program>
@@ -294,4 +294,4 @@ constexpr void rename_rows(program_builder& b) {
   if (any) detail::row_renaming(b).run();
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

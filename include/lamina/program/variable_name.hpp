@@ -9,7 +9,7 @@
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the name of a variable of a program.
 inline std::string variable_name(const program_view& p, int variable) {
@@ -19,4 +19,4 @@ inline std::string variable_name(const program_view& p, int variable) {
   return text;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -8,7 +8,7 @@
 #include <lamina/program/block.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Records a mistake if an operator or the returned variables use a variable outside of its block
 /// and no earlier check has reported the line.
@@ -81,4 +81,4 @@ constexpr void require_minibatches(program_builder& b) {
   delete[] seen;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -10,7 +10,7 @@
 
 #include <lamina/reader/begin_pass.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// A decorator without its reader, such as shuffle(1000) or batch(32). `reader | adaptor` and
 /// `adaptor(reader)` make the decorated reader. `adaptor | adaptor` is an adaptor too, so that a
@@ -124,4 +124,4 @@ auto operator|(adaptor<First> first, adaptor<Second> second) {
   return adaptor<decltype(both)>(std::move(both));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

@@ -15,7 +15,7 @@
 #include <lamina/reader/element_count.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// The type of reader that batch() makes.
 template <class R>
@@ -67,4 +67,4 @@ inline auto batch(element_count elements, bool drop_last = false) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

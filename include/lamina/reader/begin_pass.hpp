@@ -15,7 +15,7 @@
 
 #include <lamina/reader/generator.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 // A reader is anything that can be read again from its beginning:
 //   - a callable without arguments that returns a range: a coroutine function, a lambda;
@@ -150,4 +150,4 @@ auto begin_pass(R&& reader, std::uint64_t number = 0) {
     return pass<std::remove_const_t<detail::kept<R>>>(share(std::forward<R>(reader)), number);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

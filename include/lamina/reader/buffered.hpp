@@ -16,7 +16,7 @@
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/element_count.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 namespace detail {
 
@@ -150,4 +150,4 @@ inline auto buffered(element_count elements) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

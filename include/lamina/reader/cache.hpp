@@ -15,7 +15,7 @@
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// The type of reader that cache() makes. Copies of it share one memory.
 template <class R>
@@ -106,4 +106,4 @@ inline auto cache() {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

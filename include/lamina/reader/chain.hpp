@@ -14,7 +14,7 @@
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/begin_pass.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// The type of reader that chain() makes. The readers are type-erased: this costs one call per
 /// element, and allows readers of different types in one chain.
@@ -77,4 +77,4 @@ requires(detail::are_no_readers<void, R...>) auto chain(const R&...) {
   return &detail::no_elements<int>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

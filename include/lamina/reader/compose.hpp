@@ -19,7 +19,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/reader/cursor.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// Thrown if composed readers do not end together. Fluid: ComposeNotAligned.
 class compose_not_aligned : public error {
@@ -129,4 +129,4 @@ requires(detail::are_no_readers<compose_options, R...>) auto compose(const R&...
   return &detail::no_elements<int>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

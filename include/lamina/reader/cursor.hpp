@@ -14,7 +14,7 @@
 
 #include <lamina/reader/begin_pass.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// One pass over a reader, element by element: `while (c.next()) use(c.take());`. The cursor does
 /// not read ahead: only next() computes an element, so a caller that stops after n elements does
@@ -58,4 +58,4 @@ class cursor {
   bool begun_ = false, ended_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

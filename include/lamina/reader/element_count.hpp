@@ -12,7 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// A number of elements, from any integer type. A parameter of type std::size_t would convert -5 to
 /// 2^64 - 5, and a batch of that size would hold all data at once.
@@ -54,4 +54,4 @@ void element_count::fail(std::int64_t least, const char* decorator) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The result of hand_over().
 template <class U>
@@ -172,4 +172,4 @@ class [[nodiscard]] generator {
   bool started_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -20,7 +20,7 @@
 #include <lamina/reader/generator.hpp>
 #include <lamina/reader/kafka_offsets.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// A message, and its position in the topic: partition, and offset in the partition.
 struct kafka_message {
@@ -232,4 +232,4 @@ class kafka_topic {
   std::shared_ptr<connection> commits_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

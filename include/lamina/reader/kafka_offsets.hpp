@@ -11,7 +11,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// Stores the next offset of each partition, and the partition whose turn it is.
 /// `trainer::keep(offsets)` saves them in the trainer's file, so that parameters, optimizer state
@@ -70,4 +70,4 @@ class kafka_offsets {
   int turn_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

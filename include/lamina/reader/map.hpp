@@ -15,7 +15,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// Options of map.
 struct map_options {
@@ -108,4 +108,4 @@ auto map(F f, map_options options = {}) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

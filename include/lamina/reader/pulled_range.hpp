@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// A pass as an object. `Source` has `value_type`, `bool next()`, which moves to the next element,
 /// and `value_type& current()`. It is an input range, like a generator, and may be moved only
@@ -47,4 +47,4 @@ class pulled_range {
   Source source_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

@@ -12,7 +12,7 @@
 #include <lamina/core/philox.hpp>
 #include <lamina/core/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// Random numbers that depend only on a seed, the number of the pass and the position of the
 /// element. They are the same in each run, in any thread, and after a resume. Satisfies
@@ -84,4 +84,4 @@ using result_at = decltype(call_at(std::uint64_t{}, std::uint64_t{}, std::uint64
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

@@ -15,7 +15,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/element_count.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// The type of reader that shard() makes.
 template <class R>
@@ -77,4 +77,4 @@ auto shard(const World& world, element_count block = 1) {
     return shard(world.size(), world.rank(), block);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

@@ -18,7 +18,7 @@
 #include <lamina/reader/element_count.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 namespace detail {
 
@@ -121,4 +121,4 @@ inline auto shuffle(element_count buffer, std::uint64_t seed = 0) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

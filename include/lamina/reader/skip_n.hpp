@@ -12,7 +12,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/element_count.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// The type of reader that skip_n() makes.
 template <class R>
@@ -51,4 +51,4 @@ inline auto skip_n(element_count elements) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

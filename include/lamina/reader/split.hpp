@@ -21,7 +21,7 @@
 #include <lamina/reader/pulled_range.hpp>
 #include <lamina/reader/shuffle.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 namespace detail {
 
@@ -167,4 +167,4 @@ requires(!std::integral<Key>) auto split(double first, Key key, std::uint64_t se
   return detail::split_with(detail::key_split<Key>(first, seed, std::move(key)));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

@@ -16,7 +16,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/generator.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// The type of reader that tasks() makes.
 template <class Queue, class F>
@@ -95,4 +95,4 @@ template <class Queue, class F>
 requires requires(const F& open, const std::string& chunk) { open(chunk); }
 auto tasks(Queue& queue, F open) { return tasks_reader<Queue, F>(queue, std::move(open)); }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

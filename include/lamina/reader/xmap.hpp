@@ -22,7 +22,7 @@
 #include <lamina/reader/element_count.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::reader {
+namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// Options of xmap.
 struct xmap_options {
@@ -244,4 +244,4 @@ auto xmap(F f, element_count threads, element_count buffer, bool ordered = true)
                                          .ordered = ordered});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::reader
+}}}  // namespace lamina::reader

@@ -30,7 +30,7 @@
 #include <lamina/serve/model_request.hpp>
 #include <lamina/serve/request_form.hpp>
 
-namespace lamina::inline LAMINA_ABI::serve {
+namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
 /// Thrown for a request that was not computed, but may succeed later or elsewhere.
 class unavailable : public error {
@@ -342,4 +342,4 @@ class batched_model {
   std::vector<std::thread> workers_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::serve
+}}}  // namespace lamina::serve

@@ -15,7 +15,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::serve {
+namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
 /// The limits of a batching_queue.
 struct queue_limits {
@@ -113,4 +113,4 @@ class batching_queue {
   bool closed_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::serve
+}}}  // namespace lamina::serve

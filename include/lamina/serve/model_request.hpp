@@ -10,7 +10,7 @@
 
 #include <lamina/core/dtype.hpp>
 
-namespace lamina::inline LAMINA_ABI::serve {
+namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
 /// The values of one input or output: row-major elements in the byte order of this machine. The
 /// first dimension of `shape` is the number of rows. `lengths` are the lengths of the sequences,
@@ -37,4 +37,4 @@ struct model_answer {
   int batch_rows = 0;         // the rows of the mini-batch that contained the request
 };
 
-}  // namespace lamina::inline LAMINA_ABI::serve
+}}}  // namespace lamina::serve

@@ -17,7 +17,7 @@
 #include <lamina/model/any_model.hpp>
 #include <lamina/serve/model_request.hpp>
 
-namespace lamina::inline LAMINA_ABI::serve {
+namespace lamina { inline namespace LAMINA_ABI { namespace serve {
 
 /// The data layers of a model, and the outputs that a request can select: numbers with a row per
 /// sample, or per element of sequences. A cost has no rows and belongs to a whole mini-batch, so it
@@ -125,4 +125,4 @@ struct request_form {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::serve
+}}}  // namespace lamina::serve

@@ -16,7 +16,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/tensor/array_view.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A type with a shape whose begin() and end() yield the elements row by row, such as array_view,
 /// xt::xarray and expressions of xtensor.
@@ -212,4 +212,4 @@ class array {
   std::vector<T> values_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -11,7 +11,7 @@
 
 #include <lamina/core/checked_index.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 // A type of another library that is made by A::from_shape(shape) and then filled with elements.
@@ -127,4 +127,4 @@ class array_view {
   std::size_t stride_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

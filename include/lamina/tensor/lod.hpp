@@ -12,7 +12,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Sequences as offsets. In the last level, entry i is the first row of sequence i, and entry i + 1
 /// is the row after its last one. Entries of a higher level are offsets of sequences of the level
@@ -169,4 +169,4 @@ void lod::check_levels() const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

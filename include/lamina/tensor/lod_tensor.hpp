@@ -13,7 +13,7 @@
 #include <lamina/tensor/lod.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The rows [first, end) of a tensor.
 inline tensor rows_between(const tensor& t, std::size_t first, std::size_t end) {
@@ -201,4 +201,4 @@ void lod_tensor::require_same_rows(const lod_tensor& a, const lod_tensor& b) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 #include <lamina/core/nearest_word.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Holds the values of variables by name. An unknown name is looked up in the parent, which must
 /// outlive this scope. References stay valid until the variable is dropped.
@@ -83,4 +83,4 @@ class scope {
   std::map<std::string, lod_tensor, std::less<>> variables_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -17,7 +17,7 @@
 #include <lamina/tensor/array.hpp>
 #include <lamina/tensor/xtensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The whole shape of a run-time value.
 using tensor_shape = std::vector<std::size_t>;
@@ -209,4 +209,4 @@ class tensor {
       values_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

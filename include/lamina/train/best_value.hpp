@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Whether a smaller or a larger value is better.
 enum class better : std::uint8_t { smaller, larger };
@@ -51,4 +51,4 @@ class best_value {
   double waited_ = 0;  // number of values since then
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -25,7 +25,7 @@
 #include <lamina/train/training_position.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -313,4 +313,4 @@ inline const checkpoint_files& checkpoint_functions() {
   return all;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/plan/run_time_tables.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 /// Lists the options of each parameter, one line per parameter: its learning rate, decay, clip, and
@@ -77,4 +77,4 @@ std::string detail::parameter_lines(const program_view& of) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 #include <lamina/plan/parts_form.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the first sample of part number `part` of a mini-batch; parts may be empty. Parts are
 /// balanced by the number of samples plus sequence elements, so parts with longer sequences have
@@ -76,4 +76,4 @@ struct cost_rows {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/train/learning_curves.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Draws one figure for the cost and one for each metric, with a line for training and one for
 /// validation, as SVG in a page without scripts, fonts or links; below them all values as a table.
@@ -188,4 +188,4 @@ class curves_page {
   std::vector<std::string> names_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

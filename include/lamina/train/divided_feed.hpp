@@ -19,7 +19,7 @@
 #include <lamina/train/run_summary.hpp>
 #include <lamina/train/world_calls.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Feeds a machine its part of each mini-batch. Either all processes read the same mini-batches and
 /// each computes a part, or each reads its share of them. A process whose share has ended takes
@@ -131,4 +131,4 @@ class divided_feed {
   std::uint64_t passes_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

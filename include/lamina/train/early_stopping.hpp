@@ -21,7 +21,7 @@
 #include <lamina/train/joined_value.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The value that early_stopping watches, and the number of tests for which it waits for an
 /// improvement.
@@ -135,4 +135,4 @@ class early_stopping {
 early_stopping(...)->early_stopping<detail::no_program>;
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -18,7 +18,7 @@
 #include <lamina/train/trainer.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The options of fit: how it trains and when it stops.
 struct fit_options {
@@ -115,4 +115,4 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
   return result;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -30,7 +30,7 @@
 #include <lamina/train/update_constants.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Trains on the CPU. With one thread and no clip by norm, forward, backward and update are one
 /// program in which updates are fused into the products that compute their gradients. Otherwise
@@ -351,4 +351,4 @@ class host_trainer : served_updates<P, Opt> {
   std::optional<engine::cpu::machine<fused>> fused_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

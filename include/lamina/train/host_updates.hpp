@@ -27,7 +27,7 @@
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Updates parameters with an optimizer from the gradients of the parts of a mini-batch, which
 /// threads and processes compute. `host_trainer` runs the mini-batches. `Machine` computes the
@@ -229,4 +229,4 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
   worker_pool pool_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns the mean of a value over the training processes, weighted by `weight` (samples). A value
 /// that is equal in all of them is returned unchanged; the mean is NaN if the value is NaN in any
@@ -41,4 +41,4 @@ double joined_value(world* all, double value, double weight) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

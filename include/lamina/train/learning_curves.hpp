@@ -17,7 +17,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Costs and metrics of one pass over training data or validation data.
 struct curve_point {
@@ -115,4 +115,4 @@ class learning_curves {
   std::shared_ptr<record> record_ = std::make_shared<record>();
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Whether an optimizer of type Opt can train P. If not, causes a compile-time error with the
 /// reason.
@@ -77,4 +77,4 @@ constexpr bool are_minibatches() {
     return false;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

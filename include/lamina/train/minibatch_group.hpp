@@ -11,7 +11,7 @@
 
 #include <lamina/model/feeder.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The mini-batches of an update whose cost depends on the number of rows of all of them. Empty if
 /// mini-batches run one by one.
@@ -51,4 +51,4 @@ struct no_minibatch_group {
   const batch_view<P>* whole() const { return nullptr; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -11,7 +11,7 @@
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/minibatch_position.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Fills a feeder with the mini-batches of a pass and skips those without samples. Errors about a
 /// field name the mini-batch and the sample.
@@ -50,4 +50,4 @@ class minibatch_walk {
   bool begun_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

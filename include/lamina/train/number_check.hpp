@@ -11,7 +11,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/model/model.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -63,4 +63,4 @@ struct number_check {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

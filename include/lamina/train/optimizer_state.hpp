@@ -18,7 +18,7 @@
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An optimizer and its accumulators for the parameters of P, each with its initial value.
 template <program_type P, optimizer::optimizer_type Opt>
@@ -103,4 +103,4 @@ class optimizer_state {
   std::vector<float*> pointers_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -23,7 +23,7 @@
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The accumulators of an optimizer for one model, its clips by norm, and the update of one
 /// parameter with its gradient. `Machine` computes the gradients and, if updates are fused into the
@@ -260,4 +260,4 @@ class parameter_updates {
   };
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/program/program.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The fault of a form, the type of the operator that causes it, and the variable that this
 /// operator computes.
@@ -109,4 +109,4 @@ void fail_several_minibatches(const program_view& p, parts_fault what) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

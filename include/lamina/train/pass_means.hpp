@@ -13,7 +13,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Keeps the metrics of the last mini-batch of a pass, the metrics of the pass so far, and the mean
 /// cost per sample. The area under a curve always covers the pass so far.
@@ -86,4 +86,4 @@ class pass_means {
   std::array<metric_sum, capacity> sum_{};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

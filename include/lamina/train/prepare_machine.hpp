@@ -10,7 +10,7 @@
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Passes the options of a training, other than threads, to its machine. `accumulates`: the machine
 /// accumulates the gradients of several mini-batches. Throws lamina::error for options that the
@@ -38,4 +38,4 @@ LAMINA_COLD void prepare_machine(Machine& machine, bool accumulates, const train
   if (options.sync_batch_norm) machine.join_statistics(options.world);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -9,7 +9,7 @@
 
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Computes a checksum of the operators of a program with their types, arguments and attributes,
 /// and of the shapes of its variables. It is FNV-1a over 64-bit words and evaluated at compile
@@ -41,4 +41,4 @@ constexpr std::uint64_t find_program_checksum() {
 template <program_type P>
 inline constexpr std::uint64_t program_checksum = find_program_checksum<P>();
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An event handler that prints pass, mini-batch, cost, metrics and the remaining time: one line
 /// redrawn in place on a terminal, one plain line per pass elsewhere.
@@ -102,4 +102,4 @@ std::string progress_bar::line(const event& e) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

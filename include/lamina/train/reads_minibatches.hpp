@@ -7,7 +7,7 @@
 
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Whether program P reads its mini-batches itself, with layer::read_minibatch.
 template <program_type P>
@@ -26,4 +26,4 @@ constexpr bool meets_processes() {
   return false;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 #include <lamina/train/joined_value.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options: when and by how much a learning rate is lowered.
 struct plateau_options {
@@ -89,4 +89,4 @@ class reduce_on_plateau {
   double cooldown_ = 0;  // remaining values that do not count
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

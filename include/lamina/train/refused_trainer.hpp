@@ -15,7 +15,7 @@
 #include <lamina/train/host_trainer.hpp>
 #include <lamina/train/training_run.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A trainer that does nothing; it replaces the real one after an error was reported.
 struct refused_trainer {
@@ -99,4 +99,4 @@ trainer(const M& = {}, const O& = {}, const Options& = {})
 trainer(...)->trainer<detail::no_program, optimizer::sgd>;
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

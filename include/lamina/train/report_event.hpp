@@ -12,7 +12,7 @@
 #include <lamina/optimizer/event.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The parts of a training run that its events refer to, and the optimizer whose options a handler
 /// may change.
@@ -42,4 +42,4 @@ LAMINA_COLD inline void report_event(const reported_run& run, optimizer::event& 
                      << found_threads << " and " << found_seed);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -11,7 +11,7 @@
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/parts_errors.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The reason why the cost of P cannot be computed in parts.
 template <program_type P, class Training>
@@ -62,4 +62,4 @@ void require_accumulation(int accumulate) {
       fail_accumulated_cost(run_time_program<P>::view, fault_of_cost<P, Training>, accumulate);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -31,7 +31,7 @@
 #include <lamina/train/run_summary.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of run.
 struct run_program_options {
@@ -341,4 +341,4 @@ template <class = void>
 no_match<run_program_options> run(anything, ...) = delete;  // call run(model, reader)
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

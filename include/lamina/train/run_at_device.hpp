@@ -9,7 +9,7 @@
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/train/device/device_run.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs on a device. Throws lamina::error if there is no device or driver.
 template <class Arithmetic, program_type P, class Reader>
@@ -28,4 +28,4 @@ run_summary run_at(all_places, model<P>& trained, Reader& batches,
   return run_at(cuda::place{options.place.number}, trained, batches, options);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

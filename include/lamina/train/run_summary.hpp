@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The mini-batches that a run has read, and the cost that it has computed.
 struct run_summary {
@@ -15,4 +15,4 @@ struct run_summary {
   double cost = 0;  // the first variable that the program returns, if it is one real number
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/shared_tasks.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The shared_tasks of a training run, if its options have some.
 class run_tasks {
@@ -86,4 +86,4 @@ training_position run_tasks::with(training_position at) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

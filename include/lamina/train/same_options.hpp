@@ -14,7 +14,7 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Compares the options of a training that determine when the processes exchange what; if they
 /// differed, each process would wait for another exchange. All processes must call it. Throws
@@ -60,4 +60,4 @@ void require_same_options(world& all, const train_options& mine) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -18,7 +18,7 @@
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Makes the same steps as host_trainer with one thread in one process, bit for bit, but contains
 /// none of the code for more threads or processes: `train` uses it if the options request neither
@@ -120,4 +120,4 @@ class serial_trainer : parameter_updates<P, Opt> {
   std::optional<typename base::part_type> clipped_;  // used instead with a clip by norm
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 #include <lamina/train/host_updates.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Extends host_updates for a process that is a parameter server, or a trainer with parameter
 /// servers.
@@ -128,4 +128,4 @@ class served_updates : public host_updates<P, Opt> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/model/metric_sums.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The facts that must be equal in all processes of a training. They compare them before the first
 /// step.
@@ -177,4 +177,4 @@ class shared_arrays {
   std::uint64_t update_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Chunks of data, such as files, which the processes of a training distribute among themselves in
 /// each pass. `distributed::task_queue` implements this. A chunk is finished when updates have used
@@ -35,4 +35,4 @@ class shared_tasks {
   shared_tasks& operator=(const shared_tasks&) = default;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

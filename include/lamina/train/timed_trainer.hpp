@@ -22,7 +22,7 @@
 #include <lamina/train/minibatch_check.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of timed_trainer.
 struct timed_trainer_options {
@@ -186,4 +186,4 @@ timed_trainer(model<P>&, const Opt&, const timed_trainer_options&) -> timed_trai
 template <program_type P, optimizer::optimizer_type Opt>
 timed_trainer(model<P>&, const Opt&) -> timed_trainer<P, Opt>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

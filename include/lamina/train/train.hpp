@@ -17,7 +17,7 @@
 #include <lamina/train/serial_trainer.hpp>
 #include <lamina/train/training_run.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -174,4 +174,4 @@ auto train(const P& program, Reader&& batches, const train_options& options = {}
 no_match<train_options> train(anything, anything, ...) = delete;
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

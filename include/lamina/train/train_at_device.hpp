@@ -12,7 +12,7 @@
 #include <lamina/train/train.hpp>
 #include <lamina/train/trainer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -57,4 +57,4 @@ train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
   return train_at(cuda::place{options.place.number}, opt, m, batches, options.with_defaults());
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

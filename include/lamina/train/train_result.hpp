@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The result of a training run, or of one pass.
 struct train_result {
@@ -16,4 +16,4 @@ struct train_result {
   bool stopped = false;      // an event handler stopped the run
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

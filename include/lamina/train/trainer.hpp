@@ -27,7 +27,7 @@
 #include <lamina/train/trainer_checkpoint.hpp>
 #include <lamina/train/training_run.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Trains a model, one mini-batch or one pass per call (PaddlePaddle's design document: the
 /// optimizer {model, gradient machines}). Between calls it keeps the state of the training: the
@@ -398,4 +398,4 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   bool of_pass_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/train/checkpoint.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -128,4 +128,4 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

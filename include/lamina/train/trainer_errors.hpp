@@ -7,7 +7,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Throws lamina::error for options of `train` outside of their range.
 [[noreturn]] LAMINA_COLD inline void fail_passes(int found) {
@@ -135,4 +135,4 @@ void fail_statistics_with_servers(int servers) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -15,7 +15,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// How much of a pass one process has read, if each process reads its share.
 struct share_position {
@@ -180,4 +180,4 @@ void samples_of_pass::require(const training_position& stopped, const std::strin
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

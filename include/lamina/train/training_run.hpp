@@ -31,7 +31,7 @@
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Trains a model with an optimizer, from pass to pass. Both `train` and `trainer` use it.
 /// `Machine` computes the steps. It reads the options and the optimizer in each step, because a
@@ -402,4 +402,4 @@ class training_run {
   bool stopping_ = false, in_pass_ = false, has_run_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Arrays of gradients, one per part, each with a weight. A part with weight 0 is left out of the
 /// sum, even if its array holds NaN.
@@ -101,4 +101,4 @@ class tree_sum {
   weighted_parts<T> parts_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,9 +9,7 @@
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// By parameter: the position of its update's scalar arguments among a machine's constants.
 template <class P>
@@ -44,6 +42,4 @@ inline void require_known_norms(const gradient_clip& clip, bool known) {
         "was set later");
 }
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::detail

@@ -17,7 +17,7 @@
 #include <lamina/train/device/device_sums.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The arrays of a trainer, by parameter, that shared_arrays synchronises.
 struct trained_arrays {
@@ -119,4 +119,4 @@ void world::fail_to_run() {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -17,7 +17,7 @@
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The mini-batch that a process has read in a run of several processes.
 struct minibatch_share {
@@ -206,4 +206,4 @@ std::string world_calls::name_of(const step& s) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/transform/block_gradients.hpp>
 #include <lamina/transform/second_gradient_check.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ constexpr with_backward<P, true> append_backward_to_data(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -30,7 +30,7 @@
 #include <lamina/program/block.hpp>
 #include <lamina/transform/unchanged_parameters.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Whether an operator is a `*_grad` that layer::gradients recorded. A cost may depend on the
 /// results of such operators, but not on the results of other gradient operators.
@@ -386,4 +386,4 @@ class block_gradients {
   constexpr_vector<int> copies_{};      // the carried variables that have a copy
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

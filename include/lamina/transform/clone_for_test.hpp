@@ -6,7 +6,7 @@
 
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -54,4 +54,4 @@ constexpr for_test<P> clone_for_test(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -8,7 +8,7 @@
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -103,4 +103,4 @@ constexpr with_frozen<P, true, Names...> freeze_except(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -10,7 +10,7 @@
 #include <lamina/operators/elementwise/unary/definition.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Functions with a second derivative that is not 0.
 using twice_differentiable_functions =
@@ -138,4 +138,4 @@ constexpr void differentiate_bend(gradient_writer& w) {
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

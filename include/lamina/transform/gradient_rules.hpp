@@ -31,7 +31,7 @@
 #include <lamina/transform/norm_gradient_rules.hpp>
 #include <lamina/transform/pool_gradient_rules.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Out is linear in each of two operands.
 using twice_differentiable_products =
@@ -365,4 +365,4 @@ constexpr bool differentiate_gradient(program_builder& b, const operator_desc& o
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

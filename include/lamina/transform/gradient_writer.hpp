@@ -11,7 +11,7 @@
 #include <lamina/operators/fill/definition_like.hpp>
 #include <lamina/operators/gradient.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Writes the gradient of one gradient operator as ordinary operators, which have gradients in
 /// turn. In the names of functions, "slope" is the gradient of a result of the gradient operator.
@@ -125,4 +125,4 @@ class gradient_writer {
   operator_desc op_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

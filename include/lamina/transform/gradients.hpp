@@ -14,7 +14,7 @@
 #include <lamina/transform/block_gradients.hpp>
 #include <lamina/transform/gradient_rules.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -188,4 +188,4 @@ constexpr auto gradients(const Target& target, const X&... x) {
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The classification costs that have second derivatives.
 using twice_differentiable_losses =
@@ -100,4 +100,4 @@ constexpr void differentiate_softmax_cross_entropy(gradient_writer& w) {
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

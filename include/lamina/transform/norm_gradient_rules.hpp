@@ -9,7 +9,7 @@
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The mean of each channel (dimension 1) of x over all other dimensions, shape [channels].
 constexpr int channel_means(gradient_writer& w, int x) {
@@ -73,4 +73,4 @@ constexpr bool differentiate_batch_norm(gradient_writer& w) {
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -11,7 +11,7 @@
 #include <lamina/operators/pool/pool3d/definition.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The operators that move elements to or from the positions of largest elements.
 using twice_differentiable_positions =
@@ -83,4 +83,4 @@ constexpr void differentiate_unpool(gradient_writer& w) {
 }
 
 }  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

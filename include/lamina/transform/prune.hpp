@@ -12,7 +12,7 @@
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -187,4 +187,4 @@ constexpr pruned<P, Names...> prune(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Finds out whether the gradients of program P need the gradient of a gradient operator that has
 /// none, and provides the name of that operator. P includes its gradients.
@@ -25,4 +25,4 @@ struct second_gradient_check {
                                 found ? P::desc.fault.name_length : 0 > {}));
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/operators/gradient.hpp>
 #include <lamina/program/block.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Whether an operator computes the gradient of variable v and no other gradient.
 constexpr bool makes_only_gradient_of(const program_builder& b, const operator_desc& op, int v) {
@@ -54,4 +54,4 @@ constexpr void require_unchanged(program_builder& b, const constexpr_vector<int>
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

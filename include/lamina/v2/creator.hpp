@@ -18,7 +18,7 @@
 #include <lamina/reader/generator.hpp>
 #include <lamina/tensor/array.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::reader::creator {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::reader::creator {
 
 /// The type of reader that np_array makes: it yields each row of an array as a vector of its
 /// numbers.
@@ -66,4 +66,4 @@ class file_lines {
 /// reader.creator.text_file.
 inline file_lines text_file(const file_path& path) { return file_lines(path); }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::reader::creator
+}}}  // namespace lamina::v2::reader::creator

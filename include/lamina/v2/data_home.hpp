@@ -9,7 +9,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::dataset::common {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset::common {
 
 /// Returns the folder of all data sets: ~/.cache/paddle/dataset. v2: dataset.common.DATA_HOME.
 LAMINA_COLD inline std::string DATA_HOME() {
@@ -19,4 +19,4 @@ LAMINA_COLD inline std::string DATA_HOME() {
   return std::string(home) + "/.cache/paddle/dataset";
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::dataset::common
+}}}  // namespace lamina::v2::dataset::common

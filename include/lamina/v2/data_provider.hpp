@@ -15,7 +15,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 /// The type of reader that data_provider() makes. All passes read the same range: each continues
 /// where the previous one ended or was abandoned.
@@ -99,4 +99,4 @@ auto data_provider(Read read, Args... args) {
       });
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

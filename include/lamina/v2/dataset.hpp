@@ -33,7 +33,7 @@
 // set itself, so that its file is read only once. Malformed lines of wmt14 and wmt16 are skipped,
 // as v2 does. Errors are those of lamina::dataset. flowers and voc2012, which need libjpeg and
 // libpng, are in lamina/v2/image_dataset.hpp.
-namespace lamina::inline LAMINA_ABI::v2::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset {
 
 namespace common {
 
@@ -207,4 +207,4 @@ inline auto validation(std::int64_t src_dict_size, std::int64_t trg_dict_size) {
 }
 }  // namespace wmt16
 
-}  // namespace lamina::inline LAMINA_ABI::v2::dataset
+}}}  // namespace lamina::v2::dataset

@@ -22,7 +22,7 @@
 
 extern char** environ;  // NOLINT: POSIX declares it in no header
 
-namespace lamina::inline LAMINA_ABI::v2::dataset::common {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset::common {
 
 namespace detail {
 
@@ -94,4 +94,4 @@ LAMINA_COLD inline std::string download(const std::string& url, const std::strin
                      << md5sum << ", found " << found);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::dataset::common
+}}}  // namespace lamina::v2::dataset::common

@@ -20,7 +20,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 namespace event {
 
@@ -192,4 +192,4 @@ const E* isinstance(const event::Event& of) {
   return std::get_if<E>(&of);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

@@ -19,7 +19,7 @@
 #include <lamina/model/sample_fields.hpp>
 #include <lamina/reader/map.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 /// Fields of a sample in the order of the data layers.
 struct feeding_in_order {
@@ -113,4 +113,4 @@ class feeding_of {
 template <fixed_string... Names>
 inline constexpr feeding_of<Names...> feeding{};
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

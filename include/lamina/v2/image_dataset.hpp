@@ -16,7 +16,7 @@
 #include <lamina/v2/dataset.hpp>
 #include <lamina/v2/init.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::dataset {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset {
 
 namespace flowers {
 
@@ -58,4 +58,4 @@ inline auto val() { return read().val() | lamina::reader::map(&lamina::image::de
 
 }  // namespace voc2012
 
-}  // namespace lamina::inline LAMINA_ABI::v2::dataset
+}}}  // namespace lamina::v2::dataset

@@ -22,7 +22,7 @@
 #include <lamina/tensor/array.hpp>
 #include <lamina/v2/parameters.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 /// Selects the result of infer for each variable that the program returns: its values, or the
 /// position of the largest value of each row.
@@ -110,4 +110,4 @@ auto infer(P output_layer, const parameters::Parameters<All...>& parameters, con
   return inference::Inference<P>(output_layer, parameters).template infer<Field>(input);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 /// The settings for all trainers and parameters that are made later.
 struct settings {
@@ -79,4 +79,4 @@ LAMINA_COLD inline void init(const init_attr& given = {}) {
   detail::current_settings() = made;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

@@ -12,7 +12,7 @@
 #include <lamina/train/train.hpp>
 #include <lamina/v2/init.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 namespace model {
 
@@ -56,4 +56,4 @@ train_result train(lamina::model<P>& m, Reader&& data_provider, const train_opti
   return lamina::train(m, std::forward<Reader>(data_provider), options);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

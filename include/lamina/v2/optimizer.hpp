@@ -13,7 +13,7 @@
 #include <lamina/optimizer/rmsprop.hpp>
 #include <lamina/optimizer/sgd.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::optimizer {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::optimizer {
 
 /// Returns a penalty on the squares of parameters. v2: optimizer.L2Regularization.
 constexpr regularizer L2Regularization(float rate) { return l2_decay(rate); }
@@ -124,4 +124,4 @@ constexpr lamina::optimizer::rmsprop RMSProp(const rho_attr& attr = {}) {
   return detail::with_settings(made, attr);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::optimizer
+}}}  // namespace lamina::v2::optimizer

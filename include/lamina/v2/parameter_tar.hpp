@@ -9,7 +9,7 @@
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/v2/parameters.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::parameters {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::parameters {
 
 /// Writes each parameter once; errors are those of lamina::to_tar.
 template <program_type... P>
@@ -34,4 +34,4 @@ LAMINA_COLD void read_tar(Parameters<P...>& to, const file_path& path, bool ever
   to.apply([&](auto&... m) { (read(m), ...); });
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::parameters
+}}}  // namespace lamina::v2::parameters

@@ -19,7 +19,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/v2/init.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::parameters {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::parameters {
 
 /// The parameters of some costs, with a model for each cost. Parameters with the same name share
 /// memory, even across costs. Behaves like a dictionary: `p["fc_0.w_0"]` is an array that can be
@@ -170,4 +170,4 @@ Parameters<P...> create(P... costs) {
   return Parameters<P...>(current().seed, costs...);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::parameters
+}}}  // namespace lamina::v2::parameters

@@ -18,7 +18,7 @@
 #include <lamina/reader/xmap.hpp>
 #include <lamina/v2/init.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 namespace reader {
 
@@ -70,4 +70,4 @@ auto batch(R&& reader, lamina::reader::element_count batch_size, bool drop_last 
   return std::forward<R>(reader) | lamina::reader::batch(batch_size, drop_last);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

@@ -16,7 +16,7 @@
 #include <lamina/reader/buffered.hpp>
 #include <lamina/reader/generator.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::reader::creator {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::reader::creator {
 
 /// The type of reader that recordio makes.
 class recordio_records {
@@ -58,4 +58,4 @@ inline auto recordio(const std::string& path, lamina::reader::element_count buf_
   return recordio(std::vector<std::string>{path}, buf_size);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::reader::creator
+}}}  // namespace lamina::v2::reader::creator

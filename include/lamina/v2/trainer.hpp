@@ -22,7 +22,7 @@
 #include <lamina/v2/init.hpp>
 #include <lamina/v2/parameters.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::trainer {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::trainer {
 
 /// The options of SGD::train.
 struct train_attr {
@@ -168,4 +168,4 @@ SGD(P, parameters::Parameters<All...>&, Opt&, const Place&)
                                     std::declval<const train_options&>(),
                                     std::declval<const Place&>()))>;
 
-}  // namespace lamina::inline LAMINA_ABI::v2::trainer
+}}}  // namespace lamina::v2::trainer

@@ -25,7 +25,7 @@
 #include <lamina/distributed/launch/private_file.hpp>
 #include <lamina/distributed/launch/run_command.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace distributed::detail {
 
@@ -190,4 +190,4 @@ LAMINA_COLD inline std::string docker_push(const distributed::job& given) {
   return image + "@" + digest;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/distributed/launch/shared_libraries.hpp>
 #include <lamina/distributed/launch/shell_word.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The folder of an image that contains the shared libraries of the program.
 inline constexpr std::string_view image_library_folder = "/usr/local/lib/lamina";
@@ -115,4 +115,4 @@ LAMINA_COLD inline std::string containerfile(const job& j, const std::string& pr
   return containerfile(j, read_elf_needs(program), detail::this_os_release());
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -29,7 +29,7 @@
 #include <lamina/distributed/launch/private_file.hpp>
 #include <lamina/distributed/launch/run_command.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 namespace detail {
 
@@ -133,4 +133,4 @@ LAMINA_COLD inline void submit_by_curl(const job& j) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -36,7 +36,7 @@
 #include <lamina/distributed/launch/started_words.hpp>
 #include <lamina/distributed/task_of_shell.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace distributed {
 
@@ -227,4 +227,4 @@ int dist_train(Main&& trainer_main, distributed::job what = {}) {
                     std::forward<Main>(trainer_main), std::move(what));
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

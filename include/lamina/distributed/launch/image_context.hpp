@@ -18,7 +18,7 @@
 #include <lamina/distributed/launch/private_file.hpp>
 #include <lamina/distributed/launch/shared_libraries.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 namespace detail {
 
@@ -124,4 +124,4 @@ LAMINA_COLD inline void write_image_context(const job& j, const std::string& pro
   static_cast<void>(folder.write("Containerfile", containerfile(j, program)));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -16,7 +16,7 @@
 #include <lamina/distributed/launch/job.hpp>
 #include <lamina/distributed/launch/run_command.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A program that builds and pushes images.
 struct image_tool {
@@ -153,4 +153,4 @@ LAMINA_COLD inline std::string registry_configuration(const std::string& registr
          "\"}}}\n";
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Describes a distributed training: the processes, the place where they run, and their resources.
 /// `require_valid` checks it. The backend "local" uses only trainers, parameter_servers, arguments,
@@ -284,4 +284,4 @@ LAMINA_COLD inline void require_valid(const job& j) {
   if (j.backend == "kubernetes") require_valid_for_kubernetes(j);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

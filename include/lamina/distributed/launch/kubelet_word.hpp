@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Escapes a word for the command, the arguments or a variable of a container. The kubelet replaces
 /// `$(NAME)` by the value of a variable and `$$` by `$`, and it corrupts a byte above 127 that
@@ -19,4 +19,4 @@ LAMINA_COLD inline std::string kubelet_word(std::string_view word) {
   return written;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -21,7 +21,7 @@
 #include <lamina/distributed/launch/kubelet_word.hpp>
 #include <lamina/distributed/launch/started_words.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 namespace detail {
 
@@ -394,4 +394,4 @@ LAMINA_COLD inline std::string kubectl_configuration(const job& j) {
          "\n";
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

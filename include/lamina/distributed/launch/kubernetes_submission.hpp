@@ -26,7 +26,7 @@
 #include <lamina/distributed/launch/private_file.hpp>
 #include <lamina/distributed/launch/run_command.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 namespace detail {
 
@@ -98,4 +98,4 @@ LAMINA_COLD inline void submit_to_kubernetes(const job& given) {
   run("create", jobs);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

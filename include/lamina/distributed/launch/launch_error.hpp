@@ -12,7 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Reports a job that was not started. `code()` is the exit code of the launcher: 64 if somebody
 /// has to change something, 75 if another try may succeed, or the code of the tool that failed.
@@ -84,4 +84,4 @@ LAMINA_COLD inline server_refusal server_refusal_in(std::string_view said, std::
   return {};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

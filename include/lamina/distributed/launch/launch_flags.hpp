@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/launch/job.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The request of a command line to the launcher.
 struct launch_flags {
@@ -89,4 +89,4 @@ LAMINA_COLD inline launch_flags read_launch_flags(int argc, const char* const* a
   return found;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -19,7 +19,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A temporary folder, below TMPDIR or /tmp, that only its user can read. The destructor removes it
 /// with all its contents.
@@ -73,4 +73,4 @@ class private_file {
   std::string path_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

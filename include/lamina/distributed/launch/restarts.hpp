@@ -12,7 +12,7 @@
 
 #include <lamina/distributed/launch/run_command.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Runs a command, and restarts it after each failure, at most `retries` times; returns the last
 /// exit code. It does not restart the command after the exit codes 64 (usage) and 65 (data),
@@ -31,4 +31,4 @@ LAMINA_COLD inline int run_with_restarts(const std::vector<std::string>& words, 
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

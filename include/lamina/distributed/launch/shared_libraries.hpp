@@ -23,7 +23,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/launch/run_command.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The loader and libraries that an ELF file names.
 struct elf_needs {
@@ -202,4 +202,4 @@ LAMINA_COLD inline std::vector<shared_library> libraries_to_copy(const std::stri
   return chosen;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Quotes a word for a shell unless it consists of plain letters. A carriage return is escaped,
 /// because sbatch refuses a script that has one before a newline.
@@ -23,4 +23,4 @@ LAMINA_COLD inline std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

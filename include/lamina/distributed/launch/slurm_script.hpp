@@ -14,7 +14,7 @@
 #include <lamina/distributed/launch/shell_word.hpp>
 #include <lamina/distributed/launch/started_words.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 namespace detail {
 
@@ -64,4 +64,4 @@ LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view progr
   return s;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

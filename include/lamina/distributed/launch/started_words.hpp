@@ -13,7 +13,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/launch/shell_word.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Returns the command by which mpirun (Open MPI, MPICH) or srun starts `program` with `arguments`.
 /// All of them take a lone `:` anywhere as the separator between two programs; they pass on all
@@ -34,4 +34,4 @@ LAMINA_COLD inline std::vector<std::string> started_words(
   return {"/bin/sh", "-c", script};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -13,7 +13,7 @@
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Keeps the pointers of trained_arrays, whose lists do not outlive the call. Throws lamina::error
 /// for divided tables that no parameter servers own.
@@ -71,4 +71,4 @@ struct array_list {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -15,7 +15,7 @@
 #include <lamina/distributed/servers/served_arrays.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The arrays of a trainer with a staleness above 0 (stale synchronous parallel: Ho et al. 2013,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server"). In each step
@@ -233,4 +233,4 @@ class asynchronous_arrays final : public served_arrays {
   std::int64_t updates_ = 0;  // updates of a server, as its last answer tells
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

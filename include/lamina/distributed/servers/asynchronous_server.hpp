@@ -19,7 +19,7 @@
 #include <lamina/distributed/servers/serving_arrays.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A parameter server with a staleness s above 0. The gradients of each trainer are applied as a
 /// separate update. A trainer that has made t steps since the last pause is answered, and may begin
@@ -187,4 +187,4 @@ class asynchronous_server final : public serving_arrays {
   std::vector<int> rows_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Lists the last updates of a table and the rows that each has changed, so that a server can send
 /// a trainer only the rows that have changed since its last answer. Memory is bounded: updates
@@ -57,4 +57,4 @@ class changed_rows {
   std::size_t capacity_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -15,7 +15,7 @@
 #include <lamina/distributed/sharded_tables.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Makes the divided tables of a group: all processes own rows, unless there are parameter servers,
 /// which then own all rows. All processes must call it. Throws lamina::error if their tables or
@@ -28,4 +28,4 @@ LAMINA_COLD inline std::shared_ptr<divided_tables> divide_tables(process_group& 
   return std::make_shared<served_tables>(group, std::move(tables), seed);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

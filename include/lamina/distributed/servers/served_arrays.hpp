@@ -23,7 +23,7 @@
 #include <lamina/distributed/servers/server_shards.hpp>
 #include <lamina/distributed/servers/trainer_group.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The arrays of a trainer whose parameters are held by servers: it sends gradients and receives
 /// parameters. When the training ends, each trainer tells the servers, and rank 0 sends them all
@@ -134,4 +134,4 @@ class served_arrays : public shared_arrays {
   letter answer_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -27,7 +27,7 @@
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Divided tables with parameter servers: each server owns a share of the rows, and a trainer owns
 /// none. During a training, from open() to close(), trainers request rows from the servers by
@@ -315,4 +315,4 @@ class served_tables final : public sharded_tables {
   std::vector<engine::cpu::basic_selected_rows<double>> wide_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -16,7 +16,7 @@
 #include <lamina/distributed/servers/server_shards.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The request or contents of a letter.
 enum class letter_kind : std::int32_t {
@@ -101,4 +101,4 @@ inline void copy_to(const std::vector<server_shards::range>& shard, float* const
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

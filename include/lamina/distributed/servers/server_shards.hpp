@@ -11,7 +11,7 @@
 #include <lamina/core/padding.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Divides the parameters with dense gradients into one shard per server, whose sizes differ by at
 /// most 64 bytes, and the tables with sparse gradients into pieces with equal numbers of rows.
@@ -103,4 +103,4 @@ class server_shards {
   std::vector<std::vector<table_piece>> tables_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -19,7 +19,7 @@
 #include <lamina/distributed/servers/server_letter.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The arrays of a parameter server. It holds one shard of the parameters and of the optimizer's
 /// state, and handles letters one at a time, so that no trainer sees a partial update. When all
@@ -177,4 +177,4 @@ class serving_arrays : public shared_arrays {
   std::vector<bool> has_left_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

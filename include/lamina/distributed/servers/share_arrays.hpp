@@ -14,7 +14,7 @@
 #include <lamina/distributed/servers/synchronous_arrays.hpp>
 #include <lamina/distributed/servers/synchronous_server.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Makes the shared arrays of a process: each trainer holds a shard of the parameters, unless there
 /// are parameter servers.
@@ -29,4 +29,4 @@ LAMINA_COLD inline std::unique_ptr<shared_arrays> share_arrays(process_group& gr
   return std::make_unique<asynchronous_arrays>(group, of);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

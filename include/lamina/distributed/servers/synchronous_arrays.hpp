@@ -13,7 +13,7 @@
 
 #include <lamina/distributed/servers/served_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The arrays of a trainer with a staleness of 0. Servers sum the gradients of all trainers and
 /// update; the parameters have the same bits as with equally many trainers without servers. Each
@@ -131,4 +131,4 @@ class synchronous_arrays final : public served_arrays {
   std::vector<float> scalars_, scales_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -18,7 +18,7 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/train/tree_sum.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A parameter server with a staleness of 0. When it has received the gradients of all trainers, it
 /// sums them in the order of the ranks with the weights of their parts (tree_sum), updates its
@@ -146,4 +146,4 @@ class synchronous_server final : public serving_arrays {
   bool awaits_scales_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

@@ -16,7 +16,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/distributed/process_group.hpp>
 
-namespace lamina::inline LAMINA_ABI::distributed {
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The trainers of a group with parameter servers, without the servers; or one process alone.
 /// Messages are sent through the whole group.
@@ -69,4 +69,4 @@ class trainer_group final : public process_group {
   process_group& all_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::distributed
+}}}  // namespace lamina::distributed

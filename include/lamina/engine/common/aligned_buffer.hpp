@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// An array of floats that begins at a multiple of 64 bytes. New memory is zeroed, because kernels
 /// require the padding of rows to hold finite numbers.
@@ -138,4 +138,4 @@ void aligned_buffer::unmap() noexcept { (void)::munmap(data_, bytes_of_pages(siz
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -9,7 +9,7 @@
 
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The facts about an argument that are known before any batch arrives.
 struct argument_info {
@@ -63,4 +63,4 @@ struct operand {
   explicit operator bool() const { return data != nullptr; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -9,7 +9,7 @@
 
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The extent and the stride (`step`, in elements) of every dimension of an array. Rows may be
 /// padded; the elements inside a row are contiguous.
@@ -154,4 +154,4 @@ struct loop_nest {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

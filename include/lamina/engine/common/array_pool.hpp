@@ -10,7 +10,7 @@
 
 #include <lamina/engine/common/tensor_array.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Lends tensor arrays to callers. A returned array keeps its memory for the next caller.
 template <class Chunks>
@@ -43,4 +43,4 @@ class array_pool {
   std::vector<array_type*> unused_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

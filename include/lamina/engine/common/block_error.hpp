@@ -13,7 +13,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Throws lamina::error for a loop that has not ended after `limit` iterations. `condition` is the
 /// number of the loop's condition variable.
@@ -40,4 +40,4 @@ template <class Schedule>
   throw error(message);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -9,7 +9,7 @@
 
 #include <lamina/engine/common/loop_frames.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Runs the blocks of program P on the memory of a machine. The template argument Engine provides:
 ///   memory_type, schedule, context_type (an argument of kernels), chunks (memory of values);
@@ -163,4 +163,4 @@ class block_runner : loop_frames<P, Engine> {
   int reached_ = -1;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -10,7 +10,7 @@
 #include <lamina/core/same_address.hpp>
 #include <lamina/plan/call_program.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// How an entry of the schedule runs a block.
 enum class block_use : std::uint8_t {
@@ -323,4 +323,4 @@ struct block_schedule {
   }();
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

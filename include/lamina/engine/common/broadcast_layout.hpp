@@ -9,7 +9,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Computes the strides with which array `a` is read, or summed into, at the positions of `space`.
 /// A stride is 0 along each dimension that `a` lacks. Throws if the shapes do not match.
@@ -85,4 +85,4 @@ struct broadcast_layout {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

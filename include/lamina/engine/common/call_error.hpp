@@ -19,7 +19,7 @@
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/program/operator_place.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// A part of a message: a text or a number.
 struct message_part {
@@ -88,4 +88,4 @@ void fail(const operator_call& c, std::initializer_list<message_part> parts) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -11,7 +11,7 @@
 #include <lamina/engine/common/row_allocator.hpp>
 #include <lamina/engine/common/sequence_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The rows of one run, by row domain of the program. A domain has one sequence per row of its
 /// parent domain. Sequence i is the rows from offsets[i] - offsets[0] to before offsets[i + 1] -
@@ -31,4 +31,4 @@ struct domain_rows {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -12,7 +12,7 @@
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/engine/common/sequence_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Whether the program passes a variable for this operand. A variable whose rows have not been made
 /// yet has no address, but it has a domain.
@@ -178,4 +178,4 @@ void for_each_copy(const Call& c, int x, int out, F&& f) {
       f(all.begin(i), all.length(i), at);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -7,7 +7,7 @@
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Returns the first group of the outermost block that updates a parameter. Returns 0 if an inner
 /// block updates a parameter, and the number of groups if no group does. A run that fails before
@@ -26,4 +26,4 @@ constexpr int first_updating_group() {
   return first;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -11,7 +11,7 @@
 
 #include <lamina/engine/common/frame_stack.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Host memory for the heads of frames. The values of frames may be in device memory.
 class host_chunk {
@@ -71,4 +71,4 @@ struct frame_memory {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -10,7 +10,7 @@
 
 #include <lamina/core/constexpr_vector.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// A stack of floats in chunks that never move, so its contents keep their addresses while it
 /// grows. It never shrinks: a run that needs no more memory than an earlier run allocates nothing.
@@ -78,4 +78,4 @@ class frame_stack {
   std::size_t total_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -19,7 +19,7 @@
 #include <lamina/engine/common/frame_memory.hpp>
 #include <lamina/engine/common/row_allocator.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The frames of the loops of program P while a machine runs its blocks. block_runner.hpp describes
 /// the template argument Engine.
@@ -326,4 +326,4 @@ class loop_frames {
   bool known_[bound(domains)] = {};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -10,7 +10,7 @@
 
 #include <lamina/engine/common/argument_info.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// One call of an operator. Slots are numbered as in the operator's schema.
 class operator_call {
@@ -154,4 +154,4 @@ inline std::string_view text_of(const operator_call& c, int attribute) {
   return {c.program().characters + v.offset, static_cast<std::size_t>(v.count)};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -10,7 +10,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// A part of an array: the offset of its first element and its stride per dimension, both in
 /// elements.
@@ -108,4 +108,4 @@ struct turned_steps {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

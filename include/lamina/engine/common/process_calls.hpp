@@ -10,7 +10,7 @@
 
 #include <lamina/core/dtype.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The function that combines the arrays of several processes, element by element.
 enum class process_reduction : std::uint8_t { sum, max };
@@ -42,4 +42,4 @@ class process_calls {
   process_calls& operator=(const process_calls&) = default;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

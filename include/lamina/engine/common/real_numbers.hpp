@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Returns the address as a pointer to elements of type Real.
 template <class Real>
@@ -29,4 +29,4 @@ constexpr std::ptrdiff_t in_floats(std::ptrdiff_t numbers) {
   return numbers * static_cast<std::ptrdiff_t>(sizeof(Real) / sizeof(float));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 class process_calls;
 
@@ -31,4 +31,4 @@ struct minibatch_source {
   process_calls* processes = nullptr;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The sequences of one row domain: sequence i is its rows from begin(i) to before end(i).
 struct sequence_rows {
@@ -16,4 +16,4 @@ struct sequence_rows {
   int length(int i) const { return offsets[i + 1] - offsets[i]; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -12,7 +12,7 @@
 #include <lamina/engine/common/frame_stack.hpp>
 #include <lamina/plan/array_views.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// An array of slots; each slot holds one tensor with any number of rows. Its memory only grows: a
 /// run that needs no more than an earlier run allocates nothing. Written values do not move.
@@ -114,4 +114,4 @@ class tensor_array {
   std::vector<int> offsets_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -9,7 +9,7 @@
 
 #include <lamina/core/place.hpp>
 
-namespace lamina::inline LAMINA_ABI::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace cuda {
 
 /// The types float32_type, tf32_type and bfloat16_type select the arithmetic in which cuBLASLt
 /// multiplies matrices; the arithmetic is part of a place's type. All arrays, weights included, and
@@ -46,4 +46,4 @@ struct place {
 place()->place<>;
 place(int)->place<>;
 
-}  // namespace lamina::inline LAMINA_ABI::cuda
+}}}  // namespace lamina::cuda

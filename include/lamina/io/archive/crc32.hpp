@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -48,4 +48,4 @@ inline std::uint32_t crc32_of(const void* bytes, std::size_t count, std::uint32_
   return ~r;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/zlib.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 #if LAMINA_HAS_ZLIB
 /// Decompresses all streams of `packed`; `window` tells zlib the kind of their headers.
@@ -68,4 +68,4 @@ inline std::string unpack_gzip(std::string_view packed, const std::string& path)
 #endif
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

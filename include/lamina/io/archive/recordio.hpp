@@ -22,7 +22,7 @@
 // 0x01020304, the number of records, the CRC-32 of the stored bytes, the compression (0 none, 1
 // snappy, 2 gzip) and the number of stored bytes. The stored bytes follow: for each record its size
 // (32 bits) and its bytes.
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 inline constexpr std::uint32_t recordio_magic = 0x01020304;
@@ -163,4 +163,4 @@ void recordio_reader::read_chunk() {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

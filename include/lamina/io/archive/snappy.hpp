@@ -15,7 +15,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Computes the CRC-32C of bytes (Castagnoli, reflected).
 inline std::uint32_t crc32c_of(std::string_view bytes) {
@@ -148,4 +148,4 @@ void snappy_stream::fail(const std::string& reason) const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

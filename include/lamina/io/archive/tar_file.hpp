@@ -13,7 +13,7 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// One file in a tar archive.
 struct tar_member {
@@ -217,4 +217,4 @@ class tar_writer {
   binary_writer& to_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

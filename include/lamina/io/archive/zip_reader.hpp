@@ -16,7 +16,7 @@
 #include <lamina/core/zlib.hpp>
 #include <lamina/io/archive/crc32.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// One file in an archive.
 struct zip_member {
@@ -292,4 +292,4 @@ class zip_reader {
   std::vector<zip_member> members_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

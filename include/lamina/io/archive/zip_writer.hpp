@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/io/archive/crc32.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes members in the order of the calls, uncompressed and aligned to 64 bytes, so that they can
 /// be mapped into memory; finish() writes the directory. Sizes and offsets of at least `limit`
@@ -112,4 +112,4 @@ class zip_writer {
   std::vector<entry> entries_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -18,7 +18,7 @@
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 static_assert(sizeof(std::size_t) == 8, "lamina: LoD offsets of files are numbers of 64 bits");
 
@@ -97,4 +97,4 @@ inline lod_tensor read_lod_tensor(binary_reader& from, const std::string& name) 
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

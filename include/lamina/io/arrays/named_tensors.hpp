@@ -22,7 +22,7 @@
 #include <lamina/tensor/scope.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 template <program_type P>
 class model;
@@ -161,4 +161,4 @@ void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = f
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

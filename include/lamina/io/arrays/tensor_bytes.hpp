@@ -13,7 +13,7 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -80,4 +80,4 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

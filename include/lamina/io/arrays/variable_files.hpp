@@ -19,7 +19,7 @@
 #include <lamina/io/arrays/lod_tensor_stream.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -133,4 +133,4 @@ inline void load_variables(const file_path& directory, scope& variables,
     variables.var(names[i]) = std::move(found[i].value);
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

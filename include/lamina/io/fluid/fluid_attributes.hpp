@@ -16,7 +16,7 @@
 
 #include <lamina/io/fluid/program_message.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// An attribute of operators of one type and of their gradients.
 struct fixed_attribute {
@@ -195,4 +195,4 @@ inline std::optional<operator_message> translated(const operator_message& op) {
   return {};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

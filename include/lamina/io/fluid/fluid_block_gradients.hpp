@@ -17,7 +17,7 @@
 
 #include <lamina/io/fluid/program_message.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Converts the gradients of loops and branches of a program.
 class fluid_block_gradient_writer {
@@ -320,4 +320,4 @@ class fluid_block_gradient_writer {
   program_message& program_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

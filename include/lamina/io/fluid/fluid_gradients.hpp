@@ -20,7 +20,7 @@
 #include <lamina/io/fluid/fluid_block_gradients.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Converts gradients of array operators to Fluid's form. lamina's form adds to an array slot, and
 /// the gradient of the write clears the slot. Both forms are equivalent under these conditions:
@@ -221,4 +221,4 @@ class fluid_gradient_writer {
   program_message& program_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -21,7 +21,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/program/operator_schema.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -192,4 +192,4 @@ struct program_message {
   bool operator==(const program_message&) const = default;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

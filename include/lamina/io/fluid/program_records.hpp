@@ -16,7 +16,7 @@
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The arrays of a program_desc as vectors.
 struct program_records {
@@ -153,4 +153,4 @@ struct program_records {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -20,9 +20,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The file that contains a message: errors report offsets in the whole file.
 struct message_source {
@@ -161,5 +159,4 @@ class message_writer {
   protozero::pbf_writer writer_{bytes_};
 };
 
-}  // namespace detail
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::detail

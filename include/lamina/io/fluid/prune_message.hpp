@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -157,4 +157,4 @@ inline program_message inference_message(const program_message& p,
   return made;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Finds row domains. On entry, `rows` of each variable holds its number of LoD levels.
 class row_domains {
@@ -86,4 +86,4 @@ class row_domains {
                            // itself
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -22,7 +22,7 @@
 #include <lamina/program/program.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -306,4 +306,4 @@ program_message to_startup_message(P) {
   return to_startup_message(P::view());
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

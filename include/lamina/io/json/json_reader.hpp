@@ -21,7 +21,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Reads members of one JSON object; errors name the path of the wrong member. Like all code that
 /// uses nlohmann's class, it is a template: a program that includes this header but reads no JSON
@@ -141,4 +141,4 @@ class json_reader {
   const std::string* file_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -12,7 +12,7 @@
 
 #include <lamina/core/dtype.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns text as a string literal, with escapes, so that no name in a file can end the literal.
 inline std::string text_literal(std::string_view text) {
@@ -173,4 +173,4 @@ inline std::string wrapped(std::string_view statement, std::size_t indent) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -21,7 +21,7 @@
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns the number or one of its two neighbouring floats, whichever first satisfies a condition;
 /// the number itself if none does. Undoes an operation that has rounded its result.
@@ -182,4 +182,4 @@ class fluid_schedule_reader {
   std::map<std::string, const operator_message*> makers_ = {};  // the writer of each variable
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

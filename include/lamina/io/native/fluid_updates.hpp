@@ -29,7 +29,7 @@
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// An update of one parameter in Fluid's form.
 struct fluid_update {
@@ -317,4 +317,4 @@ class fluid_updates {
   std::vector<std::pair<float, std::string>> power_names_ = {};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

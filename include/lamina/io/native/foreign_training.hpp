@@ -25,7 +25,7 @@
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_proto.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Rewrites one program.
 class foreign_training {
@@ -180,4 +180,4 @@ class foreign_training {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -30,7 +30,7 @@
 
 #include <string_view>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 struct layer_call {
   std::string_view type, call;
@@ -196,4 +196,4 @@ inline constexpr layer_call layer_calls[] = {
      "&act, param@Filter.w) +1"},
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -15,7 +15,7 @@
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The operators of one call of minimize, except the gradients.
 struct minimize_group {
@@ -123,4 +123,4 @@ class minimize_groups {
   std::vector<minimize_group> all_{};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -26,7 +26,7 @@
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/optimizer/minimize.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The options of a parameter that can be read from its updates.
 struct parameter_options {
@@ -332,4 +332,4 @@ class minimize_replay {
   std::map<std::string, int> made_names_ = {};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -17,7 +17,7 @@
 #include <lamina/io/native/cpp_text.hpp>
 #include <lamina/io/native/native_fusion.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Makes the calls of layers.
 class native_calls : protected native_fusion {
@@ -375,4 +375,4 @@ class native_calls : protected native_fusion {
   std::vector<std::string> defaults_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -15,7 +15,7 @@
 #include <lamina/io/native/native_records.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Finds the choice of a call of minimize: none if it updates all parameters on which its cost
 /// depends, otherwise a prefix of their names, their layers, or their names.
@@ -108,4 +108,4 @@ class native_choice : protected native_records {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

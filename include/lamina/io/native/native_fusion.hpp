@@ -13,7 +13,7 @@
 
 #include <lamina/io/native/native_names.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Recognises layers of several operators.
 class native_fusion : protected native_names {
@@ -170,4 +170,4 @@ class native_fusion : protected native_names {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

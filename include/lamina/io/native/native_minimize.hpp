@@ -25,7 +25,7 @@
 #include <lamina/io/native/optimizer_options.hpp>
 #include <lamina/optimizer/prepare.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Finds the calls of minimize.
 class native_minimize : protected native_choice {
@@ -329,4 +329,4 @@ class native_minimize : protected native_choice {
   std::vector<bool> is_made_;  // whether only calls of minimize write each variable
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

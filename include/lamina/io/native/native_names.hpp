@@ -16,7 +16,7 @@
 #include <lamina/io/native/native_rows.hpp>
 #include <lamina/io/native/native_statement.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Names, and the text written so far.
 class native_names : protected native_rows {
@@ -134,4 +134,4 @@ class native_names : protected native_rows {
   std::vector<native_statement>* statements_ = &all_statements_;  // of the current block
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

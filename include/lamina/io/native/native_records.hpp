@@ -20,7 +20,7 @@
 #include <lamina/io/native/minimize_groups.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The records of a program, and the block that is written.
 class native_records {
@@ -290,4 +290,4 @@ class native_records {
   std::vector<int> reads_, writes_;              // counts of reads and writes by variable
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

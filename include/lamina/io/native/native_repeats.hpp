@@ -22,7 +22,7 @@
 #include <lamina/io/native/native_run_names.hpp>
 #include <lamina/io/native/native_statement.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Finds repeated runs.
 class native_repeats {
@@ -345,4 +345,4 @@ class native_repeats {
   std::string functions_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -12,7 +12,7 @@
 
 #include <lamina/io/native/native_minimize.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Classes of variables with the same rows.
 class native_row_classes : protected native_minimize {
@@ -133,4 +133,4 @@ class native_row_classes : protected native_minimize {
   std::vector<row_class> classes_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -17,7 +17,7 @@
 #include <lamina/io/native/cpp_text.hpp>
 #include <lamina/io/native/native_steps.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Finds which variables have the same rows, and the handle types of variables.
 class native_rows : protected native_steps {
@@ -165,4 +165,4 @@ class native_rows : protected native_steps {
   std::set<std::string> row_names_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

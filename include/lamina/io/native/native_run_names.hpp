@@ -17,7 +17,7 @@
 #include <lamina/io/native/cpp_text.hpp>
 #include <lamina/io/native/native_statement.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The names of several runs. "block_0.first" and "block_1.first" become
 /// `lamina::indexed("block", i, "first")` with the argument `int i`; other differences become
@@ -140,4 +140,4 @@ class native_run_names {
   std::vector<std::string> expressions_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -28,7 +28,7 @@
 #include <lamina/io/native/native_repeats.hpp>
 #include <lamina/io/native/own_training.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of native_source.
 struct native_options {
@@ -364,4 +364,4 @@ inline std::string native_source(const loaded_program& program,
   return detail::native_writer(loaded_program(own.program(), program.source()), options).text();
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 
 #include <lamina/io/native/cpp_text.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// A statement, and the statements of the body at its end. Marks enclose C++ names and the literals
 /// that name layers and parameters. A literal never contains mark characters, because text_literal
@@ -90,4 +90,4 @@ struct native_statement {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

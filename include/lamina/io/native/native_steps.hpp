@@ -10,7 +10,7 @@
 
 #include <lamina/io/native/native_row_classes.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Rows of time steps and of branches.
 class native_steps : protected native_row_classes {
@@ -92,4 +92,4 @@ class native_steps : protected native_row_classes {
   std::map<int, int> tables_;  // by rank table: the class of its sequences
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -12,7 +12,7 @@
 #include <lamina/io/native/cpp_text.hpp>
 #include <lamina/io/program_desc_proto.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Lists names for an error.
 inline std::string names_text(const std::vector<std::string>& names) {
@@ -57,4 +57,4 @@ inline std::string operator_difference(const operator_message& made,
   return {};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -18,7 +18,7 @@
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// An option of an optimizer, and the attribute of its update that has the value.
 template <class Opt, class T>
@@ -228,4 +228,4 @@ inline learning_rate_text learning_rate_of(const schedule_attributes& s) {
   return made;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

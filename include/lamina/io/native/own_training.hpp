@@ -21,7 +21,7 @@
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Replaces updates in Fluid's form by those of lamina: an operator that counts steps and corrects
 /// the learning rate by the powers of beta, an operator for each clip by norm, and an update of
@@ -225,4 +225,4 @@ class own_training {
   std::vector<variable_message> new_ = {};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -25,7 +25,7 @@
 #include <lamina/operators/sequence/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
-namespace lamina::inline LAMINA_ABI::onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Adds the conversions of all operators of the library that ONNX can express.
 inline void add_library_conversions(onnx_operators& to) {
@@ -89,4 +89,4 @@ inline void add_library_conversions(onnx_operators& to) {
   add_shape_reshape(to);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::onnx
+}}}  // namespace lamina::onnx

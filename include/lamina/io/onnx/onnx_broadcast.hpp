@@ -10,9 +10,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Returns the value in a slot, reshaped so that ONNX broadcasts it against X. Fluid aligns the
 /// dimensions of Y, without trailing ones, with those of X beginning at `axis`; ONNX aligns the
@@ -43,6 +41,4 @@ inline onnx_lowering logical(const char* type) {
   };
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -16,7 +16,7 @@
 #include <lamina/io/onnx/onnx_message.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Builds a graph. The names of values are unique in a model, inner graphs included; constants and
 /// parameters belong to the outermost graph, which is visible in all others.
@@ -112,4 +112,4 @@ class onnx_builder {
   std::deque<tensor> owned_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -11,9 +11,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Returns the value of an integer or boolean variable if it is known, else null.
 inline const std::int64_t* known(onnx_program& p, const std::string& name) {
@@ -40,6 +38,4 @@ inline void fold(onnx_operators& to, const char* type,
   });
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

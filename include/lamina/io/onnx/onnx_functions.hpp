@@ -13,9 +13,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Returns y, but NaN where X is NaN; for nodes that do not return NaN for NaN.
 inline const std::string& keeping_nan(onnx_operator& op, const std::string& y) {
@@ -172,6 +170,4 @@ inline const std::string& without_last(onnx_operator& op, const char* slot) {
   return op.node("Squeeze", {op.in(slot), op.list({op.rank(slot) - 1})});
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -26,7 +26,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the TensorProto.DataType of an element type.
 constexpr int onnx_type_of(dtype type) {
@@ -249,4 +249,4 @@ inline std::string to_onnx(const onnx_model& model) {
   return made;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -18,7 +18,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/io/onnx/onnx_program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An operator of a program: its inputs as values of the graph, its attributes, and functions that
 /// add the nodes which compute its outputs.
@@ -221,4 +221,4 @@ inline void add_onnx_block(onnx_program& program, int block) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

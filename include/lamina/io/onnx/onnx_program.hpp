@@ -18,7 +18,7 @@
 #include <lamina/io/onnx/onnx_builder.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 class onnx_operators;
 
@@ -172,4 +172,4 @@ class onnx_program {
   std::set<std::string> lengths_of_feeds_;      // lengths that are not inputs yet
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

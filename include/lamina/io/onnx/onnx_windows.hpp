@@ -10,9 +10,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Throws unless channels are dimension 1, as ONNX requires.
 inline void require_channels_first(onnx_operator& op, const char* attribute) {
@@ -47,6 +45,4 @@ inline std::vector<onnx_attribute> window_of(const onnx_operator& op, std::size_
           {"group", op.integer("groups", 1)}};
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

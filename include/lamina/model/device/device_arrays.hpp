@@ -13,7 +13,7 @@
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Arrays in the memory of a backend, `of_each` per parameter of a program, in padded rows. The
 /// host keeps them in the layout of its engine, in which weights are stored in panels. A parameter
@@ -101,4 +101,4 @@ class device_arrays {
   std::vector<float*> pointers_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 #include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs a program made of P, in test mode or with gradients, on its own backend. The machine copies
 /// a result to the host when the caller requests it.
@@ -97,4 +97,4 @@ class device_machine {
   engine::cpu::selected_rows rows_;  // the gradient that was read last
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/model/device/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Deduces the type of `lamina::evaluator e{model, lamina::cuda::place{0}}`.
 template <program_type P, class A>
@@ -21,4 +21,4 @@ template <program_type P, class A>
 gradient_machine(const model<P>&, cuda::place<A>, std::uint64_t = 0)
     -> gradient_machine<P, device_machine<P, engine::cuda::place_backend<A>, gradient_program<P>>>;
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

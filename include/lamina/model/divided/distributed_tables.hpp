@@ -8,7 +8,7 @@
 
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -106,4 +106,4 @@ constexpr const int* numbers_of_tables() {
     return nullptr;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 
 #include <lamina/core/dtype.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 struct tensor_entry;
 struct part_weights;
@@ -113,4 +113,4 @@ class divided_tables {
   bool is_served_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -20,7 +20,7 @@
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// A world that can divide the tables of a model over its processes, such as
 /// `distributed::session`.
@@ -156,4 +156,4 @@ void fail_undividable(const std::string& name, undividable why) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

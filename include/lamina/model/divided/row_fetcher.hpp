@@ -13,7 +13,7 @@
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/model/refused/refused_model.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// A program without look-ups with is_distributed fetches no rows.
 template <program_type P, bool = has_distributed_tables<P>>
@@ -67,4 +67,4 @@ class row_fetcher<P, true> {
   looked_up_ids ids_[bound(all.lookups)] = {};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

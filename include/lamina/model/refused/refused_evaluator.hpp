@@ -15,7 +15,7 @@
 #include <lamina/model/sequence_view.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// An evaluator that does nothing; it replaces the real one after an error was reported.
 struct refused_evaluator {
@@ -100,4 +100,4 @@ evaluator(const M& = {}, const Options& = {}) -> evaluator<detail::evaluated_in<
 evaluator(...)->evaluator<detail::no_program>;
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -6,7 +6,7 @@
 
 #include <lamina/program/program.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// For an invalid call a compiler would list the constructors of the primary template. So there is
 /// no definition of it: model.hpp defines the only specialisation.
@@ -38,4 +38,4 @@ template <class First>
 using modelled_in = typename modelled<First>::program;
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

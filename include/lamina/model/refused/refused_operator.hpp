@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The operator, or the storage, for which a machine does not support a program in double; void if
 /// the machine supports the program.
@@ -23,4 +23,4 @@ struct refused_operator<Machine> {
 template <class Machine>
 inline constexpr bool accepts_program = std::is_void_v<typename refused_operator<Machine>::type>;
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

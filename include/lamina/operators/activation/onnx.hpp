@@ -14,9 +14,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Reshapes groups of neighbouring channels to a new dimension, and takes the maximum over it.
 inline void lower_maxout(onnx_operator& op) {
@@ -189,6 +187,4 @@ inline void add_activation_tunable(onnx_operators& to) {
   });
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

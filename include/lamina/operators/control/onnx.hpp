@@ -14,9 +14,7 @@
 #include <lamina/operators/fill/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// The maximal number of loop steps that are unrolled in the graph.
 inline constexpr int most_repeated_steps = 10000;
@@ -309,6 +307,4 @@ inline void add_control_split_merge(onnx_operators& to) {
   to.add("merge_lod_tensor", lower_merge_rows);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -7,7 +7,7 @@
 
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The indices of the attributes that hold strides, paddings, dilations and groups.
 inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
@@ -62,4 +62,4 @@ struct conv_shape {
   constexpr int small_size() const { return side[0].smaller * side[1].smaller * side[2].smaller; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

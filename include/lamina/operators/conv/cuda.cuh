@@ -18,7 +18,7 @@
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -348,4 +348,4 @@ struct call_kernel<gradient_of<operators::conv2d_transpose>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + the sum over c, i, j of Input[n, c, y
 /// * stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j].
@@ -70,4 +70,4 @@ struct conv2d_transpose : operator_definition {
 
 using conv_operators = operator_list<conv2d, depthwise_conv2d, conv3d, conv2d_transpose>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

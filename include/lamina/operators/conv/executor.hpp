@@ -14,7 +14,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Relates the positions of two images by a filter. The larger image is the padded one: the input
 /// of a convolution, or the output of a transposed convolution. Images are volumes of depth 1.
@@ -228,4 +228,4 @@ void add_conv_kernels(kernel_table<Real>& table) {
   table["conv2d_transpose_grad"] = conv_transpose_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

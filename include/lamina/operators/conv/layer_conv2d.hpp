@@ -10,7 +10,7 @@
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of conv2d and conv2d_transpose.
 struct conv2d_attr {
@@ -99,4 +99,4 @@ conv2d(...) = delete;  // call conv2d<8, 3>(image); options: act, param, bias, b
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

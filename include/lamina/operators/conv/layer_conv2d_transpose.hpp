@@ -7,7 +7,7 @@
 
 #include <lamina/operators/conv/layer_conv2d.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 constexpr int transposed_along(int image, int size, int stride, int padding, int dilation) {
@@ -75,4 +75,4 @@ template <any_value...>
 constexpr no_match<conv2d_attr> conv2d_transpose(...) = delete;  // as conv2d<8, 3>(x)
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

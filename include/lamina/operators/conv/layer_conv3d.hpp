@@ -6,7 +6,7 @@
 
 #include <lamina/operators/conv/layer_conv2d.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The extents of a volume: depth, height and width. `3` converts to {3, 3, 3}.
 struct extent3 {
@@ -95,4 +95,4 @@ constexpr auto conv3d(variable<T, R, C, D, H, W> x, const options<conv2d_attr, T
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

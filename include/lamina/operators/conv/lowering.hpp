@@ -12,7 +12,7 @@
 #include <lamina/operators/norm/batch_norm/lowering.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Lowers a convolution; returns false if the operands are not float32 images.
 constexpr bool lower_conv(lowering_state& s, const operator_desc& op, int k) {
@@ -73,4 +73,4 @@ constexpr bool lower_convolution(lowering_state& s, const operator_desc& op, int
          lower_conv_grad(s, op, k);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -11,9 +11,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_windows.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline void lower_conv(onnx_operator& op) {
   require_channels_first(op, "data_format");
@@ -49,6 +47,4 @@ inline void add_image(onnx_operators& to) {
   to.add("conv2d_transpose", lower_conv_transpose);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -15,7 +15,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/fill/definition_like.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Whether an operator computes integers exactly, in integer arithmetic; all others compute
 /// integers in double.
@@ -41,4 +41,4 @@ constexpr bool has_axis() {
     return std::string_view(Op::attributes[0].name) == "axis";
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/vector/element_loops.hpp>
 #include <lamina/operators/elementwise/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -150,4 +150,4 @@ void count(const call_context& c) {
   (std::make_index_sequence<Op::outputs.size()>{});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

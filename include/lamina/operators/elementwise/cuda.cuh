@@ -14,7 +14,7 @@
 #include <lamina/engine/cuda/device/serial_backend.hpp>
 #include <lamina/operators/elementwise/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -163,4 +163,4 @@ requires(Op::kind == operator_kind::pointwise && !Op::inputs[0].duplicable) stru
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

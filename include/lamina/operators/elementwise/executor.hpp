@@ -19,7 +19,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 namespace detail {
 
@@ -253,4 +253,4 @@ void pointwise(call_context<Real>& ctx) {
     detail::evaluate<Real>(ctx);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

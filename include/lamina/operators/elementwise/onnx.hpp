@@ -16,9 +16,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline void add_elementwise_assign(onnx_operators& to) {
   to.add("assign", [](onnx_operator& op) { op.out("Out", op.in("X")); });
@@ -170,6 +168,4 @@ inline void add_elementwise_unary(onnx_operators& to) {
   });
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -12,9 +12,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline void lower_gather(onnx_operator& op) {
   std::string index = op.in("Index");
@@ -70,6 +68,4 @@ inline void add_embedding_lookup_table(onnx_operators& to) {
   to.add("lookup_table_v2", lower_lookup_table);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -11,7 +11,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -75,4 +75,4 @@ LAMINA_INSTANCE(void call_kernel<operators::assign_value>::run<double>(const cal
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

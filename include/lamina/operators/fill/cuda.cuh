@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -75,4 +75,4 @@ struct call_kernel<operators::assign_value> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,13 +6,13 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 0> no_slots{};
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// A variable that the user feeds; computes nothing. Represents the feed of a data layer in Fluid.
 struct data : operator_definition {
@@ -49,4 +49,4 @@ struct assign_value : operator_definition {
 
 using fill_operators = operator_list<data, fill_constant, assign_value>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = 0 in the shape of X. Fluid: fill_zeros_like.
 struct fill_zeros_like : pointwise {
@@ -20,4 +20,4 @@ struct fill_zeros_like : pointwise {
 
 using fill_like_operators = operator_list<fill_zeros_like>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -7,7 +7,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The shape attribute, or the recorded shape if the operator has no such attribute. A dimension of
 /// -1 stands for the number of rows of Input.
@@ -54,4 +54,4 @@ void add_fill_kernels(kernel_table<Real>& table) {
   table["assign_value"] = assign_value_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

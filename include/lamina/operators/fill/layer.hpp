@@ -12,7 +12,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of fill_constant.
 struct fill_constant_attr {
@@ -110,4 +110,4 @@ constexpr auto assign_value(const block& main, const std::array<T, N>& values,
   return assign_value<Dims...>(main, plain, attr, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,9 +10,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// The value of a constant: its text attribute has digits that the float attribute lacks.
 inline tensor constant_of(onnx_operator& op, const tensor_shape& shape) {
@@ -63,6 +61,4 @@ inline void add_fill(onnx_operators& to) {
   to.add("assign_value", lower_assign_value);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

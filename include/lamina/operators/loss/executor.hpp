@@ -10,7 +10,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The label of a row; fails if it is not a class number. Returns -1 for an ignored row.
 template <class Real>
@@ -45,4 +45,4 @@ Real finite_ratio(Real d, Real p) {
   return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -13,9 +13,7 @@
 #include <lamina/operators/reduce/onnx.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// A piecewise cost: `inside` where `condition` is true, else `outside`.
 inline const std::string& choose(onnx_operator& op, const std::string& condition,
@@ -209,6 +207,4 @@ inline void add_loss_row(onnx_operators& to) {
   to.add("label_smooth", lower_label_smooth);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -12,9 +12,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline const std::string& transposed(onnx_operator& op, const char* slot, bool wanted) {
   const int rank = op.rank(slot);
@@ -55,6 +53,4 @@ inline void lower_mul(onnx_operator& op) {
 
 inline void add_matrix_mul(onnx_operators& to) { to.add("mul", lower_mul); }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -10,9 +10,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline void lower_top_k(onnx_operator& op) {
   const std::vector<std::string> found =
@@ -47,6 +45,4 @@ inline void add_metric_classification(onnx_operators& to) {
   });
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -12,7 +12,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Assigns each element of an array to the slice with which it is normalised: a channel of all
 /// images, or a group of channels of one image.
@@ -126,4 +126,4 @@ xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsil
   return inverse;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

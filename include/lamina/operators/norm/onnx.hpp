@@ -14,9 +14,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_windows.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Scale or Bias of a norm: the parameter, reshaped to a given shape. If it is absent, a constant
 /// without effect.
@@ -123,6 +121,4 @@ inline void lower_norm(onnx_operator& op) {
 
 inline void add_norm_norm(onnx_operators& to) { to.add("norm", lower_norm); }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -10,9 +10,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Sorts a dimension by TopK with all its elements.
 inline void lower_argsort(onnx_operator& op) {
@@ -37,6 +35,4 @@ inline void add_order_argsort(onnx_operators& to) {
   to.add("arg_min", arg_extreme("ArgMin"));
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -15,9 +15,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_windows.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// The elements [first, end) along an axis.
 inline const std::string& part_of(onnx_operator& op, const std::string& x, std::int64_t first,
@@ -105,6 +103,4 @@ inline void add_pool_pool3d(onnx_operators& to) {
   to.add("unpool", lower_unpool);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -7,9 +7,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Converts the dropout of an inference program: the identity or a multiplication by a constant.
 inline void lower_dropout(onnx_operator& op) {
@@ -21,6 +19,4 @@ inline void lower_dropout(onnx_operator& op) {
 
 inline void add_random_dropout(onnx_operators& to) { to.add("dropout", lower_dropout); }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

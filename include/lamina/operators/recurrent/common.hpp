@@ -10,7 +10,7 @@
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Returns the function whose name a text attribute has.
 LAMINA_API_COLD recurrent_activation recurrent_activation_of(const operator_call& c, int attribute);
@@ -77,4 +77,4 @@ recurrent_activation recurrent_activation_numbered(const operator_call& c, int a
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -21,7 +21,7 @@
 #include <lamina/operators/recurrent/common.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Divides scratch memory into pieces. Without memory it only counts how much the pieces need.
 class scratch_pieces {
@@ -208,4 +208,4 @@ inline void add_rows(const Real* x, std::ptrdiff_t stride, int rows, int width, 
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

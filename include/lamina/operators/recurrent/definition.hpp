@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The functions that gates, cells and candidates of recurrent operators may have. Their values are
 /// the numbers of Fluid's gru_unit.
@@ -25,4 +25,4 @@ constexpr int find_recurrent_activation(std::string_view name) {
   return -1;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

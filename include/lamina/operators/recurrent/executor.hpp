@@ -13,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// An activation function of gates, cells and candidates, with its derivative in terms of its
 /// result.
@@ -116,4 +116,4 @@ const Real* initial_state(const call_context<Real>& ctx, const char* slot, std::
   return state.data();
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -7,7 +7,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
 /// Converts an activation to its text attribute.
 constexpr attribute_value text_of(program_builder& b, recurrent_activation act) {
@@ -26,4 +26,4 @@ template <class T, class R, int... D, int Width>
 inline constexpr bool is_real_row<variable<T, R, D...>, Width> = is_real<T> && sizeof...(D) == 1 &&
                                                                  ((D == Width) && ...);
 
-}  // namespace lamina::inline LAMINA_ABI::layer::detail
+}}}  // namespace lamina::layer::detail

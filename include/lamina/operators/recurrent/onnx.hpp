@@ -13,9 +13,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 // Fluid's lstm and gru take the product of their input and a matrix; ONNX's operators compute this
 // product themselves. So the ONNX operators get a matrix that only reorders the gates.
@@ -221,6 +219,4 @@ inline void lower_lstm_unit(onnx_operator& op) {
 
 inline void add_recurrent_lstm_unit(onnx_operators& to) { to.add("lstm_unit", lower_lstm_unit); }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -12,9 +12,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// A reduction over the dimensions `dim`. In Fluid, a reduction over all dimensions has the shape
 /// [1].
@@ -80,6 +78,4 @@ inline void add_reduce_squared_l2(onnx_operators& to) {
   to.add("squared_l2_distance", lower_squared_l2_distance);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -6,7 +6,7 @@
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Left, top, right and bottom of region r. They are float in double programs as well: a border
 /// that is rounded differently would select a different region (operators/region/definition.hpp).
@@ -20,4 +20,4 @@ struct region_corners {
   float operator[](int i) const { return of[i]; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

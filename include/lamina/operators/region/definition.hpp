@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A range of rows or columns, `end` not included.
 struct image_range {
@@ -20,4 +20,4 @@ LAMINA_FN inline int bounded_int(float whole) {
   return whole > -static_cast<float>(most) ? static_cast<int>(whole) : -most;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

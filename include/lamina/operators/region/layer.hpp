@@ -7,9 +7,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
 /// Whether S are sequences of regions with four numbers each, one sequence per image with rows R.
 template <class T, class R, class S, class Regions>
@@ -21,6 +19,4 @@ constexpr bool are_regions() {
     return false;
 }
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer::detail

@@ -17,9 +17,7 @@
 #include <lamina/operators/region/patch/definition.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 inline void lower_spp(onnx_operator& op) {
   const bool is_average = op.string("pooling_type", "max") == "avg";
@@ -108,6 +106,4 @@ inline void lower_roi_pool(onnx_operator& op) {
 
 inline void add_region_roi_pool(onnx_operators& to) { to.add("roi_pool", lower_roi_pool); }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -10,7 +10,7 @@
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// One side of an image and its padding: `before` elements come before its first element.
 struct padded_side {
@@ -47,4 +47,4 @@ struct padded_image {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

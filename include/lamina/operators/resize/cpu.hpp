@@ -9,7 +9,7 @@
 #include <lamina/operators/resize/common.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -211,4 +211,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pad2d>>::run<double>(con
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

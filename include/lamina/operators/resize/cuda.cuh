@@ -9,7 +9,7 @@
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -152,4 +152,4 @@ template <>
 struct call_kernel<gradient_of<operators::nearest_interp>> : detail::resize_gradient_kernel<true> {
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

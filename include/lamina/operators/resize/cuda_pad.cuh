@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/resize/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -75,4 +75,4 @@ struct call_kernel<gradient_of<operators::pad2d>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Base of the interpolations: X [N, C, H, W] to Out [N, C, out_h, out_w]. OutSize, if given,
 /// repeats the size. `scale` is set if the user gave a factor instead of a size.
@@ -35,9 +35,9 @@ struct nearest_interp : interpolation {
   static constexpr const char* type = "nearest_interp";
 };
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The source of a result element along one side: (1 - part) of element `low` plus part of element
 /// `high`.
@@ -67,9 +67,9 @@ constexpr interpolation_position position_between(int k, int in, int out, bool i
   return {low, low + 1 < in ? low + 1 : in - 1, position - static_cast<float>(low)};
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Adds rows and columns around an image; paddings are the numbers above, below, left and right.
 /// The new elements are pad_value ("constant"), the image mirrored at its border element
@@ -89,9 +89,9 @@ struct pad2d : operator_definition {
 
 using resize_operators = operator_list<bilinear_interp, nearest_interp, pad2d>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The index, along one side, of the image element that element k of the padded image copies; -1
 /// stands for pad_value.
@@ -105,4 +105,4 @@ LAMINA_FN constexpr int position_in_padded(int k, int before, int in, bool refle
   return repeats ? (at < 0 ? 0 : in - 1) : -1;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,7 +12,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Calls f(position in Out, position in X, weight) for each element of X that contributes to an
 /// element of Out. Skips elements with the weight 0, because 0 times infinity would be NaN.
@@ -123,4 +123,4 @@ void add_resize_kernels(kernel_table<Real>& table) {
   table["pad2d_grad"] = pad2d_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

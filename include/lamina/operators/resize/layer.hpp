@@ -9,7 +9,7 @@
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The kinds of border that pad2d puts around an image.
 enum class pad_mode : std::uint8_t { constant, reflect, edge };
@@ -88,4 +88,4 @@ constexpr auto pad2d(variable<T, R, C, H, W> x, const options<pad2d_attr, T>& at
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -12,9 +12,7 @@
 #include <lamina/io/onnx/onnx_windows.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Selects the source element of each of the `out` elements along a side. The indices depend on
 /// rounding in float, so they are computed here and stored as constants.
@@ -59,6 +57,4 @@ inline void add_resize(onnx_operators& to) {
   to.add("pad2d", lower_pad2d);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -8,9 +8,7 @@
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 /// Copies row `from` of x to row `to` of out, which has the same type.
 inline void copy_row(const operand& x, int from, const operand& out, int to) {
@@ -26,6 +24,4 @@ inline void copy_rows(const call_context& c, const operand& x, const operand& ou
   for (int r = 0; r < x.rows; ++r) copy_row(x, r, out, r);
 }
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu::detail

@@ -8,9 +8,7 @@
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 /// Arrays with one row per element of a sequence, and arrays with one row per sequence.
 struct sequence_arguments {
@@ -76,6 +74,4 @@ struct copied_slope_lines {
   }
 };
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda::detail

@@ -6,7 +6,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// A list that holds, for each row of a result, the index of the input row that is copied to it.
 using row_positions = std::vector<std::size_t>;
@@ -40,4 +40,4 @@ inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
   for (std::size_t r = first; r < end; ++r) to.push_back(r);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -12,9 +12,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 // ONNX has no ragged values. The rows of all sequences are one tensor, as in Fluid, and their
 // lengths are a second tensor. So a feed of sequences NAME has a second input NAME@LENGTHS.
@@ -394,6 +392,4 @@ inline void add_sequence_softmax(onnx_operators& to) {
   to.add("sequence_softmax", lower_sequence_softmax);
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

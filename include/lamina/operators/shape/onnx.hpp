@@ -10,9 +10,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace onnx {
+namespace lamina { inline namespace LAMINA_ABI { namespace onnx {
 
 /// Stacks the values along a new dimension.
 inline std::string stacked(onnx_operator& op, const std::vector<std::string>& values,
@@ -153,6 +151,4 @@ inline void add_shape_reshape(onnx_operators& to) {
   });
 }
 
-}  // namespace onnx
-
-}  // namespace lamina::inline LAMINA_ABI
+}}}  // namespace lamina::onnx

@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -265,4 +265,4 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

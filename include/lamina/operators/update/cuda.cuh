@@ -14,7 +14,7 @@
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/optimizer/update_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -134,4 +134,4 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

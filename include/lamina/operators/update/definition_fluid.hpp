@@ -9,7 +9,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::fluid {
+namespace lamina { inline namespace LAMINA_ABI { namespace fluid {
 
 /// p -= lr * g. Fluid: sgd.
 struct sgd : operator_definition {
@@ -161,4 +161,4 @@ using update_fluid_operators =
     operator_list<sgd, momentum, lars_momentum, adagrad, decayed_adagrad, adam, lamb, adamax,
                   adadelta, rmsprop, ftrl, proximal_gd, proximal_adagrad>;
 
-}  // namespace lamina::inline LAMINA_ABI::fluid
+}}}  // namespace lamina::fluid

@@ -13,7 +13,7 @@
 #include <lamina/operators/norm/norm/executor.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 // Fluid keeps the learning rate in a variable and prepares gradients by separate operators. Update
 // operators of a training program have both as attributes. In a program that trains itself, the
@@ -334,4 +334,4 @@ void add_optimizer_kernels(kernel_table<Real>& table) {
   table["proximal_adagrad"] = proximal_update<Real, true>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

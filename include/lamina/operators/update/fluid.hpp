@@ -21,7 +21,7 @@
 #include <lamina/operators/update/definition_fluid.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// The numbers of an update: learning rate, clipping and decay, and the attributes of the
 /// optimizer's equation.
@@ -316,4 +316,4 @@ class fluid_update_writer {
   std::string base_name_{};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -15,7 +15,7 @@
 #include <lamina/operators/update/fluid.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Appends the operators that compute the learning rate of a step. The counter `@LR_DECAY_COUNTER@`
 /// starts one below the first step, and each step increments it; Fluid: learning_rate_scheduler.py.
@@ -190,4 +190,4 @@ class fluid_schedule_writer {
   int count_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

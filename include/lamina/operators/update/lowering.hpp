@@ -7,7 +7,7 @@
 #include <lamina/core/same_address.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Adds the numbers of an update to the plan's constants. They have their recorded or default
 /// values until the training loop sets them. The defaults are usually equal to the defaults of the
@@ -87,4 +87,4 @@ constexpr void lower_update(lowering_state& s, const operator_desc& op, int k) {
   end(s, i);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

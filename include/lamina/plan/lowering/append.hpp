@@ -8,7 +8,7 @@
 
 #include <lamina/plan/lowering/lowering_state.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Adds a plan variable of real numbers. `variable` is the program variable that has its shape, or
 /// -1.
@@ -58,4 +58,4 @@ constexpr void emit_call(lowering_state& s, const operator_schema& schema, const
   end(s, i);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -6,7 +6,7 @@
 
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Lowers an operator to a call of its kernel. The operands keep the order of the operator's
 /// arguments, including empty slots.
@@ -41,4 +41,4 @@ constexpr void lower_call(lowering_state& s, const operator_desc& op, int k) {
   end(s, i);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

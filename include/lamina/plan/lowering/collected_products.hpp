@@ -9,7 +9,7 @@
 #include <lamina/plan/lowering/append.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Adds an array of tensors that only the plan contains: a variable without rows.
 constexpr int array_of_rows(lowering_state& s, int columns) {
@@ -53,4 +53,4 @@ constexpr void finish_products(lowering_state& s, int k) {
   s.collected_sums.count = left;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -9,7 +9,7 @@
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 constexpr bool is_images(const lowering_state& s, int v) {
   return v >= 0 && s.variables.items[v].rows < 0 && s.variables.items[v].type == s.real &&
@@ -56,4 +56,4 @@ constexpr int add_images(lowering_state& s, int x, int y, access how, int out, b
   return made;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

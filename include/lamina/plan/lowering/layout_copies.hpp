@@ -8,7 +8,7 @@
 #include <lamina/plan/lowering/append.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// A copy of a variable in another layout, made when it is first needed and then reused. It is made
 /// in the variable's own block unless the variable changes there, so that a loop does not repeat
@@ -70,4 +70,4 @@ constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
   return s.transposed[v] = made;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

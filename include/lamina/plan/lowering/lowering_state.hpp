@@ -11,7 +11,7 @@
 #include <lamina/plan/lowering/variable_uses.hpp>
 #include <lamina/plan/real_type.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The input windows that a sequence_conv multiplies by its filter. Another sequence_conv of the
 /// same input can reuse them (operators/sequence/conv/lowering.hpp).
@@ -121,4 +121,4 @@ constexpr bool is_known(const lowering_state& s, int made, int v) {
 
 }  // namespace lowering
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -13,7 +13,7 @@
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// How one output of a pointwise operator is computed. The loops have the shape of variable
 /// `space`; the access of each input is relative to it.
@@ -184,4 +184,4 @@ constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

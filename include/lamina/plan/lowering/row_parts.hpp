@@ -8,7 +8,7 @@
 
 #include <lamina/plan/lowering/lowering_state.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 constexpr void cut(lowering_state& s, int v, int parts) {
   s.variables.items[v].parts = parts;
@@ -38,4 +38,4 @@ constexpr int parts_of(const lowering_state& s, int in, int n, int space) {
   return parts;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

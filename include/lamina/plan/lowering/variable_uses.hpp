@@ -9,7 +9,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// How each variable of a program with blocks is used. The arrays are not set for a program of one
 /// block.
@@ -78,4 +78,4 @@ constexpr void find_uses(const program_desc& p, variable_uses& uses) {
 
 }  // namespace lowering
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -25,7 +25,7 @@
 #include <lamina/train/optimizer_state.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The gradients of a program's parameters on a device, their norms if they are clipped by norm,
 /// and the updates.
@@ -190,4 +190,4 @@ class deferred_updates {
   bool updates_ = false;  // the update of parameters has begun
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -11,7 +11,7 @@
 #include <lamina/model/device/device_arrays.hpp>
 #include <lamina/train/run.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The accumulators of program P in the memory of a backend, with their initial values.
 template <program_type P, class Backend>
@@ -63,4 +63,4 @@ LAMINA_COLD run_summary run_by(Backend& b, model<P>& trained, Reader& batches,
   return summary;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

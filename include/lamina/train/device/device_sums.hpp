@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Connects the devices of the processes of a distributed training, one device per process. All
 /// processes must call the functions equally often and in the same order. The work is enqueued on
@@ -30,4 +30,4 @@ class device_sums {
   device_sums& operator=(const device_sums&) = default;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

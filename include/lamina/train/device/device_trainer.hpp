@@ -27,7 +27,7 @@
 #include <lamina/train/update_constants.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs forward, backward and update as one program on a device. The model on the host does not
 /// change before bring_back().
@@ -224,4 +224,4 @@ class placed_trainer : detail::owned_backend<Backend>, public device_trainer<P, 
         device_trainer<P, Opt, Backend>(this->backend, opt, m, seed, kept) {}
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

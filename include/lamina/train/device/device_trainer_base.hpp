@@ -13,7 +13,7 @@
 #include <lamina/train/optimizer_state.hpp>
 #include <lamina/train/trainer_checkpoint.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The host side of a trainer whose parameters and accumulators are on devices between steps. The
 /// model and the accumulators on the host do not change before the trainer's bring_back().
@@ -100,4 +100,4 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

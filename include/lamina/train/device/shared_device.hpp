@@ -22,7 +22,7 @@
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// One process of a distributed training on devices. Its device computes the gradients of a part of
 /// each mini-batch. Then the devices sum them, and each updates all parameters. P is the recorded
@@ -159,4 +159,4 @@ class shared_device {
       mean_[bound(at_least_one(moving_statistics<P>::count))];
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -15,7 +15,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/train/cost_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Computes the gradients of a part of a mini-batch, with a machine that leaves the updates to the
 /// trainer. It writes every gradient, and the moving statistics of its rows, to separate memory. P
@@ -86,4 +86,4 @@ class gradient_part {
   engine::cpu::followed_groups followed_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -30,7 +30,7 @@
 #include <lamina/train/tree_sum.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// One machine per thread. Each computes the gradients of its part of a mini-batch; the sum over
 /// the parts, in a fixed order, is the gradient of the mini-batch. The machines run a program whose
@@ -361,4 +361,4 @@ class gradient_parts {
   bool is_apart_ = false;  // the next mini-batch is one of several, or updates later
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -18,7 +18,7 @@
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/gradients/joined_parts.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Accumulates the gradients of mini-batches as if all were one mini-batch. Each part accumulates
 /// its own gradients in separate memory; the sum over the parts follows at the update. So the
@@ -182,4 +182,4 @@ class joined_minibatches {
   std::vector<rows_type> row_sums_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -16,7 +16,7 @@
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The facts about one part of a mini-batch from which the weights of all parts are computed. They
 /// are plain bytes, because distributed training sends them.
@@ -154,4 +154,4 @@ void average_statistics(std::type_identity_t<std::span<const part_facts<P>>> par
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

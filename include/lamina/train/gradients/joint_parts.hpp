@@ -17,7 +17,7 @@
 #include <lamina/engine/cpu/schedule/joint_sums.hpp>
 #include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Implements joint_sums for the parts of a mini-batch, one part per thread of each process. All
 /// parts, also those without samples, meet at each of the sums of a program. Sums follow a balanced
@@ -193,4 +193,4 @@ void joint_parts::add_up(std::size_t count) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

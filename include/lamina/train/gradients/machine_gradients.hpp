@@ -15,7 +15,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/gradients/gradient_parts.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Stores the gradients of the last backward() of each machine in `to`, weighted as if all had run
 /// one mini-batch together, and averages their moving statistics into the model. Throws
@@ -90,4 +90,4 @@ LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machi
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}}}  // namespace lamina::detail

@@ -8,7 +8,7 @@
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/activation.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 /// Activations for `layer::fc<10>(x, {.act = activation::Softmax()})`. v2: paddle.activation.
 namespace activation {
@@ -41,4 +41,4 @@ constexpr auto Sum() { return pooling_type::sum; }
 constexpr auto SquareRootN() { return pooling_type::sqrt; }
 }  // namespace pooling
 
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace lamina::inline LAMINA_ABI::v2::data_type {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::data_type {
 
 /// One array of Dim numbers per sample, or per element of a sequence. v2: dense_vector(dim).
 template <int Dim>
@@ -40,4 +40,4 @@ using integer_value_sequence = detail::sequence_of<integer_value<Range>, 1>;
 template <std::int64_t Range>
 using integer_value_sub_sequence = detail::sequence_of<integer_value<Range>, 2>;
 
-}  // namespace lamina::inline LAMINA_ABI::v2::data_type
+}}}  // namespace lamina::v2::data_type

@@ -9,7 +9,7 @@
 
 #include <lamina/layers/layers.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::evaluator {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::evaluator {
 
 /// The names under which metrics are reported, v2's by default.
 struct classification_error_attr {
@@ -46,4 +46,4 @@ constexpr auto sum(const X& input, const lamina::layer::options<sum_attr, X>& at
   return lamina::layer::reduce_sum(input, {.name = attr.name});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::evaluator
+}}}  // namespace lamina::v2::evaluator

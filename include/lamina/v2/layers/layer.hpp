@@ -14,7 +14,7 @@
 #include <lamina/v2/layers/data_type.hpp>
 #include <lamina/v2/layers/evaluator.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2 {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 
 /// Contains all layers of lamina::layer, and these.
 namespace layer {
@@ -117,4 +117,4 @@ constexpr auto sequence_conv_pool(
 }
 
 }  // namespace networks
-}  // namespace lamina::inline LAMINA_ABI::v2
+}}}  // namespace lamina::v2

@@ -10,7 +10,7 @@
 #include <lamina/program/param_attr.hpp>
 #include <lamina/v2/layers/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::v2::trainer_config_helpers {
+namespace lamina { inline namespace LAMINA_ABI { namespace v2::trainer_config_helpers {
 
 /// v1: data_layer(name, size). The type contains the size, and tells whether there are sequences.
 template <fixed_string Name, class Type>
@@ -49,4 +49,4 @@ constexpr auto SigmoidActivation() { return lamina::activation::sigmoid; }
 constexpr auto SoftmaxActivation() { return lamina::activation::softmax; }
 constexpr auto TanhActivation() { return lamina::activation::tanh; }
 
-}  // namespace lamina::inline LAMINA_ABI::v2::trainer_config_helpers
+}}}  // namespace lamina::v2::trainer_config_helpers

@@ -9,7 +9,7 @@
 
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// to[x * lanes + c] = from[c * stride + x] for a vector of channels c, of which only the first
 /// `channels` exist; the other lanes become 0. The function transposes squares of lanes by lanes;
@@ -40,4 +40,4 @@ LAMINA_NOINLINE inline void scatter_lanes(const float* from, int channels, int c
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -11,7 +11,7 @@
 #include <lamina/engine/cpu/conv/conv_forward.hpp>
 #include <lamina/engine/cpu/conv/slope_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// For each sample n, sets large[n] to the bias and adds, for every element of small[n], the
 /// element times its filter to the window of large[n] that belongs to the element.
@@ -214,4 +214,4 @@ LAMINA_LAZY_BODY void conv_backward::add_lines(const addresses& p, const float* 
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -10,7 +10,7 @@
 #include <lamina/engine/cpu/conv/slope_rows.hpp>
 #include <lamina/engine/cpu/vector/lane_sums.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -221,4 +221,4 @@ LAMINA_LAZY_BODY void conv_filter_gradient::add_tiles(detail::gradient_tile& t, 
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
 class conv_forward {
@@ -158,4 +158,4 @@ LAMINA_LAZY_BODY conv_forward::addresses conv_forward::lay_out(scratch_parts& pa
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

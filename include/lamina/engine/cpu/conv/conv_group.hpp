@@ -14,7 +14,7 @@
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/operators/conv/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -157,4 +157,4 @@ struct group_kernel<expression::group_expression<group_head::conv_dx, S>> {
   static constexpr scratch_function scratch = &detail::conv_dx_scratch;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

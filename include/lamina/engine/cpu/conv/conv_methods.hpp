@@ -21,7 +21,7 @@
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// An algorithm that computes the result of a convolution or the gradient of its input image.
 /// `scratch` returns the scratch memory that it needs, in floats. `kept` holds transformed filters
@@ -256,4 +256,4 @@ inline constexpr conv_methods all_conv_methods = detail::make_all_conv_methods<L
 template <class P>
 inline constexpr conv_methods conv_methods_of = detail::make_conv_methods<P>();
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

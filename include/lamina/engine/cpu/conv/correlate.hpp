@@ -11,7 +11,7 @@
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Windows of an image: `count` rows of `width` neighbouring windows. Window (r, x) begins at
 /// row[r] + x; tap k of a filter reads the element at taps[k] after the window's begin.
@@ -349,4 +349,4 @@ LAMINA_LAZY_BODY void correlation::find_vectors(const float* image, int p, int s
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -16,7 +16,7 @@
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -345,4 +345,4 @@ LAMINA_LAZY_BODY const float* depthwise::see(const float* image, int c, const ad
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

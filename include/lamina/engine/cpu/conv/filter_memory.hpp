@@ -16,7 +16,7 @@
 
 #include <lamina/engine/common/aligned_buffer.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The transformed filters of a machine. They are valid as long as the original filters are equal,
 /// bit for bit, to the kept copy. Only one thread at a time may use an object.
@@ -67,4 +67,4 @@ filter_memory::entry filter_memory::find(const float* filter, std::ptrdiff_t flo
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

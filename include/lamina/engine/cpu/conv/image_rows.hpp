@@ -9,7 +9,7 @@
 
 #include <lamina/core/padding.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The images of a mini-batch, `stride` floats apart.
 struct image_rows {
@@ -46,4 +46,4 @@ class scratch_parts {
   std::ptrdiff_t at_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -11,7 +11,7 @@
 #include <lamina/engine/cpu/conv/conv_forward.hpp>
 #include <lamina/engine/cpu/vector/row_vectors.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Divides the smaller image into vectors whose lanes belong to neighbouring windows of the larger
 /// image. If a row is not a whole number of vectors, the image is copied and its rows are padded
@@ -92,4 +92,4 @@ LAMINA_LAZY_BODY void slope_rows::copy(const float* from, const int* rows, float
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -13,7 +13,7 @@
 #include <lamina/engine/cpu/vector/row_vectors.hpp>
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// One dimension of a spread image. The image is padded and divided into phases, one per residue
 /// modulo the stride. Element i of phase f is element i * phases + f - before of the image, or 0
@@ -208,4 +208,4 @@ LAMINA_LAZY_BODY bool spread_image::holds_image() const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

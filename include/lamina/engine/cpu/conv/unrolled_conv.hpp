@@ -14,7 +14,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Computes small = filter * windows(large) for each image and group, and the two gradients. The
 /// matrix windows(large) has one row per element of a filter and one column per position of the
@@ -141,4 +141,4 @@ class unrolled_conv {
   int depth_, positions_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

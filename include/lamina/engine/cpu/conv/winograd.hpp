@@ -25,7 +25,7 @@
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 #include <lamina/engine/cpu/conv/winograd_products.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// A convolution of images with a shape for which suits() is true, or one of its gradients.
 class winograd {
@@ -447,4 +447,4 @@ LAMINA_LAZY_BODY void winograd::spread_images(detail::square_addition add, int f
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

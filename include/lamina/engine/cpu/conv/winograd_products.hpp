@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/conv/winograd_transforms.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 /// n rounded up to whole vectors.
 constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
@@ -151,4 +151,4 @@ LAMINA_LAZY_BODY void winograd_filters::unpack(square_transform run, float* filt
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail
+}}}  // namespace lamina::engine::cpu::detail

@@ -16,7 +16,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 /// The number of results of a tile along a side.
 inline constexpr int winograd_step = 4;
@@ -269,4 +269,4 @@ inline constexpr filter_gradient_transforms filter_gradient_transforms_of{
     &transform_squares<see<Points>>, &transform_squares<evaluate<Points, winograd_step>>,
     &transform_squares<combine<Points, Filter>>};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail
+}}}  // namespace lamina::engine::cpu::detail

@@ -25,7 +25,7 @@
 #include <immintrin.h>  // core/intrinsics.hpp does not include bfloat16
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The memory of the bfloat16 panels of W[k_size][n_size], in floats.
 constexpr std::ptrdiff_t bfloat16_panels_floats(int k_size, int n_size) {
@@ -292,4 +292,4 @@ void pack_bfloat16_panels(int k_size, int n_size, const float* of_floats, float*
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/partial_sums.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -370,4 +370,4 @@ LAMINA_INSTANCE(void gemm_dw<double>(int, int, int, const double*, std::ptrdiff_
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

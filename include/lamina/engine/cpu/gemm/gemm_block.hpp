@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/gemm/tile.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The number of elements of a left operand that stay in the second-level cache while the product
 /// reads panels: 128 KiB.
@@ -195,4 +195,4 @@ LAMINA_INSTANCE(void gemm_block<double>(const basic_product_block<double>&))
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

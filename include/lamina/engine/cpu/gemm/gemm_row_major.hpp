@@ -11,7 +11,7 @@
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// A row-major matrix in memory, and whether a product uses its transpose.
 template <class Real>
@@ -106,4 +106,4 @@ LAMINA_INSTANCE(void gemm_row_major<double>(int, int, int, std::type_identity_t<
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

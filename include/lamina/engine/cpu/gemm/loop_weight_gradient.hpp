@@ -17,7 +17,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -156,4 +156,4 @@ LAMINA_INSTANCE(void call_kernel<operators::transposed_panels>::run<double>(cons
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

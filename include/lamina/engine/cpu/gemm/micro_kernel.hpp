@@ -10,7 +10,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The left operand of a product, read element by element: element (i, k) is `data[i * row + k *
 /// step]`. So a row-major matrix is {data, stride, 1}, and its transpose is {data, 1, stride}.
@@ -169,4 +169,4 @@ inline basic_micro_kernel<Real> find_micro_kernel(int rows, int width) {
   return detail::micro_kernels<narrow, row_counts, Real>::table[rows - 1];
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

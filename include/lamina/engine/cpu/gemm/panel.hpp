@@ -9,7 +9,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The number of elements that a weight W[K][N] occupies in panel layout: K * padded(N). This
 /// layout cuts W into panels of `panel_width` columns, which are stored one after the other. A
@@ -61,4 +61,4 @@ constexpr void for_each_row_segment(int k_size, int n_size, Visit&& visit) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

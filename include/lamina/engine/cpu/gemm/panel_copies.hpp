@@ -14,7 +14,7 @@
 #include <lamina/engine/cpu/vector/simd.hpp>
 #endif  // LAMINA_DEFINES
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -137,4 +137,4 @@ LAMINA_INSTANCE(void unpack<double>(int, int, const double*, double*))
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/gemm/tile.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The largest number of rows for which dot products are used: transposing W would cost more than
 /// they do.
@@ -135,4 +135,4 @@ LAMINA_INSTANCE(void gemm_dx_small_batch<double>(int, int, int, const double*, s
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// A tile of finished sums in the first-level cache. Element (i, j), 0 <= i < rows and 0 <= j <
 /// width, is `sums[i * width + j]`; it belongs to row `row + i` and column `column + j` of the
@@ -75,4 +75,4 @@ inline void store_tile(const basic_tile<Real>& t, const void* context) {
   });
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

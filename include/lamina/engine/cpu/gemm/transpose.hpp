@@ -10,7 +10,7 @@
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -312,4 +312,4 @@ LAMINA_INSTANCE(void transpose_panels<double>(int, int, const double*, double*))
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -13,7 +13,7 @@
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Calls f with a zero of the C++ type that a dtype denotes.
 template <class F>
@@ -81,4 +81,4 @@ inline std::int64_t integer_in(const operand& o, int row, int column) {
   return load_as<std::int64_t>(o.data, o.type, row * o.stride + column);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

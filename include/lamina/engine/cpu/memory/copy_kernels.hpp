@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::stage_feed> {
@@ -84,4 +84,4 @@ LAMINA_INSTANCE(void call_kernel<operators::rows_hand_over>::run<double>(const c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

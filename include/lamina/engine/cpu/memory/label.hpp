@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/program/operator_place.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Throws lamina::error for a number that is not an index from 0 to count - 1. If the number is an
 /// element of an operand with mini-batch rows, the error is a row_error that names the row in the
@@ -59,4 +59,4 @@ void fail_range(const call_context& c, const char* what, std::int64_t value, std
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -19,7 +19,7 @@
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/plan/external_buffers.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Owns the activations, gradients and constants of program P, and keeps the address of every
 /// kernel argument of its schedule.
@@ -311,4 +311,4 @@ class machine_memory {
   bool bound_ = false, is_odd_run_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -10,7 +10,7 @@
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 inline loop_nest<2> nest_of(int rank, const std::ptrdiff_t* extent, const array_part& from,
@@ -58,4 +58,4 @@ inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& f
   });
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

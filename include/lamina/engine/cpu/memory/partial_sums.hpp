@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// State of sums over mini-batch rows that a kernel computes in several calls, one call per part of
 /// the rows. `of` is the memory that holds the sums between the calls; if it is null, one call
@@ -18,4 +18,4 @@ struct basic_partial_sums {
 };
 using partial_sums = basic_partial_sums<float>;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

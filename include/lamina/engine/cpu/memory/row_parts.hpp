@@ -14,7 +14,7 @@
 #include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Copies rows [from, from + n) of `x` to rows [to, to + n) of `out`, which has the same type and
 /// columns.
@@ -105,4 +105,4 @@ void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, c
   copy_block(x, begin, out, at, end - begin);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -16,7 +16,7 @@
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Adds n numbers to n sums, element by element; `rest` carries the rounding error of each sum to
 /// the next addition (Kahan).
@@ -169,4 +169,4 @@ basic_selected_rows<Real>& rows_of(const operand& o) {
 /// Whether an operand holds the address of a sparse gradient instead of a dense array.
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

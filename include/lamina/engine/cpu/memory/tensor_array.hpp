@@ -9,7 +9,7 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/tensor_array.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Allocates the memory of tensor arrays: each chunk is one aligned buffer.
 struct buffer_chunks {
@@ -18,4 +18,4 @@ struct buffer_chunks {
 };
 using tensor_array = engine::tensor_array<buffer_chunks>;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

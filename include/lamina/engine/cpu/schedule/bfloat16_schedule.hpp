@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A program type that represents program P on machines that store weights as bfloat16. Its plan is
 /// the plan of P.
@@ -252,4 +252,4 @@ void store_bfloat16(bfloat16_layout layout, int rows, int columns, const float* 
 #endif  // LAMINA_DEFINES
 
 }  // namespace engine::cpu
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/engine/common/block_runner.hpp>
 #include <lamina/engine/cpu/memory/machine_memory.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The functions by which engine::block_runner runs blocks (loop bodies and branches) in the memory
 /// of a CPU machine.
@@ -41,4 +41,4 @@ struct block_engine {
 template <class P>
 using block_runner = engine::block_runner<P, block_engine<P>>;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

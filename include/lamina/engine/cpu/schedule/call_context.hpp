@@ -13,7 +13,7 @@
 #include <lamina/engine/cpu/memory/partial_sums.hpp>
 #include <lamina/engine/cpu/memory/tensor_array.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 using engine::argument_info;
 using engine::operand;
@@ -124,4 +124,4 @@ class call_context : public operator_call {
 template <class Op>
 struct call_kernel;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -8,7 +8,7 @@
 
 #include <lamina/engine/cpu/schedule/statement_runner.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 /// Runs statements over image `row` of a mini-batch; an image has `columns` elements in `channels`
 /// channels. `head` points to the values of the group's head for this image, or is null.
@@ -35,4 +35,4 @@ LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail
+}}}  // namespace lamina::engine::cpu::detail

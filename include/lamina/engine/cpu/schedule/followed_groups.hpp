@@ -8,7 +8,7 @@
 #include <lamina/engine/cpu/schedule/group_check.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Runs groups in place of the machine and calls a function after each group. It uses the hook for
 /// a group_check, which all machines have, so other machines need no further code.
@@ -44,4 +44,4 @@ group_check followed_groups::as_check() const {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

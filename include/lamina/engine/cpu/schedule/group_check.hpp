@@ -7,7 +7,7 @@
 
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// A function that runs a group and checks its arrays, and the data that this function reads. If
 /// `run` is null, groups run unchecked. The machine calls the check through a pointer, so that only
@@ -30,4 +30,4 @@ inline constexpr bool has_nan_check = requires {
   nan_check_of<P>::make();
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/schedule/statement_runner.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The function that runs a group.
 using group_function = void (*)(const program_view&, float* const*, const argument_info*,
@@ -259,4 +259,4 @@ struct group_kernel<expression::call_expression<Op>, Real> {
   static constexpr scratch_function scratch = find_scratch();
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The ways to divide a group among threads. `none`: it cannot be divided. `rows`: by rows of the
 /// mini-batch, because the results of a row depend only on this row. `product_rows`: by rows of a
@@ -56,4 +56,4 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

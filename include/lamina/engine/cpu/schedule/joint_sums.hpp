@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Lets the kernels of one part of a mini-batch compute sums over all parts. A kernel writes the
 /// sums over its own rows to `numbers` and calls join(), which replaces them by the sums over all
@@ -26,4 +26,4 @@ struct joint_sums {
   void join(std::size_t count, add_function add) const { join_parts(all, part, count, add); }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -13,7 +13,7 @@
 #include <lamina/engine/cpu/schedule/block_runner.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 struct no_blocks {};
@@ -178,4 +178,4 @@ class machine {
   [[no_unique_address]] std::conditional_t<has_blocks, block_runner<P>, detail::no_blocks> blocks_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -18,7 +18,7 @@
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// An argument of a group: which variable of the recorded program it holds (-1: none), whether it
 /// holds the gradient of that variable instead, and whether the group writes it.
@@ -247,4 +247,4 @@ void nan_check::tell_parameters(text& message, int g, float* const* arguments,
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -17,7 +17,7 @@
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/engine/cpu/schedule/row_ranges.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -282,4 +282,4 @@ class parallel_run {
   owned_array<detail::range_memory> memory_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

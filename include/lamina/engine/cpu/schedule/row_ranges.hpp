@@ -18,7 +18,7 @@
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -184,4 +184,4 @@ struct ranged_groups {
       plan_type::memory.arena_width[batch::domain]};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -19,7 +19,7 @@
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/schedule/group_slicing.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The role of a group in a run. A run, in this file, is a sequence of consecutive groups that
 /// process tiles of rows.
@@ -393,4 +393,4 @@ class row_tiles<P, false> {
   static constexpr bool found = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -16,7 +16,7 @@
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/plan/call_program.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// An entry of the table: one group. An entry that runs a block (a loop body or a branch) has no
 /// function; its `group.rows` is its index among the block entries (block_schedule.hpp).
@@ -199,4 +199,4 @@ struct schedule_table {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -13,7 +13,7 @@
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/expression/expression.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
 /// row and its column. For images, it also has the channel of the vector or, if the elements belong
@@ -285,4 +285,4 @@ struct statement_runner<expression::statements<S...>, Real> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

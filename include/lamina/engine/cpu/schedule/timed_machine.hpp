@@ -11,7 +11,7 @@
 
 #include <lamina/engine/cpu/schedule/machine.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The start and end of a group's kernel, in nanoseconds since the construction of the clock.
 struct group_time {
@@ -94,4 +94,4 @@ class timed_machine : public machine<P> {
       blocks_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/static/static_kernels.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Parameters that are right operands of products are stored in bfloat16 panels; all others are
 /// floats.
@@ -59,4 +59,4 @@ struct bfloat16_weights {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The sizes of a conv2d along one dimension of the image: height or width.
 struct static_conv_side {
@@ -52,4 +52,4 @@ struct static_conv_shape {
       : groups(1), channels(1), filters(1), height{1, 1, 1, 0, 1}, width{1, 1, 1, 0, 1} {}
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -15,7 +15,7 @@
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -193,4 +193,4 @@ struct static_call_kernel<operators::batch_norm_factor> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -21,7 +21,7 @@
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The kernel of an operator that is not fused, for sizes known to the compiler: specialise it with
 ///   template <class Group> static void run(float* memory);
@@ -285,4 +285,4 @@ struct static_call_kernel<operators::softmax> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -14,7 +14,7 @@
 #include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Policy that stores all parameters in the layout of the model. (static_bfloat16.hpp has a policy
 /// with another layout.)
@@ -227,4 +227,4 @@ struct static_group {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

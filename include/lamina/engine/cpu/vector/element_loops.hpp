@@ -13,7 +13,7 @@
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Describes one output of a pointwise operator by functions that compute one element: value =
 /// f(inputs, scalars). They are function pointers, so that the loops are compiled once for all
@@ -169,4 +169,4 @@ LAMINA_NOINLINE inline void run_elements(const call_context& c,
     detail::evaluate_elements<double>(c, form, in, out, loops, form.in_double);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 template <class V>
@@ -77,4 +77,4 @@ LAMINA_INLINE V second_in_turn(V a, V b) {
   return detail::taken_in_turn<lanes_of<V> / 2>(a, b, detail::lane_sequence<V>{});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -6,7 +6,7 @@
 
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// sum[i] = the sum of the lanes of v[i], for `lanes` vectors. `sum` has the alignment of a vector.
 LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
@@ -25,4 +25,4 @@ LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
   xsimd::haddp(v).store_aligned(sum);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

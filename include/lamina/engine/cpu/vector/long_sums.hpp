@@ -15,9 +15,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 // The distance in floats at which a sum prefetches, because the hardware prefetcher stops at the
 // end of a page.
@@ -145,6 +143,4 @@ inline void add_channels(const operand& d, int channels, Real* sums) {
   }
 }
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu::detail

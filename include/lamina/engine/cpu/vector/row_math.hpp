@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_vectors.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The sum of the elements of a vector.
 template <class Real>
@@ -308,4 +308,4 @@ void clear(const operand& o) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -11,9 +11,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 // The number of columns that are summed together: their sums stay in the first-level cache, and
 // several consecutive cache lines of each row are read.
@@ -84,6 +82,4 @@ LAMINA_INSTANCE(void sum_rows<double>(const double*, std::ptrdiff_t, std::ptrdif
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu::detail

@@ -7,7 +7,7 @@
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Loads a number or a vector from p; the type of the second argument selects which.
 LAMINA_INLINE float load(const float* p, float) { return *p; }
@@ -58,4 +58,4 @@ LAMINA_INLINE void for_each_row_vector(int n, F f) {
   for (int j = 0; !found && j < n; ++j) f(j, 0.F);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

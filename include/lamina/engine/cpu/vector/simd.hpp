@@ -8,7 +8,7 @@
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/core/padding.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The widest vector of real numbers, floats or doubles, that the compiler may use.
 template <class Real>
@@ -131,4 +131,4 @@ inline constexpr int narrow_width = narrow_width_in<float>;
 
 static_assert(panel_width == 2 * alignment_floats || alignment_floats % panel_width == 0);
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

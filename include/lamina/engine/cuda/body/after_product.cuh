@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/statement_runner.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The body of the kernel: each thread runs the statements S on packs (4 adjacent floats) of the
 /// product.
@@ -41,4 +41,4 @@ void run_after_product(Backend& b, typename after_product_body<S>::arguments g,
   b.template elements<after_product_body<S>>(g);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

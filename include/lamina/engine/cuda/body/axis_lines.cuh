@@ -7,9 +7,7 @@
 
 #include <lamina/engine/cuda/body/element_loops.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 /// The lines along one dimension of K arrays of the same shape: `firsts` gives the first element of
 /// each line, `step` the stride along the lines in each array. Each line has `n` elements.
@@ -66,6 +64,4 @@ struct operand_lines {
   }
 };
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda::detail

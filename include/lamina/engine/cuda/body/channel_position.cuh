@@ -7,7 +7,7 @@
 
 #include <lamina/engine/cuda/body/divider.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The position of element i, counted over all rows: its row, its index in the row (`at`), its
 /// channel, and its index in the channel (`inside`).
@@ -23,4 +23,4 @@ struct channel_position {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -12,7 +12,7 @@
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The elements of each channel of an array. A channel has `size` adjacent elements in each row. An
 /// absent array has no elements.
@@ -129,4 +129,4 @@ void add_channels(Backend& b, const operand& x, const operand& to, float* scratc
                {x, to.columns}, scratch);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

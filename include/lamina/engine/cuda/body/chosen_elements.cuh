@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -59,4 +59,4 @@ struct chosen_elements {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The shape of a thread block that sums columns: `Columns` adjacent columns, with `Lanes` threads
 /// per column.
@@ -131,4 +131,4 @@ void sum_columns(Backend& b, const Terms& terms, const Finish& finish, int rows,
   b.template teams<column_sum_body<partial, Finish, shape>>({sums, finish, parts, columns, 1});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

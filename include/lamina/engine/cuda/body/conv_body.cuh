@@ -10,7 +10,7 @@
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/tile_product.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The arguments of a group that begins with a convolution. Argument 0 is the images, argument 1
 /// the filters. If `parts` is above 1, the terms of each sum are divided into parts of `part_terms`
@@ -197,4 +197,4 @@ struct conv_filter_body {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -13,7 +13,7 @@
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The direction of a convolution kernel, which determines the image that is read and the image
 /// that is the result. The large image is the input of conv2d, the small image its output.
@@ -306,4 +306,4 @@ struct channel_reader {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

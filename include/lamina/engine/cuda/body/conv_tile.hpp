@@ -11,7 +11,7 @@
 
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// A fold selects a tile shape: the number 1, 2 or 4 by which the rows of the 64 x 64 tile are
 /// divided and its columns multiplied. So the tiles on a device are 64 x 64, 32 x 128 and 16 x 256.
@@ -77,4 +77,4 @@ void with_fold(conv_folds fold, const F& f) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

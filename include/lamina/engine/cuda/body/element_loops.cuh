@@ -12,7 +12,7 @@
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The nested loops over K arrays as kernel arguments: at(i) returns the offsets of element i in
 /// each array. The innermost index changes fastest.
@@ -86,4 +86,4 @@ void run_lines(Backend& b, typename Kernel::arguments& a, int lines, int width, 
     b.template lines<team_lines<Kernel>>(a);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

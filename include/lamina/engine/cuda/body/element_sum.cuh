@@ -10,7 +10,7 @@
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/device/algorithms.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Functions F for element_terms, below: the element itself, its square, and its absolute value.
 struct element_itself {
@@ -61,4 +61,4 @@ std::ptrdiff_t sum_scratch(int count) {
   return algorithm_floats<Backend>(algorithm::sum<Terms, Result>{{}, {}, count});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

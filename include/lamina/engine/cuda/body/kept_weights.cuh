@@ -12,7 +12,7 @@
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 /// The state vector, or its gradient, that all threads of a team read. Elements past the last state
 /// element are zeros.
@@ -161,4 +161,4 @@ bool walk_with_kept_weights(Backend& b, const Arguments& a) {
   return a.n <= 128 && walk(kept_body<Steps<128>>{});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail
+}}}  // namespace lamina::engine::cuda::detail

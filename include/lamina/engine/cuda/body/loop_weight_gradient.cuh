@@ -10,7 +10,7 @@
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Adds X^T dOut to Sum in each iteration, so that the terms are added in the order of iterations.
 template <>
@@ -65,4 +65,4 @@ struct call_kernel<operators::transposed_panels> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

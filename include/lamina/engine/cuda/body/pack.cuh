@@ -7,7 +7,7 @@
 
 #include <lamina/core/padding.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// In device code these macros control the loop that follows: UNROLL unrolls it fully, UNROLL_BY_4
 /// by four, and KEEP_LOOP prevents unrolling. On the host they are empty.
@@ -67,4 +67,4 @@ LAMINA_INLINE LAMINA_FN void store_pack(float* to, const pack_of<Width>& x) {
   *reinterpret_cast<pack_of<Width>*>(to) = x;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -11,7 +11,7 @@
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -119,4 +119,4 @@ void fill(Backend& b, const operand& to, double value) {
       {to.data, to.stride, divider(to.columns), to.type, value, to.rows * to.columns});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/statement_runner.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The arguments of a fused group's kernel. They are passed by value, so CUDA places them in
 /// constant memory.
@@ -55,4 +55,4 @@ struct column_statements {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

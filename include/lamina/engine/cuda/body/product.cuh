@@ -12,7 +12,7 @@
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The operation on the results of a product before they are stored. The relu of cuBLASLt is never
 /// used, because it returns 0 for NaN.
@@ -82,4 +82,4 @@ struct epilogue_statements<expression::statements<expression::let<
   static constexpr int store = Store, bias = Bias;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

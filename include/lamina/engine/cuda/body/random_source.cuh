@@ -9,7 +9,7 @@
 
 #include <lamina/core/random.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The seed and the stream of an operator's random numbers, which are the same as on the CPU.
 struct random_source {
@@ -19,4 +19,4 @@ struct random_source {
   LAMINA_FN std::uint64_t seed() const { return run_seed != nullptr ? *run_seed : own_seed; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

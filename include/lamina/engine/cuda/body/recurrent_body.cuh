@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 /// An array of floats that is accessed by row. Its address is null if the array is absent.
 struct row_array {
@@ -138,4 +138,4 @@ void recurrent_weight_gradient(Backend& b, const row_array& states, const row_ar
               workspace);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail
+}}}  // namespace lamina::engine::cuda::detail

@@ -10,7 +10,7 @@
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Maps row r of a call to a row of an array. Without tables this is first + r. With `order`, it is
 /// entry first + r of that table. With `ranks`, a column of a rank table, it is the sequence at
@@ -84,4 +84,4 @@ void clear_rows(Backend& b, operand to, int first) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

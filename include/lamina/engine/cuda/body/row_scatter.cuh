@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -85,4 +85,4 @@ class row_scatter {
   std::vector<void*> at_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

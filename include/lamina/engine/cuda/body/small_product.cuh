@@ -12,7 +12,7 @@
 #include <lamina/engine/cuda/body/tile_product.cuh>
 #include <lamina/operators/matrix/matmul/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 /// The offsets at which the matrices of an array begin. Each row of the array holds `in_row`
 /// matrices. Consecutive rows are `row_step` floats apart, consecutive matrices in a row `step`
@@ -171,4 +171,4 @@ void multiply_small(Backend& b, const read_matrices& left, const read_matrices& 
     run.template operator()<false, false>();
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail
+}}}  // namespace lamina::engine::cuda::detail

@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/expression/expression.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The position of a pack: the offset of its first element in arrays of the group's shape, and the
 /// row and the column of this element.
@@ -264,4 +264,4 @@ struct statement_runner<expression::statements<S...>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -13,7 +13,7 @@
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The share of one thread in a grid over the packs of a matrix. It takes every `columns`-th pack
 /// of a row, starting at pack `column`, and it takes every `rows`-th row, starting at row `row`.
@@ -148,4 +148,4 @@ LAMINA_INLINE LAMINA_FN T smallest_of(const Team& team, T x) {
   return team.reduce(x, take_smaller{});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

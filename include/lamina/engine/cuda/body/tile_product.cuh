@@ -11,7 +11,7 @@
 
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <class Shape>
 struct tile_memory;
@@ -194,4 +194,4 @@ class tile_share {
   detail::tile_sums<Shape::each> sums_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -13,7 +13,7 @@
 
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace algorithm {
 
@@ -144,4 +144,4 @@ std::ptrdiff_t algorithm_floats(const Algorithm& a) {
   return static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -26,7 +26,7 @@
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/place.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -228,4 +228,4 @@ class cublaslt_backend : public Base {
   std::vector<call> calls_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -27,7 +27,7 @@
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/device/device_backend.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace algorithm {
 
@@ -147,4 +147,4 @@ void device_backend::algorithm_scratch(const Algorithm& a, std::size_t* bytes) {
   check_call(call(a, nullptr, *bytes, nullptr), Algorithm::name);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -18,7 +18,7 @@
 #include <lamina/engine/cuda/device/device_graph.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// CUDA device `number` of this computer. All work runs on one stream in the order of the calls.
 /// Only one host thread at a time may use an object.
@@ -113,4 +113,4 @@ class device_backend : public device_graph {
   const char* operator_ = nullptr;  // the operator being launched; null between groups
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

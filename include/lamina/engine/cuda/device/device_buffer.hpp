@@ -11,7 +11,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Throws lamina::error because the device does not have enough memory. Sizes are in bytes.
 /// `planned` is the total for the mini-batch, or 0 if the request is not part of a plan.
@@ -91,4 +91,4 @@ using device_buffer = backend_buffer<Backend, false>;
 template <class Backend>
 using staging_buffer = backend_buffer<Backend, true>;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

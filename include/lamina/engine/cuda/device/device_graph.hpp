@@ -12,7 +12,7 @@
 
 #include <lamina/engine/cuda/device/device_memory.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Captures the work of a stream as a graph and replays it, which takes one launch per run in place
 /// of one launch per kernel. With LAMINA_CUDA_GRAPHS=0 in the environment, kernels are launched
@@ -134,4 +134,4 @@ class device_graph : public device_memory {
   std::vector<void*> kept_;  // host memory of the graph being captured
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -17,7 +17,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Returns the CUDA runtime's message for a failed call. Also clears the error, because a later
 /// launch would report it again.
@@ -112,4 +112,4 @@ class device_memory {
   std::size_t in_use_ = 0, planned_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

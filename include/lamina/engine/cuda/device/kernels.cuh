@@ -16,7 +16,7 @@
 #pragma clang diagnostic ignored "-Wunknown-attributes"
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -133,7 +133,7 @@ void device_backend::elements(const typename Body::arguments& a) {
   check_launch();
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda
 
 #if defined(__clang__)
 #pragma clang diagnostic pop

@@ -7,10 +7,10 @@
 #include <lamina/engine/cuda/device/cublaslt.hpp>
 #include <lamina/engine/cuda/device/device_backend.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// A CUDA device that multiplies matrices in the arithmetic of a place.
 template <class Arithmetic>
 using place_backend = cublaslt_backend<device_backend, Arithmetic>;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

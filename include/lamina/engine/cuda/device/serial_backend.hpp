@@ -7,7 +7,7 @@
 
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// A backend over host memory with only the functions that kernels of single numbers need.
 struct serial_backend {
@@ -21,4 +21,4 @@ struct serial_backend {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

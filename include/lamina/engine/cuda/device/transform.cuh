@@ -16,7 +16,7 @@
 
 #include <lamina/engine/cuda/device/device_algorithms.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::algorithm {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::algorithm {
 
 /// An allocator for Thrust that always fails. The algorithms below need no temporary storage; if
 /// one did, it would fail here instead of asking the driver for memory.
@@ -63,4 +63,4 @@ cudaError_t call(const tabulate<Body>& a, cudaStream_t stream) {
   });
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::algorithm
+}}}  // namespace lamina::engine::cuda::algorithm

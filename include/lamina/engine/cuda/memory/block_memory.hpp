@@ -14,7 +14,7 @@
 #include <lamina/engine/cuda/memory/device_tensor_array.hpp>
 #include <lamina/engine/cuda/schedule/host_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Copies host numbers to a device asynchronously. The numbers are first copied to staging memory;
 /// each keeps a separate address there until the run ends, so the caller may change its own copy at
@@ -194,4 +194,4 @@ struct no_block_memory {
 };
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -11,7 +11,7 @@
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::fill_constant> {
@@ -51,4 +51,4 @@ struct call_kernel<operators::rows_hand_over> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

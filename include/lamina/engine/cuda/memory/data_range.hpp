@@ -10,7 +10,7 @@
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The byte offsets in the range of all data and sequence offsets of a run of program P. They
 /// depend on the numbers of rows.
@@ -112,4 +112,4 @@ constexpr auto find_domain_sizes() {
   return s;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -13,7 +13,7 @@
 
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Copies numbers from a device to the host and waits until they arrive.
 template <class Backend>
@@ -45,4 +45,4 @@ class device_scalars {
   std::vector<std::pair<const void*, std::int64_t>> counts_;  // the numbers that this run has read
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -9,7 +9,7 @@
 #include <lamina/engine/common/tensor_array.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// A chunk of device memory for a frame_stack. The host computes all addresses in it.
 template <class Backend>
@@ -34,4 +34,4 @@ struct device_chunks {
 template <class Backend>
 using device_tensor_array = engine::tensor_array<device_chunks<Backend>>;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

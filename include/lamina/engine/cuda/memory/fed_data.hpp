@@ -10,7 +10,7 @@
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/engine/cuda/memory/data_range.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Lists the arguments of a schedule that are fed data.
 template <class Schedule>
@@ -84,4 +84,4 @@ class fed_data {
   device_buffer<Backend> on_device_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

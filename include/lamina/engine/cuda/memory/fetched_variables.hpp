@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/plan/memory.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Keeps a separate host copy per variable, found by its memory slot, so a caller may use several
 /// variables at the same time.
@@ -52,4 +52,4 @@ class fetched_variables {
   std::vector<fetched> all_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -17,7 +17,7 @@
 #include <lamina/engine/cuda/schedule/host_values.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 /// Returns how many floats of the fixed variables are copied to the host after each run. They
@@ -114,4 +114,4 @@ class fixed_memory {
   bool knows_results_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

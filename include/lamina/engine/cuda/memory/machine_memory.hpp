@@ -21,7 +21,7 @@
 #include <lamina/engine/cuda/schedule/schedule_table.hpp>
 #include <lamina/plan/external_buffers.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The device memory of one machine. Constants, the seed and variables with a fixed address share
 /// one allocation that lives as long as the machine. Fed data have a second allocation, and arrays
@@ -377,4 +377,4 @@ class machine_memory {
   bool fits_ = false, moves_ = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

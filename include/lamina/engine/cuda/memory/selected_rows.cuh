@@ -17,7 +17,7 @@
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// A sparse gradient as an argument of kernels. `numbers` holds the indices of the stored rows in
 /// ascending order, `values` the row of each index. If an index occurs several times, its first
@@ -164,4 +164,4 @@ struct no_selected_rows {
   explicit no_selected_rows(Backend&) {}
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

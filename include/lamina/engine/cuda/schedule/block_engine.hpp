@@ -10,7 +10,7 @@
 #include <lamina/engine/cuda/memory/machine_memory.hpp>
 #include <lamina/engine/cuda/schedule/group_runner.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The Engine of block_runner.hpp for a device. The host runs the control flow and keeps the
 /// address and the row count of every array. The kernels that it launches run in the order of the
@@ -59,4 +59,4 @@ class device_block_runner : public engine::block_runner<P, device_block_engine<P
       : engine::block_runner<P, device_block_engine<P, Backend>>(device_chunks<Backend>{&b}) {}
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -18,7 +18,7 @@
 #include <atomic>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <class To, bool Wraps, class T>
 LAMINA_FN inline To converted(T x) {
@@ -188,4 +188,4 @@ struct line_body {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

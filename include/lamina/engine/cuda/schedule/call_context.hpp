@@ -14,7 +14,7 @@
 #include <lamina/engine/common/row_allocator.hpp>
 #include <lamina/engine/cuda/schedule/call_arguments.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The meaning of a number that a kernel checks, which determines its valid range. `element` is the
 /// index of an element in a line of input 0, `row` the index of a row of input 0, and `attribute`
@@ -200,4 +200,4 @@ struct call_context : operator_call {
 template <class Op>
 struct call_kernel;
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -12,7 +12,7 @@
 #include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/engine/cuda/body/row_map.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The host's view of a call that sets rows and sequences: the type Call of dynamic_rows.hpp.
 /// Kernels that were launched before may still be running.
@@ -128,4 +128,4 @@ void choose_parts(Backend& b, const call_context& c, int in, int out, int levels
   fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

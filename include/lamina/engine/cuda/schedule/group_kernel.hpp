@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/expression/expression.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -53,4 +53,4 @@ struct group_kernel {
   static constexpr bool exists = false;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/memory/machine_memory.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Launches the groups of program P by a backend.
 template <class P, class Backend>
@@ -45,4 +45,4 @@ class group_runner {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

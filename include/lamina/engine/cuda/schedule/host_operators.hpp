@@ -7,7 +7,7 @@
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Whether the host code of a kernel reads operand `n`, preferably from host memory. Such an
 /// operand is a condition that selects rows, the index of an array slot or a time step, or a rank
@@ -31,4 +31,4 @@ constexpr int first_number(const instruction& i) {
   return i.schema->facts.reads_minibatch ? i.outputs + i.output_count - 1 : i.outputs;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

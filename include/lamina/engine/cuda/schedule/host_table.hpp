@@ -9,7 +9,7 @@
 #include <lamina/engine/cuda/schedule/host_values.hpp>
 #include <lamina/engine/cuda/schedule/schedule_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Tells which groups of program P the host runs, and which arguments it computes.
 template <class P, class Backend>
@@ -134,4 +134,4 @@ struct host_table {
   static constexpr bool repeats = !values.waits && knows_rows;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -13,7 +13,7 @@
 #include <lamina/engine/cuda/schedule/host_operators.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// For each plan variable: whether the host computes it (`computed`), and whether the device needs
 /// its value too (`sent`).
@@ -98,4 +98,4 @@ constexpr auto find_host_values() {
 template <class P>
 inline constexpr auto host_values_of = find_host_values<P>();
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -11,7 +11,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Kernels of unfused operators index the elements of an array by int, because on a device a 32 bit
 /// division costs a fraction of a 64 bit division. Pointwise groups, matrix products and the mean
@@ -67,4 +67,4 @@ class index_range_check {
   std::int64_t widest_[bound(Domains)] = {};
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

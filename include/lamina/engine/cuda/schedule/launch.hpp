@@ -23,7 +23,7 @@
 #include <lamina/engine/cuda/schedule/group_kernel.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <class S>
 struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
@@ -185,4 +185,4 @@ struct group_kernel<expression::call_expression<Op>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

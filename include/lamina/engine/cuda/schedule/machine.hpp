@@ -19,7 +19,7 @@
 #include <lamina/engine/cuda/schedule/block_engine.hpp>
 #include <lamina/engine/cuda/schedule/run_key.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Runs program P in float on a backend. It owns the activations, the gradients and the copies of
 /// the data on the device, but not the parameters.
@@ -272,4 +272,4 @@ class machine {
       blocks_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

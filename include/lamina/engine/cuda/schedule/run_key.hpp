@@ -11,7 +11,7 @@
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// Builds a key from the numbers of rows of the fed domains of program P and, with `Ranks`, the
 /// offsets of its sequences. Equal keys mean equal launches.
@@ -65,4 +65,4 @@ class run_key {
   std::string key_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

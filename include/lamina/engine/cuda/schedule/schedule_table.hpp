@@ -12,7 +12,7 @@
 #include <lamina/plan/plan.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The schedule of program P for a backend. A kernel depends only on the type of its group's
 /// expression, so equal groups of all programs share one kernel.
@@ -170,4 +170,4 @@ struct schedule_table {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The number of elements of a channel (dimension 1); 1 if there is no channel.
 inline int channel_width(const operand& x) {
@@ -26,4 +26,4 @@ inline int slope_width(const operator_call& c, const operand& x) {
   return x.columns < 1 ? 1 : x.columns;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -13,7 +13,7 @@
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/operators/activation/prelu_maxout/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -171,4 +171,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::maxout>>::run<double>(co
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

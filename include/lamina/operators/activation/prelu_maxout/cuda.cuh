@@ -10,7 +10,7 @@
 #include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -190,4 +190,4 @@ struct call_kernel<gradient_of<operators::maxout>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = x if x > 0, else Alpha * x with a trained Alpha. Alpha has one number (mode "all"), one
 /// number per channel ("channel", dimension 1 of X), or one number per element of a row
@@ -37,4 +37,4 @@ struct maxout : operator_definition {
 
 using activation_prelu_maxout_operators = operator_list<prelu, maxout>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -9,7 +9,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Returns the position in Alpha of the slope for each element of X.
 template <class Real>
@@ -107,4 +107,4 @@ void add_activation_kernels(kernel_table<Real>& table) {
   table["maxout_grad"] = maxout_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -11,7 +11,7 @@
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// The number of slopes that prelu trains: a single one, one per channel (dimension 1), or one per
 /// element of a row.
@@ -65,4 +65,4 @@ constexpr auto maxout(variable<T, R, C, D...> x, const options<activation_attr, 
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// max(x, 0); NaN if x is NaN.
 struct relu : pointwise_by_output {
@@ -159,4 +159,4 @@ struct selu : pointwise_by_output {
 using activation_simple_operators =
     operator_list<relu, tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, gelu, selu>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

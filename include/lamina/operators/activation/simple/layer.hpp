@@ -7,7 +7,7 @@
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of the activation functions without attributes.
 struct activation_attr {
@@ -69,4 +69,4 @@ constexpr auto tanh_shrink(variable<T, R, D...> x, const options<activation_attr
   return detail::activate<operators::tanh_shrink>(x, attr.name);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/activation/simple/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of gelu.
 struct gelu_attr {
@@ -35,4 +35,4 @@ constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = 
                                            x.builder->attribute_list(attr.scale, attr.alpha));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -13,7 +13,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -187,4 +187,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::softmax>>::run<double>(c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

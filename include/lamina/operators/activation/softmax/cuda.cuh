@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -84,4 +84,4 @@ struct call_kernel<gradient_of<operators::softmax>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = e^(x - max) / sum e^(x - max) along `axis`. Fluid: softmax.
 struct softmax : operator_definition {
@@ -24,4 +24,4 @@ struct softmax : operator_definition {
 
 using activation_softmax_operators = operator_list<softmax>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

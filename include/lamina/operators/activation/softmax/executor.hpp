@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// e^(x - max) / sum e^(x - max) along an axis.
 template <class Real>
@@ -59,4 +59,4 @@ void add_softmax_kernels(kernel_table<Real>& table) {
   table["softmax_grad"] = softmax_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of softmax.
 struct softmax_attr {
@@ -28,4 +28,4 @@ constexpr auto softmax(variable<T, R, D...> x, const options<softmax_attr, T>& a
                                               Axis == -1 ? -1 : x.builder->attribute_list(Axis));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

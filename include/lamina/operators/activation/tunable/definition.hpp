@@ -7,7 +7,7 @@
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// x if x > 0, else alpha * x. Source: Maas et al. 2013.
 struct leaky_relu : pointwise {
@@ -218,4 +218,4 @@ using activation_tunable_operators =
     operator_list<leaky_relu, elu, relu6, brelu, soft_relu, stanh, hard_sigmoid, swish, hard_swish,
                   pow, hard_shrink, softshrink, thresholded_relu>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -7,7 +7,7 @@
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of leaky_relu.
 struct leaky_relu_attr {
@@ -195,4 +195,4 @@ constexpr auto thresholded_relu(variable<T, R, D...> x,
                                                        x.builder->attribute_list(attr.threshold));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ template <>
 struct call_kernel<operators::c_allreduce_max_of_samples>
     : detail::all_reduce_kernel<operators::c_allreduce_max_of_samples> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

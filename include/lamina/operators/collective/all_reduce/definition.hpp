@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Base of the reductions over processes. Out has the shape and type of X, which is float32,
 /// float64, int32 or int64, and has the same number of elements in all processes. No gradient flows
@@ -55,4 +55,4 @@ using collective_all_reduce_operators =
     operator_list<c_allreduce_sum, c_allreduce_max, c_allreduce_sum_of_samples,
                   c_allreduce_max_of_samples>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

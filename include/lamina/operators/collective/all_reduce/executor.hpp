@@ -15,7 +15,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out = the sum, or the maximum, of X over the processes of the run (run_options::processes).
 template <class Real, class Op, class OfSamples>
@@ -48,4 +48,4 @@ void add_all_reduce_kernels(kernel_table<Real>& table) {
       all_reduce_forward<Real, operators::c_allreduce_max, operators::c_allreduce_max_of_samples>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

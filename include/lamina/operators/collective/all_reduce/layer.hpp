@@ -11,7 +11,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// The function by which all_reduce combines the values of all processes.
 enum class reduce_type : std::uint8_t { sum, max };
@@ -40,4 +40,4 @@ constexpr variable<T, R, D...> all_reduce(variable<T, R, D...> x,
   return y;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// An array that is split along dimension `axis`: each index of this dimension selects an array
 /// without this dimension.
@@ -31,4 +31,4 @@ struct dimension_steps {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

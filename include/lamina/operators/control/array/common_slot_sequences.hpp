@@ -7,7 +7,7 @@
 
 #include <lamina/engine/common/dynamic_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Stores the sequence offsets of a slot. For each level, the highest first, it stores the number
 /// of sequences, then their begins and the end.
@@ -39,4 +39,4 @@ void take_sequences(const Call& c, int domain, const Array& from, int i) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

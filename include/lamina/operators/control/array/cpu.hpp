@@ -17,7 +17,7 @@
 #include <lamina/operators/control/array/common_slot_sequences.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Slot i of an array of tensors as an operand. The slot must have a value.
 inline operand slot_of(const operand& array, int i) {
@@ -316,4 +316,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -15,7 +15,7 @@
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -287,4 +287,4 @@ struct call_kernel<operators::tensor_array_to_tensor> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -12,13 +12,13 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_i{{{"X"}, {"I"}}};
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[I] = X. If Out has too few values, it grows to I + 1. Fluid: write_to_array.
 struct write_to_array : operator_definition {
@@ -89,4 +89,4 @@ using control_array_operators =
     operator_list<write_to_array, write_to_array_gradient, read_from_array,
                   read_from_array_gradient, lod_array_length>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

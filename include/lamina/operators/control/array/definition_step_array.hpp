@@ -7,7 +7,7 @@
 
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[t] = the slice of X at index t of dimension `axis`, without this dimension. The gradient is
 /// a tensor_array_to_tensor. Fluid has no such operator: its recurrent operator slices its inputs
@@ -58,4 +58,4 @@ constexpr void tensor_array_to_tensor::gradient(program_builder& b, const operat
 using control_array_step_array_operators =
     operator_list<tensor_to_tensor_array, tensor_array_to_tensor>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

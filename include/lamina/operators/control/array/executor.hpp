@@ -8,7 +8,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Returns the index in the input I; fails if the index is negative.
 template <class Real>
@@ -139,4 +139,4 @@ void add_array_kernels(kernel_table<Real>& table) {
   table["lod_array_length"] = lod_array_length_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. The array is
 /// mutable memory: reading a slot, in any block, returns the value that was written last. Fluid:
@@ -92,4 +92,4 @@ constexpr variable<std::int64_t, once, 1> array_length(const tensor_array<T, R, 
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -7,7 +7,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The kernel of an operator that runs a block. It does nothing, because the machine itself runs
 /// blocks (block_runner.hpp).
@@ -24,4 +24,4 @@ struct call_kernel<operators::conditional_block> : no_kernel {};
 template <>
 struct call_kernel<operators::conditional_block_gradient> : no_kernel {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

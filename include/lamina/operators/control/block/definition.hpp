@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Runs sub_block while Condition, a single bool, is true. X lists all variables of outer blocks
 /// that the block reads, Out all variables of outer blocks that it writes. Variables of the block
@@ -66,9 +66,9 @@ struct conditional_block_gradient : operator_definition {
 using control_block_operators =
     operator_list<while_block, while_block_gradient, conditional_block, conditional_block_gradient>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The variable that decides whether an operator runs its block: a bool, or a variable that must
 /// have rows. It is -1 for while_grad, which runs the block as often as the while did.
@@ -140,4 +140,4 @@ constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
 
 }  // namespace detail
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

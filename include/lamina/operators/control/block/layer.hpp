@@ -18,7 +18,7 @@
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/program/rollback.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
 /// Opens a block inside of the current one; the destructor closes it.
 class open_block {
@@ -156,4 +156,4 @@ constexpr void add_conditional(layer_helper& layer, const recorded_body& made, i
                                                   made.block, made.first, condition, scope, at));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer::detail
+}}}  // namespace lamina::layer::detail

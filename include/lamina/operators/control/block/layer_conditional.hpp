@@ -13,7 +13,7 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/compare/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of conditional_block and cond.
 struct conditional_attr {
@@ -227,4 +227,4 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

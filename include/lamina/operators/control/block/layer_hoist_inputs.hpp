@@ -19,7 +19,7 @@
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
 /// Rewrites the body of a loop, which is block `body`. The operators of the body, and the operators
 /// recorded at the same time for the block around it, begin at number `first`.
@@ -203,4 +203,4 @@ constexpr void hoist_inputs(program_builder& b, int body, int first) {
   input_hoister(b, body, first).run();
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer::detail
+}}}  // namespace lamina::layer::detail

@@ -7,7 +7,7 @@
 #include <lamina/operators/control/block/layer.hpp>
 #include <lamina/operators/control/block/layer_hoist_inputs.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of while_loop.
 struct while_attr {
@@ -55,4 +55,4 @@ constexpr auto while_loop(variable<T, R, D...>& going, F&& body,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

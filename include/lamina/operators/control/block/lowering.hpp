@@ -8,7 +8,7 @@
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/lowering/collected_products.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// The first instruction that belongs to block `inner` or to a block nested in it.
 constexpr int first_inside(const lowering_state& s, int inner) {
@@ -65,4 +65,4 @@ constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
   finish_products(s, k);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

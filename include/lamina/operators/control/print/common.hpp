@@ -17,7 +17,7 @@
 #include <lamina/operators/control/print/definition.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 namespace detail {
 
@@ -120,4 +120,4 @@ void print_operand(const operator_call& c, const operand& in, const element_read
   std::fputc('\n', stderr);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

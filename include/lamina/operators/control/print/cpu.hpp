@@ -7,7 +7,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/control/print/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Runs on the host only: writes to stderr while the program runs.
 template <>
@@ -31,4 +31,4 @@ LAMINA_INSTANCE(void call_kernel<operators::print>::run<double>(const call_conte
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

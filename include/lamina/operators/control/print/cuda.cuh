@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/control/print/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::print> {
@@ -32,4 +32,4 @@ struct call_kernel<operators::print> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -8,7 +8,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = In. Also writes a message and the variable's name, shape, type and first `summarize`
 /// elements (-1: all) to stderr. It writes only the first `first_n` times (-1: always). print_phase
@@ -52,9 +52,9 @@ struct print : operator_definition {
 
 using control_print_operators = operator_list<print>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The letter that print shows for a type: the C++ compilers' mangled type name, as in Fluid.
 constexpr char type_letter(dtype type) {
@@ -78,4 +78,4 @@ constexpr char type_letter(dtype type) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

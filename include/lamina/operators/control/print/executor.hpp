@@ -15,7 +15,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/control/print/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out = In. Writes time, message, name, shape, type, offsets of sequences and data, the first
 /// first_n times.
@@ -73,4 +73,4 @@ void add_print_kernels(kernel_table<Real>& table) {
   table["print"] = print_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

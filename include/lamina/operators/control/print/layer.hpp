@@ -7,7 +7,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/control/print/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// The passes in which print writes: forward, backward, or both.
 enum class print_phase : std::uint8_t { forward, backward, both };
@@ -39,4 +39,4 @@ constexpr variable<T, R, D...> print(variable<T, R, D...> x,
                        attr.tensor_shape, attr.tensor_lod, phase, true));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -11,7 +11,7 @@
 #include <lamina/engine/common/argument_info.hpp>
 #include <lamina/engine/common/dynamic_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Read access to a rank table (operators/control/rank_table/definition.hpp): the index and the
 /// length of each sequence, longest first.
@@ -126,4 +126,4 @@ void rank_sequences(const operand& table, int count, const Length& length) {
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -12,7 +12,7 @@
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -316,4 +316,4 @@ struct call_kernel<operators::fill_constant_batch_size_like> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -12,13 +12,13 @@
 
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_table{{{"X"}, {"RankTable"}}};
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the rank table of the sequences of LoD level `level` of X; 0 is the outermost level. The
 /// length of a sequence counts the sequences of the next level or, for the last level, rows. Fluid:
@@ -171,4 +171,4 @@ using control_rank_table_operators =
                   reorder_lod_tensor_by_rank, last_rnn_memory, last_rnn_memory_gradient,
                   fill_constant_batch_size_like>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 #include <lamina/operators/control/array/executor.hpp>
 #include <lamina/operators/control/split_merge/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// A rank table as its operators read it.
 struct rank_table {
@@ -262,4 +262,4 @@ void add_rank_table_kernels(kernel_table<Real>& table) {
   table["fill_constant_batch_size_like"] = fill_constant_batch_size_like_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -13,7 +13,7 @@
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace layer::detail {
 struct table_step {};
@@ -204,4 +204,4 @@ constexpr void array_write(const variable<T, at_step<S, detail::table_step>, D..
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -9,7 +9,7 @@
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/plan/lowering/lowering_state.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// The gradient of shrink_rnn_memory is the gradient of its result, with zeros for the other rows.
 /// The zeros are not needed if the gradient is only added to an array, because its slots count as
@@ -30,4 +30,4 @@ constexpr bool share_shrunk_rows(lowering_state& s, const operator_desc& op, int
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

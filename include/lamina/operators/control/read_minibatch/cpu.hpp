@@ -13,7 +13,7 @@
 #include <lamina/engine/common/call_error.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::read_minibatch> {
@@ -46,4 +46,4 @@ LAMINA_INSTANCE(void call_kernel<operators::read_minibatch>::run<double>(const c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/control/read_minibatch/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The host knows whether another mini-batch follows, so it decides the loop without reading from
 /// the device, unless an operator on the device also writes the condition variable.
@@ -52,4 +52,4 @@ struct call_kernel<operators::read_minibatch> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

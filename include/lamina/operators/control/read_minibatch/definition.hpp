@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Reads the next mini-batch into Out, which are data variables, from the reader that was passed to
 /// the run. More, bool [1], tells whether another mini-batch follows. Fluid: read.
@@ -23,4 +23,4 @@ struct read_minibatch : operator_definition {
 
 using control_read_minibatch_operators = operator_list<read_minibatch>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/control/read_minibatch/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// One field of a reader's samples: an array with inner dimensions Dims per sample. Without
 /// dimensions it is a single number.
@@ -101,4 +101,4 @@ constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
 }
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

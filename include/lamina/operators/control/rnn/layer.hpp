@@ -9,7 +9,7 @@
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/fill/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// A list of dimensions as a type.
 template <int... D>
@@ -248,4 +248,4 @@ struct with_replaced_rows<std::tuple<V...>, From, To> {
 
 }  // namespace detail
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

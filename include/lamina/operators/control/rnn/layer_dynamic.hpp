@@ -11,7 +11,7 @@
 #include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of dynamic_rnn.
 struct dynamic_rnn_attr {
@@ -312,4 +312,4 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -13,7 +13,7 @@
 #include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/operators/fill/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of static_rnn.
 struct static_rnn_attr {
@@ -233,4 +233,4 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/operators/control/split_merge/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -172,4 +172,4 @@ LAMINA_INSTANCE(void call_kernel<operators::select_output>::run<double>(const ca
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

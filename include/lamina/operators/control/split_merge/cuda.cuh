@@ -10,7 +10,7 @@
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/control/split_merge/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -214,4 +214,4 @@ struct call_kernel<operators::select_output> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

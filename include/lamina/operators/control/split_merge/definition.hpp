@@ -7,13 +7,13 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = the next row of InTrue if Mask[i] is true, else the next row of InFalse. This restores
 /// the order of rows before a split. If Out has LoD levels below the mask's rows, whole sequences
@@ -108,4 +108,4 @@ struct select_input : operator_definition {
 using control_split_merge_operators =
     operator_list<merge_lod_tensor, split_lod_tensor, select_output, select_input>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

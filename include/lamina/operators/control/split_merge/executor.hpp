@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The parts of a value, one per entry of a mask. Each part is a row or a sequence.
 struct masked_parts {
@@ -164,4 +164,4 @@ void add_split_merge_kernels(kernel_table<Real>& table) {
   table["select_output"] = select_output_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

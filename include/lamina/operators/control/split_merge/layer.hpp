@@ -11,7 +11,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of if_else.
 struct if_else_attr {
@@ -234,4 +234,4 @@ if_else(...) = delete;  // call if_else(mask, [&](auto& yes) { ... }, [&](auto& 
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

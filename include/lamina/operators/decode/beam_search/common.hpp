@@ -9,7 +9,7 @@
 
 #include <lamina/core/extremes.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// A hypothesis extended by one id.
 template <class Real>
@@ -45,4 +45,4 @@ struct beam_best {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

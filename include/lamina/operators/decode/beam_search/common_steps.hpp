@@ -10,7 +10,7 @@
 
 #include <lamina/engine/common/dynamic_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The steps of a beam search, stored in the slots of two arrays. Array has the offsets of the
 /// sequences; Values has id(step, row) and score(step, row).
@@ -159,4 +159,4 @@ void for_each_token(const operator_call& c, const Steps& steps, const Order& ord
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

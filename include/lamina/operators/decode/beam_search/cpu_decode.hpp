@@ -13,7 +13,7 @@
 #include <lamina/operators/decode/beam_search/common_steps.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -62,4 +62,4 @@ LAMINA_INSTANCE(void call_kernel<operators::beam_search_decode>::run<double>(con
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

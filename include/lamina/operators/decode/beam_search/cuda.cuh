@@ -17,7 +17,7 @@
 #include <lamina/operators/decode/beam_search/common_steps.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -276,4 +276,4 @@ struct call_kernel<operators::beam_search_decode> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

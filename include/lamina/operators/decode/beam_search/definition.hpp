@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// One step of a beam search. Row r of pre_ids and pre_scores is a partial hypothesis: its last id
 /// and its score. Row r of ids and scores [rows, K] has its candidates; if the slot ids is empty,
@@ -51,4 +51,4 @@ struct beam_search_decode : operator_definition {
 
 using decode_beam_search_operators = operator_list<beam_search, beam_search_decode>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -15,7 +15,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// A hypothesis extended by one id.
 template <class Real>
@@ -210,4 +210,4 @@ void add_beam_search_kernels(kernel_table<Real>& table) {
   table["beam_search_decode"] = beam_search_decode_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

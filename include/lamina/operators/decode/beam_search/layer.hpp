@@ -10,7 +10,7 @@
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of beam_search.
 struct beam_search_attr {
@@ -82,4 +82,4 @@ constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pr
   return beam_search<Name>(pre_ids, pre_scores, all, scores, beam_size, end_id, attr, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,7 +10,7 @@
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of beam_search_decode.
 struct beam_search_decode_attr {
@@ -47,4 +47,4 @@ constexpr auto beam_search_decode(tensor_array<Index, R, A...> ids, tensor_array
   return std::tuple{layer.returns(found), of_found};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = X. The gradient is an `assign` as well. Fluid: assign.
 struct assign : pointwise {
@@ -78,4 +78,4 @@ struct assign_variable : operator_definition {
 
 using elementwise_assign_operators = operator_list<assign, cast, increment, assign_variable>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -7,7 +7,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/elementwise/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out = X, converted to the type of its variable.
 template <class Real>
@@ -44,4 +44,4 @@ void add_assign_kernels(kernel_table<Real>& table) {
   table["increment"] = increment_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -7,7 +7,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of assign, cast, increment, clip and clip_by_norm.
 struct assign_attr {
@@ -61,4 +61,4 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value 
   return increment(x, value, attr, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

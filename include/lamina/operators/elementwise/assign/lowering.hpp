@@ -9,7 +9,7 @@
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Lowers the assignment of a counter's or condition's next value at the end of an iteration. No
 /// copy is needed if the next value can be computed in place of the previous one, which is possible
@@ -65,4 +65,4 @@ constexpr bool lower_store(lowering_state& s, const operator_desc& op, int k) {
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -8,7 +8,7 @@
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/elementwise/cpu.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Y@GRAD of elementwise_add if Y has one number per element of dimension 1: a vectorised sum over
 /// rows and inner dimensions. Every other shape of Y uses the general kernel.
@@ -40,4 +40,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -13,7 +13,7 @@
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Base of the elementwise operators: Out = f(X, Y).
 struct elementwise : pointwise {
@@ -199,4 +199,4 @@ using elementwise_binary_operators =
                   elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
                   elementwise_floordiv, elementwise_keep>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of the elementwise layers.
 struct elementwise_attr {
@@ -154,4 +154,4 @@ constexpr auto elementwise_keep(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_keep, Axis>(x, y, attr, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

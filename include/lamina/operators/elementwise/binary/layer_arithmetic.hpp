@@ -12,7 +12,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
@@ -199,4 +199,4 @@ requires(!detail::is_operand<Y>) constexpr auto operator/(const Y&, variable<T, 
   return x;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

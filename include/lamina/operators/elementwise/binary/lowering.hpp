@@ -7,7 +7,7 @@
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Whether output `o` of this gradient operator is the unchanged gradient of its first input.
 constexpr bool passes_gradient(const operator_desc& op, int o) {
@@ -30,4 +30,4 @@ constexpr void emit_channel_sums(lowering_state& s, int slope, int dy, int k) {
   emit_call(s, schema_of<operators::channel_sums>(), {padded_rows(s, slope, k)}, {dy}, k);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -13,7 +13,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::clip_to_norm> {
@@ -53,4 +53,4 @@ LAMINA_INSTANCE(void call_kernel<operators::clip_to_norm>::run<double>(const cal
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -10,7 +10,7 @@
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/optimizer/clip.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -70,4 +70,4 @@ struct call_kernel<operators::clip_to_norm> {
   static constexpr int found = 4;  // floats for the sum and the factor
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = min(max(X, min), max). NaN stays NaN. X gets a gradient only where it is strictly between
 /// the limits. Fluid: clip.
@@ -37,4 +37,4 @@ struct clip_to_norm : operator_definition {
 
 using elementwise_clip_operators = operator_list<clip, clip_to_norm>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

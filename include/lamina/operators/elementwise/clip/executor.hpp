@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// sqrt(sum x^2).
 template <class Real>
@@ -34,4 +34,4 @@ void add_clip_kernels(kernel_table<Real>& table) {
   table["clip_by_norm"] = clip_by_norm_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// min(max(x, low), high). Fluid: clip.
 template <class T, class R, int... D>
@@ -30,4 +30,4 @@ constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
                                                      x.builder->attribute_list(norm));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

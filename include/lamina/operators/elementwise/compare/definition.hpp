@@ -8,7 +8,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Base of the comparisons: Out is bool. Broadcasts by axis as elementwise_* does.
 struct comparison : pointwise {
@@ -123,4 +123,4 @@ using elementwise_compare_operators =
     operator_list<less_than, less_equal, greater_than, greater_equal, equal, not_equal, logical_and,
                   logical_or, logical_xor, logical_not>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -7,7 +7,7 @@
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of comparisons and logical operators.
 struct compare_attr {
@@ -164,4 +164,4 @@ constexpr auto logical_not(variable<T, R, D...> x, const options<compare_attr, T
   return detail::same_shape<operators::logical_not>(x, "logical_not", attr.name);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

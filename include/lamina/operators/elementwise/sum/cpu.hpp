@@ -11,7 +11,7 @@
 #include <lamina/engine/cpu/vector/element_loops.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::sum> {
@@ -46,4 +46,4 @@ LAMINA_INSTANCE(void call_kernel<operators::sum>::run<double>(const call_context
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -61,4 +61,4 @@ struct call_kernel<operators::sum> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

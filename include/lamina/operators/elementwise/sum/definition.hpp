@@ -9,7 +9,7 @@
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false. Fluid: scale.
 struct scale : pointwise {
@@ -82,4 +82,4 @@ struct minus : operator_definition {
 
 using elementwise_sum_operators = operator_list<scale, sum, minus>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

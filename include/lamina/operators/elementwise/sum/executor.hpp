@@ -8,7 +8,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out = X[0] + X[1] + ..., where integers wrap around. A sum of selected_rows has each row that
 /// any input has.
@@ -43,4 +43,4 @@ void add_sum_kernels(kernel_table<Real>& table) {
   table["sum"] = sum_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -7,7 +7,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sum.
 struct sum_attr {
@@ -44,4 +44,4 @@ constexpr auto minus(X x, Y y, const options<sum_attr, X>& attr = {}, int line =
   return layer.returns(X{&b, out});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

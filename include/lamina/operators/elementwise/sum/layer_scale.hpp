@@ -8,7 +8,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of scale.
 struct scale_attr {
@@ -30,4 +30,4 @@ constexpr variable<T, R, D...> scale(variable<T, R, D...> x, double factor = 1,
   return layer.returns(variable<T, R, D...>{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

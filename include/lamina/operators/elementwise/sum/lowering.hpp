@@ -11,7 +11,7 @@
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Whether this is a scale by 1 with a bias of 0.
 constexpr bool is_identity(const lowering_state& s, const operator_desc& op) {
@@ -58,4 +58,4 @@ constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -9,7 +9,7 @@
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// e^x.
 struct exp : pointwise_by_output {
@@ -224,4 +224,4 @@ using elementwise_unary_operators =
     operator_list<exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos, asin, acos, atan, ceil,
                   floor, round, sign>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -8,7 +8,7 @@
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// e^x. Fluid: exp.
 template <class T, class R, int... D>
@@ -106,4 +106,4 @@ constexpr auto sign(variable<T, R, D...> x, const options<activation_attr, T>& a
   return detail::activate<operators::sign>(x, attr.name);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

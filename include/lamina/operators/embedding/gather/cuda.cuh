@@ -13,7 +13,7 @@
 #include <lamina/operators/embedding/lookup_table/common.hpp>
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -243,4 +243,4 @@ struct call_kernel<gradient_of<operators::gather>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

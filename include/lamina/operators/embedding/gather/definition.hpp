@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = X[Index[i]], along dimension 0. The gradient adds each row of Out@GRAD to its source
 /// row; it reads X for its shape only. Fluid: gather.
@@ -50,4 +50,4 @@ struct multiplex : operator_definition {
 
 using embedding_gather_operators = operator_list<gather, scatter, multiplex>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -13,7 +13,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out[i] = X[Index[i]].
 template <class Real>
@@ -117,4 +117,4 @@ void add_gather_kernels(kernel_table<Real>& table) {
   table["multiplex_grad"] = multiplex_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -10,7 +10,7 @@
 #include <lamina/operators/embedding/gather/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of gather.
 struct gather_attr {
@@ -84,4 +84,4 @@ constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,7 +10,7 @@
 #include <lamina/operators/embedding/gather/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of multiplex.
 struct multiplex_attr {
@@ -42,4 +42,4 @@ constexpr auto multiplex(const V (&inputs)[N], Index ids,
   return layer.returns(V{&b, y});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The entries of an array along dimension 0: their number, stride and size.
 struct entry_layout {
@@ -23,4 +23,4 @@ struct entry_layout {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

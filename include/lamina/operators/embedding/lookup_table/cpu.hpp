@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -202,4 +202,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -14,7 +14,7 @@
 #include <lamina/operators/embedding/lookup_table/common.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -203,4 +203,4 @@ struct call_kernel<gradient_of<operators::lookup_table>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

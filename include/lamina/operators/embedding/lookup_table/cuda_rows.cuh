@@ -7,7 +7,7 @@
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::lookup_table_rows_gradient> {
@@ -29,4 +29,4 @@ struct call_kernel<operators::lookup_table_rows_gradient> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

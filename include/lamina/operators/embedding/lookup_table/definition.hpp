@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = W[Ids[i]], or zeros if Ids[i] is padding_idx. Ids is [..., 1] int64, Out [..., width].
 /// With is_sparse, the gradient of W is a SelectedRows that holds only the rows that were used. The
@@ -53,4 +53,4 @@ constexpr void lookup_table::gradient(program_builder& b, const operator_desc& o
 
 using embedding_lookup_table_operators = operator_list<lookup_table, gradient_of<lookup_table>>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

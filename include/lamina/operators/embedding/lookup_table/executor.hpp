@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out[i] = table[ids[i]]; zeros if the id is `padding`.
 template <class Real, class T>
@@ -75,4 +75,4 @@ void add_lookup_kernels(kernel_table<Real>& table) {
   table["lookup_table_grad"] = lookup_table_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

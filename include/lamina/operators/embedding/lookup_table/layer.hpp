@@ -8,7 +8,7 @@
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// The value of the option padding_idx that means: no id is padding.
 inline constexpr int no_padding = -2147483647 - 1;
@@ -64,4 +64,4 @@ embedding(...) = delete;  // embedding<9, 4>(i); param, padding_idx, is_sparse, 
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,7 +10,7 @@
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
 #include <lamina/operators/update/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -310,4 +310,4 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = X[0] + X[1] + ..., where all inputs are selected_rows. Out has each row that occurs in any
 /// input, once. Fluid: sum.
@@ -21,4 +21,4 @@ struct selected_rows_sum : operator_definition {
 /// The sum of inputs if only some of them are selected_rows. Out is dense. Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/loss/crf/cuda_body.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -110,4 +110,4 @@ struct call_kernel<operators::crf_decoding> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

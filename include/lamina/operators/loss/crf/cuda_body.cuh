@@ -13,9 +13,7 @@
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/loss/crf/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 struct crf_arguments {
   sequence_view all;
@@ -399,6 +397,4 @@ void take_logs(Backend& b, crf_arguments& a, scratch_rows& memory) {
   b.template lines<team_lines<crf_hold_lines>>(one);
 }
 
-}  // namespace detail
-
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda::detail

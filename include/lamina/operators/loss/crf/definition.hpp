@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// A path y of a sequence with n rows of Emission x [rows, D] has the score start[y_1] + sum_k x[k,
 /// y_k] + sum_k>1 w[y_{k-1}, y_k] + end[y_n]. Row 0 of Transition [D + 2, D] is start, row 1 is
@@ -39,4 +39,4 @@ struct crf_decoding : operator_definition {
 
 using loss_crf_operators = operator_list<linear_chain_crf, crf_decoding>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// log(sum of e^v); -infinity if there are no values.
 template <class Real>
@@ -219,4 +219,4 @@ void add_crf_kernels(kernel_table<Real>& table) {
   table["crf_decoding"] = crf_decoding_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

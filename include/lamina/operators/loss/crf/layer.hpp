@@ -9,7 +9,7 @@
 #include <lamina/operators/loss/crf/definition.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of linear_chain_crf and crf_decoding.
 struct crf_attr {
@@ -60,4 +60,4 @@ constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<Index, S, E
   return layer.returns(cost);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/loss/crf/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 template <class T, class R, int... D>
@@ -57,4 +57,4 @@ crf_decoding(...) = delete;  // call crf_decoding(scores); options: param, name
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -17,7 +17,7 @@
 #include <lamina/operators/activation/softmax/cpu.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -184,4 +184,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::softmax_with_cross_entro
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -11,7 +11,7 @@
 #include <lamina/operators/activation/softmax/cuda.cuh>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -148,4 +148,4 @@ struct call_kernel<gradient_of<operators::cross_entropy>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Softmax = e^(x - max) / sum e^(x - max) over the last dimension. Loss = -log Softmax[label], or
 /// -sum label * log Softmax with soft labels. A row whose label is ignore_index costs 0. Fluid:
@@ -44,4 +44,4 @@ struct cross_entropy : operator_definition {
 
 using loss_cross_entropy_operators = operator_list<softmax_with_cross_entropy, cross_entropy>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 #include <lamina/operators/activation/softmax/executor.hpp>
 #include <lamina/operators/loss/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Y = -log X[label], or -sum label * log X; the logarithm is clipped to +-1e20.
 template <class Real>
@@ -124,4 +124,4 @@ void add_cross_entropy_kernels(kernel_table<Real>& table) {
   table["softmax_with_cross_entropy_grad"] = softmax_with_cross_entropy_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

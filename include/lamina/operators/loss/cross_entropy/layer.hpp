@@ -9,7 +9,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of cross_entropy and bpr_loss.
 struct cross_entropy_attr {
@@ -69,4 +69,4 @@ cross_entropy(...) = delete;  // call cross_entropy(x, label)
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

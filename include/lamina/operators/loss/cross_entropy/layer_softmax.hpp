@@ -7,7 +7,7 @@
 
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of softmax_with_cross_entropy.
 struct softmax_with_cross_entropy_attr {
@@ -47,4 +47,4 @@ softmax_with_cross_entropy(...) = delete;  // call softmax_with_cross_entropy(lo
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 
 #include <lamina/core/math.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The logarithm that stands for probability 0. It is far below all other logarithms but finite, so
 /// that differences are not NaN.
@@ -31,4 +31,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN V log_sum(V a, V b, V c) {
                           math::exp_in_sum(V(c - most)));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

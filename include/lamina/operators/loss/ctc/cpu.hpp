@@ -23,7 +23,7 @@
 #include <lamina/operators/loss/ctc/common.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -293,4 +293,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::warpctc>>::run<double>(c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -13,7 +13,7 @@
 #include <lamina/operators/sequence/ids/cpu.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::ctc_align> {
@@ -37,4 +37,4 @@ LAMINA_INSTANCE(void call_kernel<operators::ctc_align>::run<double>(const call_c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -11,7 +11,7 @@
 #include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -308,4 +308,4 @@ struct call_kernel<gradient_of<operators::warpctc>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -8,7 +8,7 @@
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::ctc_align> {
@@ -27,4 +27,4 @@ struct call_kernel<operators::ctc_align> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Loss[i] = -log P, where P is a sum over all paths that collapse to sequence i of Label; the term
 /// of a path is the product of softmax(Logits) along the path. A path has one class per row of
@@ -43,4 +43,4 @@ struct ctc_align : operator_definition {
 
 using loss_ctc_operators = operator_list<warpctc, ctc_align>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 
 #include <lamina/operators/loss/crf/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The paths of one sequence. The states are the labels, with a blank before, between and after
 /// them. A path may stay in a state or go on to the next state. It may also skip a blank between
@@ -168,4 +168,4 @@ void add_ctc_kernels(kernel_table<Real>& table) {
   table["ctc_align"] = ctc_align_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

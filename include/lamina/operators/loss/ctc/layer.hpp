@@ -8,7 +8,7 @@
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of warpctc.
 struct warpctc_attr {
@@ -43,4 +43,4 @@ constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> labe
   return layer.returns(loss);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

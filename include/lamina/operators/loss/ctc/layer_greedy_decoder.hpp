@@ -9,7 +9,7 @@
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/metric/classification/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of ctc_align.
 struct ctc_align_attr {
@@ -59,4 +59,4 @@ constexpr auto ctc_greedy_decoder(variable<T, R, D...> input,
     return out{input.builder, input.id};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -12,7 +12,7 @@
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/loss/in_batch/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -128,4 +128,4 @@ struct call_kernel<gradient_of<operators::in_batch_cross_entropy>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

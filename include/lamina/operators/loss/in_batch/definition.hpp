@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// With s_ij = <X_i, Y_j> over all rows of the mini-batch, Out_i = log(sum over j of e^s_ij) - the
 /// mean of s_ij over the rows j that have the same Label as row i. Without Label, row i is the only
@@ -28,4 +28,4 @@ struct in_batch_cross_entropy : operator_definition {
 
 using loss_in_batch_operators = operator_list<in_batch_cross_entropy>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -13,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The products of all rows of X with all rows of Y, and the target probability of each pair.
 template <class Real>
@@ -114,4 +114,4 @@ void add_in_batch_kernels(kernel_table<Real>& table) {
   table["in_batch_cross_entropy_grad"] = in_batch_cross_entropy_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

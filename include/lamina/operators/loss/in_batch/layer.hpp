@@ -9,7 +9,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/loss/in_batch/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of in_batch_cross_entropy.
 struct in_batch_cross_entropy_attr {
@@ -76,4 +76,4 @@ constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E..
     return variable<float, batch, 1>{x.builder, 0};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -11,7 +11,7 @@
 #include <lamina/operators/elementwise/cpu.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -78,4 +78,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -6,9 +6,7 @@
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina::inline LAMINA_ABI {
-
-namespace detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). A term with the factor 0
 /// (label or 1 - label) is 0 even if x is infinite. The formula does not subtract numbers as large
@@ -25,11 +23,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T binary_slope(T x, T label) {
   return math::select(x > T(0), (T(1) - label) - s, s - label);
 }
 
-}  // namespace detail
+}}}  // namespace lamina::detail
 
-}  // namespace lamina::inline LAMINA_ABI
-
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = max(x, 0) - x * label + log(1 + e^-|x|), or 0 if the label is ignore_index. Fluid:
 /// sigmoid_cross_entropy_with_logits.
@@ -199,4 +195,4 @@ using loss_pointwise_operators =
     operator_list<sigmoid_cross_entropy_with_logits, log_loss, hinge_loss, huber_loss,
                   modified_huber_loss, rank_loss, margin_rank_loss>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -9,7 +9,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The divisor of the elements if `normalize` is set: the number of elements whose label is not
 /// ignored.
@@ -59,4 +59,4 @@ void add_pointwise_loss_kernels(kernel_table<Real>& table) {
   table["sigmoid_cross_entropy_with_logits_grad"] = sigmoid_cross_entropy_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,7 +9,7 @@
 #include <lamina/operators/elementwise/unary/definition.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of the costs that have no specific options.
 struct loss_attr {
@@ -177,4 +177,4 @@ constexpr auto margin_rank_loss(L label, V left, W right,
   return layer.returns(V{&b, out});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 #include <lamina/operators/loss/pointwise/definition.hpp>
 #include <lamina/plan/lowering/lowering_state.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Whether this cost, or its gradient, is divided by a number of labels, so that it is not
 /// pointwise.
@@ -18,4 +18,4 @@ constexpr bool is_divided_by_labels(const lowering_state& s, const operator_desc
          attribute(s, op, 1) != 0;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -10,7 +10,7 @@
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 enum class kldiv_reduction : std::uint8_t { none, sum, mean, rows };
 
@@ -30,4 +30,4 @@ inline double kldiv_factor(kldiv_reduction how, const operand& x) {
   return count > 0 ? 1 / count : 0;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -10,7 +10,7 @@
 #include <lamina/operators/loss/row/common.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -267,4 +267,4 @@ struct call_kernel<gradient_of<operators::label_smooth>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Diff = d = InsideWeight * (X - Y); Out = OutsideWeight * (d^2 sigma^2 / 2 if |d| < 1 / sigma^2,
 /// else |d| - 0.5 / sigma^2), summed over each row. Source: Girshick 2015. Fluid: smooth_l1_loss.
@@ -59,4 +59,4 @@ struct label_smooth : operator_definition {
 
 using loss_row_operators = operator_list<smooth_l1_loss, kldiv_loss, bpr_loss, label_smooth>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -12,7 +12,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/loss/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Diff = InsideWeight * (X - Y), Out = the sum of OutsideWeight * smooth(Diff) over each row.
 template <class Real>
@@ -171,4 +171,4 @@ void add_row_loss_kernels(kernel_table<Real>& table) {
   table["label_smooth_grad"] = label_smooth_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of smooth_l1.
 struct smooth_l1_attr {
@@ -133,4 +133,4 @@ constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
   return layer.returns(variable<T, R, K>{&b, y});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

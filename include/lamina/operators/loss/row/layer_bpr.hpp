@@ -8,7 +8,7 @@
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// The mean over j != label of log(1 + e^(x_j - x_label)), per row. Source: Hidasi et al. 2016.
 /// Fluid: bpr_loss.
@@ -28,4 +28,4 @@ constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -12,7 +12,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of fc.
 struct fc_attr {
@@ -219,4 +219,4 @@ fc(...) = delete;  // call fc<8>(x), fc<8>({x, y}); options: act, param, bias, b
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

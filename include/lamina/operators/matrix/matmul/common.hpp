@@ -8,7 +8,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// One side of a matmul: the layout of its matrices in memory, and whether they are read
 /// transposed.
@@ -102,4 +102,4 @@ inline matrix_side side_like(const operand& gradient, const matrix_side& side, b
   return g;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -18,7 +18,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::matmul> {
@@ -275,4 +275,4 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::matmul>>::scra
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

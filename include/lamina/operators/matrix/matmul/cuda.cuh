@@ -15,7 +15,7 @@
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -273,4 +273,4 @@ struct call_kernel<gradient_of<operators::matmul>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

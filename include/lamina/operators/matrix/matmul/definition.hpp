@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = alpha * X * Y over the last two dimensions; a flag per side tells whether it is transposed
 /// first. The leading dimensions must be equal, or one side must have none: then its matrix is
@@ -36,4 +36,4 @@ struct matmul : operator_definition {
 
 using matrix_matmul_operators = operator_list<matmul>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

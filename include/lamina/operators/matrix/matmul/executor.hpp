@@ -13,7 +13,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// One side of a matmul: a stack of matrices, how they are stored, and how they are read.
 struct matmul_side {
@@ -147,4 +147,4 @@ void add_matrix_kernels(kernel_table<Real>& table) {
   table["matmul_grad"] = matmul_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of matmul.
 struct matmul_attr {
@@ -102,4 +102,4 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
   return layer.returns(z);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

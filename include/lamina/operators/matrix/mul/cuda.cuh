@@ -11,7 +11,7 @@
 #include <lamina/operators/matrix/matmul/cuda.cuh>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -92,4 +92,4 @@ struct call_kernel<gradient_of<operators::mul>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = X * Y, with both flattened to matrices. The rows of matrix X are its first x_num_col_dims
 /// dimensions, the rows of Y its first y_num_col_dims dimensions. The shape of Out is
@@ -28,4 +28,4 @@ struct mul : operator_definition {
 
 using matrix_mul_operators = operator_list<mul>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -8,7 +8,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out = X * Y with both flattened to matrices.
 template <class Real>
@@ -51,4 +51,4 @@ void add_mul_kernels(kernel_table<Real>& table) {
   table["mul_grad"] = mul_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

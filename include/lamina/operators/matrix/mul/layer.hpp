@@ -9,7 +9,7 @@
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of mul.
 struct mul_attr {
@@ -59,4 +59,4 @@ constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,
   return layer.returns(z);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,7 +10,7 @@
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// For a product over the last of several dimensions: the number of product rows into which a row
 /// of X is split. Returns 0 if this form does not apply.
@@ -93,4 +93,4 @@ constexpr bool lower_mul_grad(lowering_state& s, const operator_desc& op, int k)
   return true;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

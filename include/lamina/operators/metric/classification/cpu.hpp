@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/metric/classification/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::top_k> {
@@ -208,4 +208,4 @@ LAMINA_INSTANCE(void call_kernel<operators::one_hot>::run<double>(const call_con
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

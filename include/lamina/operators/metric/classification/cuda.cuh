@@ -9,7 +9,7 @@
 #include <lamina/operators/metric/classification/definition.hpp>
 #include <lamina/operators/order/argsort/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -268,4 +268,4 @@ struct call_kernel<operators::auc> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the k largest elements of each row, largest first; Indices = their positions in the row.
 /// The gradient reads X for its shape only. Fluid: top_k.
@@ -58,4 +58,4 @@ struct one_hot : operator_definition {
 
 using metric_classification_operators = operator_list<top_k, accuracy, auc, one_hot>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

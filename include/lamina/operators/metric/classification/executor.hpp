@@ -13,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out[i, X[i]] = 1.
 template <class Real>
@@ -145,4 +145,4 @@ void add_classification_kernels(kernel_table<Real>& table) {
   table["auc"] = auc_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

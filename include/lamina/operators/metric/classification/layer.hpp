@@ -10,7 +10,7 @@
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/metric/classification/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of topk.
 struct topk_attr {
@@ -136,4 +136,4 @@ template <any_value...>
 constexpr no_match<one_hot_attr> one_hot(...) = delete;  // call one_hot<10>(ids)
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// A scheme of tags in a chunk: the number of tags and two bit masks, one of the tags that always
 /// begin a chunk and one of the tags that always end one.
@@ -32,4 +32,4 @@ tag_scheme tag_scheme_of(const operator_call& c) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

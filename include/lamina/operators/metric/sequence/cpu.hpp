@@ -12,7 +12,7 @@
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::edit_distance> {
@@ -177,4 +177,4 @@ LAMINA_INSTANCE(void call_kernel<operators::chunk_eval>::run<double>(const call_
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

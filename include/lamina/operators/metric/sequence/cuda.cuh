@@ -11,7 +11,7 @@
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -241,4 +241,4 @@ struct call_kernel<operators::chunk_eval> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = the minimal number of insertions, deletions and substitutions that turn sequence i of
 /// Hyps into sequence i of Refs; with `normalized`, divided by the length of the sequence of Refs.
@@ -48,4 +48,4 @@ struct chunk_eval : operator_definition {
 
 using metric_sequence_operators = operator_list<edit_distance, chunk_eval>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

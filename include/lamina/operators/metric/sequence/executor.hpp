@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The minimal number of insertions, deletions and substitutions between two sequences. It is
 /// computed row by row in the table of distances between all prefixes.
@@ -134,4 +134,4 @@ void add_sequence_metric_kernels(kernel_table<Real>& table) {
   table["chunk_eval"] = chunk_eval_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

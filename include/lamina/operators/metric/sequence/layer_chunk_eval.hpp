@@ -10,7 +10,7 @@
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// The schemes that tag the words of a chunk. iob: begin, inside; ioe: inside, end; iobes: begin,
 /// inside, end, single; plain: one tag for all words.
@@ -66,4 +66,4 @@ constexpr auto chunk_eval(variable<Index, R, D...> input, variable<L, S, E...> l
   return std::tuple{layer.returns(precision), recall, f1, inferred, labelled, correct};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,7 +10,7 @@
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of edit_distance.
 struct edit_distance_attr {
@@ -45,4 +45,4 @@ constexpr auto edit_distance(variable<Index, R, D...> input, variable<L, S, E...
   return std::tuple{layer.returns(distance), count};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,7 +10,7 @@
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 /// The layout of channels in a batch. The elements of a channel are contiguous in each row.
 struct channel_rows {
@@ -141,4 +141,4 @@ inline Real inverse_of_channel(const operand& x, const channel_rows& r, int chan
   return all.inverse;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail
+}}}  // namespace lamina::engine::cpu::detail

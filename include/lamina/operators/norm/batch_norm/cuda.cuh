@@ -11,7 +11,7 @@
 #include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/plan/image_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -168,4 +168,4 @@ struct call_kernel<operators::batch_norm_slopes> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
 /// training, mean and biased variance are computed over the batch, MeanOut = momentum * Mean + (1 -
@@ -36,9 +36,9 @@ struct batch_norm : operator_definition {
 
 using norm_batch_norm_operators = operator_list<batch_norm>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// Whether any of a program's operators is a batch_norm.
 constexpr bool has_batch_norm(const operator_desc* operators, int count) {
@@ -47,4 +47,4 @@ constexpr bool has_batch_norm(const operator_desc* operators, int count) {
   return false;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

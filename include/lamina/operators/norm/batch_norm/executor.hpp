@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Whether each channel has a single element in the batch, which passes unchanged.
 template <class Real>
@@ -69,4 +69,4 @@ void add_batch_norm_kernels(kernel_table<Real>& table) {
   table["batch_norm_grad"] = batch_norm_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

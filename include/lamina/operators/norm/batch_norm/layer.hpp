@@ -9,7 +9,7 @@
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of batch_norm.
 struct batch_norm_attr {
@@ -64,4 +64,4 @@ constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_at
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

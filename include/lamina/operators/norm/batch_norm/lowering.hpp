@@ -12,7 +12,7 @@
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Whether a batch_norm normalises by given statistics instead of the statistics of the batch.
 constexpr bool has_statistics(const lowering_state& s, const operator_desc& op) {
@@ -112,4 +112,4 @@ constexpr bool lower_batch_norm(lowering_state& s, const operator_desc& op, int 
   return is<gradient_of<operators::batch_norm>>(op) && lower_normalization_grad(s, op, k);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

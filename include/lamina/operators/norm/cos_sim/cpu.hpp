@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/cos_sim/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -160,4 +160,4 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::cos_sim>>::scr
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

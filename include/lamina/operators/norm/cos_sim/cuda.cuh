@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/cos_sim/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -141,4 +141,4 @@ struct call_kernel<gradient_of<operators::cos_sim>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

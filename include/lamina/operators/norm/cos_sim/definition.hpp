@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = X . Y / (XNorm * YNorm) for each row, where XNorm and YNorm are Euclidean norms. Y may
 /// have a single row for all rows of X. Fluid: cos_sim.
@@ -22,4 +22,4 @@ struct cos_sim : operator_definition {
 
 using norm_cos_sim_operators = operator_list<cos_sim>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The norms and the cosine of one row; all rows may share the single row of Y.
 template <class Real>
@@ -80,4 +80,4 @@ void add_cos_sim_kernels(kernel_table<Real>& table) {
   table["cos_sim_grad"] = cos_sim_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/operators/norm/cos_sim/definition.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of cos_sim.
 struct cos_sim_attr {
@@ -41,4 +41,4 @@ constexpr auto cos_sim(variable<T, R, D...> x, variable<U, S, E...> y,
   return layer.returns(out);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -190,4 +190,4 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::instance_norm>
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -8,7 +8,7 @@
 #include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::group_norm> : detail::normalise_kernel<operators::group_norm> {};
@@ -22,4 +22,4 @@ template <>
 struct call_kernel<gradient_of<operators::instance_norm>>
     : detail::normalise_gradient_kernel<operators::instance_norm> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias. Mean and the biased Variance [N,
 /// groups] are computed over all elements of the channels of a group. Scale and Bias [C] have one
@@ -43,4 +43,4 @@ struct instance_norm : operator_definition {
 
 using norm_group_norm_operators = operator_list<group_norm, instance_norm>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 norm_parts group_parts(const call_context<Real>& ctx) {
@@ -57,4 +57,4 @@ void add_group_norm_kernels(kernel_table<Real>& table) {
   table["instance_norm_grad"] = group_norm_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

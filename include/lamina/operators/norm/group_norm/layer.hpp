@@ -9,7 +9,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of group_norm and instance_norm.
 struct group_norm_attr {
@@ -94,4 +94,4 @@ constexpr auto instance_norm(variable<T, R, C, D...> x,
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

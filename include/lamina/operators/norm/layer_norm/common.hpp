@@ -6,7 +6,7 @@
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The slices that layer_norm normalises: `outer` slices in each of `rows` rows, with n elements
 /// each.
@@ -30,4 +30,4 @@ struct normalised_parts {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -13,7 +13,7 @@
 #include <lamina/operators/norm/norm/cpu.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::layer_norm> {
@@ -139,4 +139,4 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::layer_norm>>::
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -15,7 +15,7 @@
 #include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -266,4 +266,4 @@ template <>
 struct call_kernel<gradient_of<operators::layer_norm>>
     : detail::normalise_gradient_kernel<operators::layer_norm> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

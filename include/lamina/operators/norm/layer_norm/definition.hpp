@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias. Mean and the biased Variance are
 /// computed over the dimensions from begin_norm_axis on. Source: Ba et al. 2016. Fluid: layer_norm.
@@ -26,4 +26,4 @@ struct layer_norm : operator_definition {
 
 using norm_layer_norm_operators = operator_list<layer_norm>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

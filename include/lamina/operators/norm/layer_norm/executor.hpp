@@ -12,7 +12,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Mean and biased variance of each row.
 template <class Real>
@@ -116,4 +116,4 @@ void add_layer_norm_kernels(kernel_table<Real>& table) {
   table["layer_norm_grad"] = layer_norm_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

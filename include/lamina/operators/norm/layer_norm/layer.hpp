@@ -9,7 +9,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of layer_norm.
 struct layer_norm_attr {
@@ -66,4 +66,4 @@ constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr,
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

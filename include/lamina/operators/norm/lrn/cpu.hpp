@@ -11,7 +11,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::lrn> {
@@ -100,4 +100,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::lrn>>::run<double>(const
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = X * MidOut^-beta, where MidOut = k + alpha * the sum of squares over the n channels around
 /// an element, at the same position. Source: Krizhevsky et al. 2012. Fluid: lrn.
@@ -25,9 +25,9 @@ struct lrn : operator_definition {
 
 using norm_lrn_operators = operator_list<lrn>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The channels [first, end) around channel c over which lrn adds up squares; with `back`, the
 /// channels whose sum contains channel c.
@@ -40,4 +40,4 @@ struct channels_around {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

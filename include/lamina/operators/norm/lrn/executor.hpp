@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Calls f(element, neighbour) for the n channels around each element. The neighbour is the element
 /// at the same position of another channel.
@@ -70,4 +70,4 @@ void add_lrn_kernels(kernel_table<Real>& table) {
   table["lrn_grad"] = lrn_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

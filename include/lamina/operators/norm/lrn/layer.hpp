@@ -7,7 +7,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/norm/lrn/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of lrn.
 struct lrn_attr {
@@ -35,4 +35,4 @@ constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr =
   return layer.returns(in{&b, y});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

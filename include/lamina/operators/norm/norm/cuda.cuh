@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/norm/norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -105,4 +105,4 @@ struct call_kernel<gradient_of<operators::norm>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Norm = sqrt(sum X^2 + epsilon) along `axis`, Out = X / Norm. Fluid: norm.
 struct norm : operator_definition {
@@ -25,4 +25,4 @@ struct norm : operator_definition {
 
 using norm_norm_operators = operator_list<norm>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

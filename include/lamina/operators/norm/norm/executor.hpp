@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The type for a sum of squares, which may be too large or too small for Real.
 using square_sum = long double;
@@ -75,4 +75,4 @@ void add_norm_kernels(kernel_table<Real>& table) {
   table["norm_grad"] = norm_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/norm/norm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of l2_normalize.
 struct l2_normalize_attr {
@@ -42,4 +42,4 @@ constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_a
   return layer.returns(in{&b, y});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

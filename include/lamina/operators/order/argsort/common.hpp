@@ -10,7 +10,7 @@
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The lines of X along a dimension. Each line yields one element of Out. The constructor fails if
 /// a line has no elements.
@@ -34,4 +34,4 @@ struct arg_extreme_layout {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

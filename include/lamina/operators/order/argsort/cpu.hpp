@@ -12,7 +12,7 @@
 #include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -156,4 +156,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::argsort>>::run<double>(c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

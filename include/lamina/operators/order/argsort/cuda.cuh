@@ -15,7 +15,7 @@
 #include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -237,4 +237,4 @@ struct call_kernel<operators::arg_max> : detail::arg_extreme_kernel<true> {};
 template <>
 struct call_kernel<operators::arg_min> : detail::arg_extreme_kernel<false> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

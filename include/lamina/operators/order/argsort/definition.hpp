@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = X sorted along `axis`, smallest first unless `descending`; Indices = the previous
 /// positions of the elements. Equal elements keep their order; NaN counts as the largest. The
@@ -42,4 +42,4 @@ struct arg_min : arg_max {
 
 using order_argsort_operators = operator_list<argsort, arg_max, arg_min>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

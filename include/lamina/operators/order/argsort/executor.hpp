@@ -12,7 +12,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Calls f for each line of a shape along `axis`. The argument of f is a function that returns the
 /// position of element k of the line.
@@ -99,4 +99,4 @@ void add_argsort_kernels(kernel_table<Real>& table) {
   table["arg_min"] = arg_extreme_forward<Real, false>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -11,7 +11,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of argsort.
 struct argsort_attr {
@@ -78,4 +78,4 @@ constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& att
   return detail::position_of_extreme<operators::arg_min, Axis>(x, attr);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

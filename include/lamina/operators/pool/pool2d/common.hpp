@@ -9,7 +9,7 @@
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/pool/pool2d/common_side.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The windows of a pool2d.
 struct pool_windows {
@@ -57,4 +57,4 @@ struct pool_windows {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// One side of the windows of a pool2d.
 struct pool_side {
@@ -38,4 +38,4 @@ struct pool_side {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -14,7 +14,7 @@
 #include <lamina/operators/pool/pool2d/common.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -287,4 +287,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pool2d>>::run<double>(co
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

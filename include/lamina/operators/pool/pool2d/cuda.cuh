@@ -12,7 +12,7 @@
 #include <lamina/operators/pool/pool2d/common.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -185,4 +185,4 @@ struct call_kernel<gradient_of<operators::pool2d>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

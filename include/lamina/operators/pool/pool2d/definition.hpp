@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W]. Out
 /// [N, C, OH, OW] has one element per window. Row y of Out reads ksize rows that start at y *
@@ -38,4 +38,4 @@ struct pool2d : operator_definition {
 
 using pool_pool2d_operators = operator_list<pool2d>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -13,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The windows of a pool2d in all channels, one channel after the other.
 struct pool_windows {
@@ -129,4 +129,4 @@ void add_pool_kernels(kernel_table<Real>& table) {
   table["pool2d_grad"] = pool_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -10,7 +10,7 @@
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of pool2d, global_pool2d, adaptive_pool2d and the corresponding layers of pool3d.
 struct pool2d_attr {
@@ -107,4 +107,4 @@ constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const options<pool2d_a
   return detail::add_pool2d<result>(*x.builder, x.id, attr, Size, window{}, false, true, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -16,7 +16,7 @@
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Whether an activation is increasing: a larger operand never has a smaller result.
 constexpr bool is_monotonic_activation(const operator_desc& op) {
@@ -172,4 +172,4 @@ constexpr int same_channel_sums(const lowering_state& s, int v) {
   return v;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -10,7 +10,7 @@
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/pool/pool2d/common_side.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The attributes of an operator that describe its windows.
 struct window_attributes {
@@ -73,4 +73,4 @@ struct volume_windows {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

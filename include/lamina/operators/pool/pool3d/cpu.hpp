@@ -14,7 +14,7 @@
 #include <lamina/operators/pool/pool3d/common.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -243,4 +243,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::unpool>>::run<double>(co
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

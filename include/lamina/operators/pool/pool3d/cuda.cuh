@@ -13,7 +13,7 @@
 #include <lamina/operators/pool/pool3d/common.hpp>
 #include <lamina/operators/pool/pool3d/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -304,4 +304,4 @@ struct call_kernel<gradient_of<operators::unpool>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -8,7 +8,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// pool2d of volumes: X [N, C, D, H, W], Out [N, C, OD, OH, OW]. Fluid: pool3d.
 struct pool3d : pool2d {
@@ -63,4 +63,4 @@ struct unpool : operator_definition {
 
 using pool_pool3d_operators = operator_list<pool3d, max_pool2d_with_index, unpool>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

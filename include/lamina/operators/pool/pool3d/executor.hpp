@@ -14,7 +14,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Calls f(window, its positions) for each window of each channel of an array [N, C, ...] with any
 /// number of sides; `to` is the shape of the result.
@@ -186,4 +186,4 @@ void add_volume_pool_kernels(kernel_table<Real>& table) {
   table["unpool_grad"] = unpool_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,7 +9,7 @@
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/pool/pool3d/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 
@@ -92,4 +92,4 @@ constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x,
   return detail::add_pool3d<result>(*x.builder, x.id, attr, Size, window3{}, false, true, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -12,7 +12,7 @@
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/operators/pool/pool3d/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of max_pool2d_with_index and unpool.
 struct unpool_attr {
@@ -85,4 +85,4 @@ constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

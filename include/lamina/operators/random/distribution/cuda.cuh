@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/random/distribution/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -78,4 +78,4 @@ template <>
 struct call_kernel<operators::truncated_gaussian_random>
     : detail::random_kernel<random_type::truncated_normal, random_type::truncated_normal> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

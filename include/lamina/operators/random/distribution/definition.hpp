@@ -7,7 +7,7 @@
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out ~ U(min, max). Fluid: uniform_random.
 struct uniform_random : operator_definition {
@@ -75,4 +75,4 @@ using random_distribution_operators =
     operator_list<uniform_random, gaussian_random, truncated_gaussian_random,
                   uniform_random_batch_size_like, gaussian_random_batch_size_like>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -9,7 +9,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/fill/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The random numbers of a variable, computed in float so that all engines generate the same
 /// numbers. A parameter gets the same numbers in each run; any other variable gets new ones
@@ -63,4 +63,4 @@ void add_random_kernels(kernel_table<Real>& table) {
       gaussian_random_forward<Real, random_type::normal_like>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

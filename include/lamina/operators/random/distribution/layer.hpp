@@ -6,7 +6,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 means the seed of
 /// the run; then each mini-batch gets different numbers. Each iteration of a loop gets different
@@ -103,4 +103,4 @@ constexpr variable<float, R, Dims...> gaussian_random_batch_size_like(
       attr.seed);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -6,7 +6,7 @@
 
 #include <lamina/engine/common/operator_call.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The factor of an element that is kept.
 template <class Real = float>
@@ -18,4 +18,4 @@ inline Real dropout_factor(const operator_call& c) {
   return p >= 1 ? Real(0) : static_cast<Real>(1 / (1 - p));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

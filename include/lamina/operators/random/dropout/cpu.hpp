@@ -14,7 +14,7 @@
 #include <lamina/operators/random/dropout/common.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 #if LAMINA_DEFINES
 
@@ -143,4 +143,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::dropout>>::run<double>(c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 #include <lamina/operators/random/dropout/common.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::dropout> {
@@ -74,4 +74,4 @@ struct call_kernel<gradient_of<operators::dropout>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

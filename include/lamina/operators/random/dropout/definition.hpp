@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// In training each element is kept with probability 1 - dropout_prob; Mask is 1 for kept elements,
 /// else 0. With dropout_implementation "downgrade_in_infer", Out = X * Mask in training and X * (1
@@ -31,4 +31,4 @@ struct dropout : operator_definition {
 
 using random_dropout_operators = operator_list<dropout>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -8,7 +8,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The factor of an element that is kept: 1, or 1 / (1 - p) with "upscale_in_train".
 template <class Real>
@@ -60,4 +60,4 @@ void add_dropout_kernels(kernel_table<Real>& table) {
   table["dropout_grad"] = dropout_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -7,7 +7,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// The phase in which elements are multiplied by the factor that preserves the mean: inference or
 /// training.
@@ -51,4 +51,4 @@ dropout(...) = delete;  // call dropout(x, 0.5f); options: is_test, seed, implem
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

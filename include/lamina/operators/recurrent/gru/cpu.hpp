@@ -9,7 +9,7 @@
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -287,4 +287,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

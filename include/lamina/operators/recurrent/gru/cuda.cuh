@@ -13,7 +13,7 @@
 #include <lamina/operators/recurrent/gru/cuda_kept_body.cuh>
 #include <lamina/operators/recurrent/gru/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -139,4 +139,4 @@ struct call_kernel<operators::gru> : detail::gru_kernel<false> {};
 template <>
 struct call_kernel<gradient_of<operators::gru>> : detail::gru_gradient_kernel<false> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

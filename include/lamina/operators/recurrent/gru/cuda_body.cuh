@@ -8,7 +8,7 @@
 
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 /// The weight [n, 3n]. Its memory holds the weight of the gates [n, 2n], followed by the weight of
 /// the candidate [n, n].
@@ -141,4 +141,4 @@ struct gru_slope_lines {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail
+}}}  // namespace lamina::engine::cuda::detail

@@ -9,7 +9,7 @@
 #include <lamina/engine/cuda/body/kept_weights.cuh>
 #include <lamina/operators/recurrent/gru/cuda_body.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 template <int States>
 struct kept_gru_steps {
@@ -160,4 +160,4 @@ struct kept_gru_slope_steps {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail
+}}}  // namespace lamina::engine::cuda::detail

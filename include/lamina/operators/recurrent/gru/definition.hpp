@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Runs over each sequence of Input's last LoD level, forwards or, with is_reverse, backwards. * is
 /// elementwise; h' is the state of the previous step, and H0 or 0 in the first step:
@@ -39,4 +39,4 @@ struct gru : operator_definition {
 
 using recurrent_gru_operators = operator_list<gru>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

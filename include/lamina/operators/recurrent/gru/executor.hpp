@@ -11,7 +11,7 @@
 #include <lamina/executor/matrix_product.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// One row of one step, forwards and backwards. u, r, c and the names of arrays are as in the
 /// documentation of the operator.
@@ -152,4 +152,4 @@ void add_gru_kernels(kernel_table<Real>& table) {
   table["gru_grad"] = gru_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

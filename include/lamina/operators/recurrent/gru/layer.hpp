@@ -7,7 +7,7 @@
 #include <lamina/operators/recurrent/gru/definition.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of dynamic_gru.
 struct dynamic_gru_attr {
@@ -102,4 +102,4 @@ template <any_value...>
 constexpr no_match<dynamic_gru_attr> dynamic_gru(...) = delete;  // call dynamic_gru<32>(x)
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

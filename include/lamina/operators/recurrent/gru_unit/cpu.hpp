@@ -8,7 +8,7 @@
 #include <lamina/operators/recurrent/gru/cpu.hpp>
 #include <lamina/operators/recurrent/gru_unit/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -162,4 +162,4 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::gru_unit>>::sc
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

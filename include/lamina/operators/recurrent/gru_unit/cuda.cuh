@@ -8,11 +8,11 @@
 #include <lamina/operators/recurrent/gru/cuda.cuh>
 #include <lamina/operators/recurrent/gru_unit/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::gru_unit> : detail::gru_kernel<true> {};
 template <>
 struct call_kernel<gradient_of<operators::gru_unit>> : detail::gru_gradient_kernel<true> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// One step of gru for every row: Input [N, 3D], HiddenPrev [N, D]. The activation functions are
 /// given as numbers: 0 identity, 1 sigmoid, 2 tanh, 3 relu. Gate [N, 3D] is u, r, c;
@@ -30,4 +30,4 @@ struct gru_unit : operator_definition {
 
 using recurrent_gru_unit_operators = operator_list<gru_unit>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

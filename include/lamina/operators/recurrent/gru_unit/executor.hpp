@@ -9,7 +9,7 @@
 #include <lamina/operators/recurrent/executor.hpp>
 #include <lamina/operators/recurrent/gru/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 gru_step<Real> gru_unit_step_of(const call_context<Real>& ctx) {
@@ -63,4 +63,4 @@ void add_gru_unit_kernels(kernel_table<Real>& table) {
   table["gru_unit_grad"] = gru_unit_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

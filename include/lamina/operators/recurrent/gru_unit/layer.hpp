@@ -10,7 +10,7 @@
 #include <lamina/operators/recurrent/gru_unit/definition.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of gru_unit.
 struct gru_unit_attr {
@@ -63,4 +63,4 @@ constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   return std::tuple{layer.returns(next), reset, gates};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -12,7 +12,7 @@
 #include <lamina/operators/recurrent/lstm/cuda_kept_body.cuh>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -133,4 +133,4 @@ struct call_kernel<gradient_of<operators::lstm>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

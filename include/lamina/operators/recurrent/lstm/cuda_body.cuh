@@ -8,7 +8,7 @@
 
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 struct lstm_arguments {
   sequence_steps steps;
@@ -203,4 +203,4 @@ struct lstm_bias_terms {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail
+}}}  // namespace lamina::engine::cuda::detail

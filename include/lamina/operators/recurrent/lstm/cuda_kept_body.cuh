@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/kept_weights.cuh>
 #include <lamina/operators/recurrent/lstm/cuda_body.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
 template <int States>
 struct kept_lstm_steps {
@@ -155,4 +155,4 @@ struct kept_lstm_slope_steps {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail
+}}}  // namespace lamina::engine::cuda::detail

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Runs over each sequence of Input's last LoD level, forwards or, with is_reverse, backwards. * is
 /// elementwise; c' and h' are the cell and the hidden state of the previous step, and C0 and H0 or
@@ -42,4 +42,4 @@ struct lstm : operator_definition {
 
 using recurrent_lstm_operators = operator_list<lstm>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

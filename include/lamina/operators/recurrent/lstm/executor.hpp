@@ -11,7 +11,7 @@
 #include <lamina/executor/matrix_product.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The operators lstm and lstmp. lstmp projects the hidden state before the next step reads it; for
 /// lstm the projected state is the hidden state itself.
@@ -185,4 +185,4 @@ void add_lstm_kernels(kernel_table<Real>& table) {
   table["lstm_grad"] = lstm_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,7 +9,7 @@
 #include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of dynamic_lstm.
 struct dynamic_lstm_attr {
@@ -111,4 +111,4 @@ template <any_value...>
 constexpr no_match<dynamic_lstm_attr> dynamic_lstm(...) = delete;  // call dynamic_lstm<4 * 32>(x)
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/activation/simple/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The gates of a cell after their activation functions.
 template <class T>
@@ -37,4 +37,4 @@ struct lstm_unit_step {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

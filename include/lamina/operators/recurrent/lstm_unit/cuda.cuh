@@ -9,7 +9,7 @@
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
 #include <lamina/operators/recurrent/lstm_unit/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -102,4 +102,4 @@ struct call_kernel<gradient_of<operators::lstm_unit>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// One LSTM step for every row: X [N, 4D] holds i, f, o, g before their activation functions.
 ///   C = C_prev * sigmoid(f + forget_bias) + sigmoid(i) * tanh(g)      H = tanh(C) * sigmoid(o)
@@ -25,4 +25,4 @@ struct lstm_unit : operator_definition {
 
 using recurrent_lstm_unit_operators = operator_list<lstm_unit>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -8,7 +8,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 void lstm_unit_forward(call_context<Real>& ctx) {
@@ -68,4 +68,4 @@ void add_lstm_unit_kernels(kernel_table<Real>& table) {
   table["lstm_unit_grad"] = lstm_unit_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -12,7 +12,7 @@
 #include <lamina/operators/recurrent/lstm_unit/definition.hpp>
 #include <lamina/operators/shape/join/layer_concat.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of lstm_unit.
 struct lstm_unit_attr {
@@ -59,4 +59,4 @@ constexpr auto lstm_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   return std::tuple{layer.returns(next_hidden), next_cell};
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
 #include <lamina/operators/recurrent/lstmp/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Outputs that only the gradient reads are ordered by time step.
 template <>
@@ -214,4 +214,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -8,7 +8,7 @@
 #include <lamina/operators/recurrent/lstm/cuda_body.cuh>
 #include <lamina/operators/recurrent/lstmp/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -87,4 +87,4 @@ struct call_kernel<gradient_of<operators::lstmp>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

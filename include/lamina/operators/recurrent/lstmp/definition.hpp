@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// lstm with a recurrent projection: the next step reads in place of h
 ///   p = proj(h ProjWeight), clipped to [-proj_clip, proj_clip] where proj_clip > 0,
@@ -40,4 +40,4 @@ struct lstmp : operator_definition {
 
 using recurrent_lstmp_operators = operator_list<lstmp>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -7,7 +7,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/recurrent/lstm/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 void add_lstmp_kernels(kernel_table<Real>& table) {
@@ -15,4 +15,4 @@ void add_lstmp_kernels(kernel_table<Real>& table) {
   table["lstmp_grad"] = lstm_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,7 +9,7 @@
 #include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/lstmp/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of dynamic_lstmp.
 struct dynamic_lstmp_attr {
@@ -123,4 +123,4 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
   return detail::lstmp_of<width, projected, in>::record(x, h_0.id, c_0.id, attr, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

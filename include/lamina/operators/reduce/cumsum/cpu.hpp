@@ -13,7 +13,7 @@
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::cumsum> {
@@ -54,4 +54,4 @@ LAMINA_INSTANCE(void call_kernel<operators::cumsum>::run<double>(const call_cont
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

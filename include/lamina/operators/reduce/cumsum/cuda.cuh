@@ -12,7 +12,7 @@
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/operators/reduce/cumsum/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -75,4 +75,4 @@ struct call_kernel<operators::cumsum> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = X[0] + ... + X[i] along `axis`. `exclusive` leaves X[i] out; `reverse` sums from the
 /// end. The gradient is a `cumsum` in the other direction. Fluid: cumsum.
@@ -39,4 +39,4 @@ struct cumsum : operator_definition {
 
 using reduce_cumsum_operators = operator_list<cumsum>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Computes cumulative sums along an axis, for floating-point numbers in double and for integers in
 /// int64.
@@ -41,4 +41,4 @@ void add_cumsum_kernels(kernel_table<Real>& table) {
   table["cumsum"] = cumsum_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

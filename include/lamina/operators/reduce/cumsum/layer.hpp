@@ -9,7 +9,7 @@
 #include <lamina/operators/reduce/cumsum/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of cumsum.
 struct cumsum_attr {
@@ -29,4 +29,4 @@ constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& att
       x, "cumsum", attr.name, x.builder->attribute_list(Axis, attr.exclusive, attr.reverse));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

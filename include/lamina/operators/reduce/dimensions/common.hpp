@@ -12,7 +12,7 @@
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The dimensions of X, divided into kept and reduced ones.
 struct reduced_layout {
@@ -110,4 +110,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T reduced(T a, T b) {
     return math::wrapping_sum(a, b);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -13,7 +13,7 @@
 #include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -297,4 +297,4 @@ struct call_kernel<gradient_of<operators::reduce_prod>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

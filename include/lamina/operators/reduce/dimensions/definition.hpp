@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Base of the reductions over the dimensions `dim`, or over all dimensions with reduce_all.
 /// Dimensions are counted over the whole shape, from the end if negative. keep_dim keeps reduced
@@ -73,4 +73,4 @@ struct reduce_any : reduction {
 using reduce_dimensions_operators = operator_list<reduce_sum, reduce_mean, reduce_max, reduce_min,
                                                   reduce_prod, reduce_all, reduce_any>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

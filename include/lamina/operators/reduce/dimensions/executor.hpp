@@ -13,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The index of the result for each element of X, and the shape of the result.
 struct reduction_plan {
@@ -155,4 +155,4 @@ void add_reduction_kernels(kernel_table<Real>& table) {
   table["reduce_any"] = reduce_truth<Real, false>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

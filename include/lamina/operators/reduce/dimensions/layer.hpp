@@ -9,7 +9,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of the reductions.
 struct reduce_attr {
@@ -183,4 +183,4 @@ reduce_any(...) = delete;  // call reduce_any<1>(x), reduce_any<1>(x, keep_dim);
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

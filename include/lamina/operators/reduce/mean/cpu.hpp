@@ -13,7 +13,7 @@
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// A large array is summed in parts. The number of parts does not depend on the number of threads,
 /// so neither does the result.
@@ -87,4 +87,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::mean>>::run<double>(cons
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

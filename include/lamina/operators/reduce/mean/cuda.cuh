@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/reduce/mean/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -38,4 +38,4 @@ struct all_reduce_kernel {
 template <>
 struct call_kernel<operators::mean> : detail::all_reduce_kernel<element_itself, true> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the sum of all elements of X divided by their number, shape [1]. If X has no rows, Out is
 /// 0, so a branch that no row takes adds 0 to a cost; in Fluid, 0 / 0 would make the cost NaN.
@@ -23,4 +23,4 @@ struct mean : operator_definition {
 
 using reduce_mean_operators = operator_list<mean>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

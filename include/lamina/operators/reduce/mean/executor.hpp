@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Out = sum of all elements / their number, rounded towards 0 for integers; 0 if there are none.
 template <class Real>
@@ -45,4 +45,4 @@ void add_mean_kernels(kernel_table<Real>& table) {
   table["mean_grad"] = mean_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

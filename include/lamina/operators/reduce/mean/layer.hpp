@@ -7,7 +7,7 @@
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of mean.
 struct mean_attr {
@@ -24,4 +24,4 @@ constexpr variable<T, once, 1> mean(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

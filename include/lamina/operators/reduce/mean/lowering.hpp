@@ -9,7 +9,7 @@
 #include <lamina/plan/lowering/append.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Whether operator k is the mean that training minimises, and no operator reads its result (not
 /// even the gradient of the mean). Such a mean is lowered after all other operators. Otherwise it
@@ -58,4 +58,4 @@ constexpr bool lower_mean(lowering_state& s, const operator_desc& op, int k) {
          lower_mean_grad(s, op, k);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -14,7 +14,7 @@
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::l1_norm> {
@@ -164,4 +164,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

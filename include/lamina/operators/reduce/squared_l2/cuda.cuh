@@ -9,7 +9,7 @@
 #include <lamina/operators/reduce/mean/cuda.cuh>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -130,4 +130,4 @@ struct call_kernel<gradient_of<operators::squared_l2_distance>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the sum of |X| over all elements, shape [1]. Fluid: l1_norm.
 struct l1_norm : operator_definition {
@@ -38,4 +38,4 @@ struct squared_l2_distance : operator_definition {
 
 using reduce_squared_l2_operators = operator_list<l1_norm, squared_l2_norm, squared_l2_distance>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

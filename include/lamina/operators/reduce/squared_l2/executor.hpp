@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real, bool Squared>
 void whole_norm_forward(call_context<Real>& ctx) {
@@ -68,4 +68,4 @@ void add_squared_l2_kernels(kernel_table<Real>& table) {
   table["squared_l2_distance_grad"] = squared_l2_distance_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

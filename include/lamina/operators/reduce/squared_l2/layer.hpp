@@ -9,7 +9,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of l1_norm, squared_l2_norm and squared_l2_distance.
 struct squared_l2_attr {
@@ -71,4 +71,4 @@ constexpr auto squared_l2_distance(variable<T, R, D...> x, variable<U, S, E...> 
   return layer.returns(out);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -6,7 +6,7 @@
 
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Windows of `kernel` elements over the channels of an image, row by row.
 struct patch_grid {
@@ -26,4 +26,4 @@ struct patch_grid {
   int windows() const { return rows * columns; }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

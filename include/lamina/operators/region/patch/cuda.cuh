@@ -14,7 +14,7 @@
 #include <lamina/operators/region/patch/common.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -211,4 +211,4 @@ struct call_kernel<gradient_of<operators::im2sequence>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -8,7 +8,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Spatial pyramid pooling: the image is cut into 1, 4, 16, ... windows, and the largest element or
 /// the average of each window is concatenated level by level. X [N, C, H, W], Out [N, C
@@ -25,9 +25,9 @@ struct spp : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The range of window k of `windows` along a side of an image. All windows have the length that
 /// the longest one needs; padding is divided between both ends.
@@ -45,9 +45,9 @@ LAMINA_FN constexpr int pyramid_window_of(int at, int windows, int size) {
   return (at + (length * windows - size + 1) / 2) / length;
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Cuts each image into windows, which form a sequence in row-major order: Out [N * OH * OW, C * kh
 /// * kw]. The paddings above, left, below and right hold 0. kernels are height and width. OH = (H +
@@ -67,4 +67,4 @@ struct im2sequence : operator_definition {
 
 using region_patch_operators = operator_list<spp, im2sequence>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

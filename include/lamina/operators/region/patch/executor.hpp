@@ -14,7 +14,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Calls f(position in Out, positions in X) for each window of each pyramid level.
 template <class Real, class F>
@@ -148,4 +148,4 @@ void add_patch_kernels(kernel_table<Real>& table) {
   table["im2sequence_grad"] = im2sequence_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -10,7 +10,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of spp.
 struct spp_attr {
@@ -83,4 +83,4 @@ constexpr auto im2sequence(variable<T, R, C, H, W> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

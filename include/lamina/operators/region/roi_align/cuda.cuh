@@ -8,7 +8,7 @@
 #include <lamina/operators/region/roi_pool/cuda.cuh>
 #include <lamina/operators/resize/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -214,4 +214,4 @@ struct call_kernel<gradient_of<operators::psroi_pool>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -9,7 +9,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Averages over the parts of regions of images, without rounding of borders: Out [regions, C,
 /// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio evenly spaced sample
@@ -30,9 +30,9 @@ struct roi_align : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// One side of a region that is cut into parts for roi_align: its beginning, the length of a part,
 /// and the number of sample points per part.
@@ -72,9 +72,9 @@ LAMINA_FN inline neighbours neighbours_of(float at, int size) {
   return {low, low + 1, from - static_cast<float>(low), false};
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Averages over the parts of regions of images, where each part reads its own channel. Out is
 /// [regions, output_channels, pooled_height, pooled_width], X is [N, output_channels *
@@ -95,9 +95,9 @@ struct psroi_pool : operator_definition {
 
 using region_roi_align_operators = operator_list<roi_align, psroi_pool>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The rows (or columns) that belong to part k of `parts` of a region, for psroi_pool. The corners
 /// of the region are rounded before they are scaled.
@@ -114,4 +114,4 @@ LAMINA_FN inline image_range scored_part(float first, float last, float scale, i
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -14,7 +14,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_align/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Calls f(image, corners, position of the first element in Out) for each region.
 template <class Real, class F>
@@ -134,4 +134,4 @@ void add_roi_align_kernels(kernel_table<Real>& table) {
   };
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

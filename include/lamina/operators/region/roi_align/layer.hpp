@@ -9,7 +9,7 @@
 #include <lamina/operators/region/layer.hpp>
 #include <lamina/operators/region/roi_align/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of roi_align.
 struct roi_align_attr {
@@ -72,4 +72,4 @@ constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> region
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

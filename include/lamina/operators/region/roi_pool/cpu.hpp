@@ -13,7 +13,7 @@
 #include <lamina/operators/region/cpu.hpp>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::roi_pool> {
@@ -88,4 +88,4 @@ LAMINA_INSTANCE(
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -10,7 +10,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -141,4 +141,4 @@ struct call_kernel<gradient_of<operators::roi_pool>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -8,7 +8,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// The largest element of each part of regions of images: Out [regions, C, pooled_height,
 /// pooled_width]. Argmax is its position in the channel. An empty part has Argmax -1 and Out 0.
@@ -30,9 +30,9 @@ struct roi_pool : operator_definition {
 
 using region_roi_pool_operators = operator_list<roi_pool>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The rows (or columns) that belong to part k of `parts` of a region, in an image with `size` rows
 /// (or columns). All engines share this function, because a border that is rounded differently
@@ -48,4 +48,4 @@ LAMINA_FN inline image_range region_part(float first, float last, float scale, i
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

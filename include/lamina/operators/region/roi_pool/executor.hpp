@@ -13,7 +13,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 void roi_pool_forward(call_context<Real>& ctx) {
@@ -83,4 +83,4 @@ void add_roi_pool_kernels(kernel_table<Real>& table) {
   table["roi_pool_grad"] = roi_pool_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,7 +9,7 @@
 #include <lamina/operators/region/layer.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of roi_pool.
 struct roi_pool_attr {
@@ -42,4 +42,4 @@ constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

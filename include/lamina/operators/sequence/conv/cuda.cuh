@@ -9,7 +9,7 @@
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -201,4 +201,4 @@ struct call_kernel<gradient_of<operators::row_conv>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength. Each window of rows
 /// of t's sequence is multiplied by Filter [contextLength * width, filters], whose rows from j *
@@ -43,4 +43,4 @@ struct row_conv : operator_definition {
 
 using sequence_conv_operators = operator_list<sequence_conv, row_conv>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

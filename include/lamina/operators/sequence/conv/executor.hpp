@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The extent of the windows of a sequence_conv, relative to the row of the result.
 struct sequence_window {
@@ -158,4 +158,4 @@ void add_sequence_conv_kernels(kernel_table<Real>& table) {
   table["row_conv_grad"] = row_conv_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,7 +9,7 @@
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_conv.
 struct sequence_conv_attr {
@@ -76,4 +76,4 @@ template <any_value...>
 constexpr no_match<sequence_conv_attr> sequence_conv(...) = delete;  // call sequence_conv<32>(x)
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of row_conv.
 struct row_conv_attr {
@@ -39,4 +39,4 @@ constexpr auto row_conv(variable<T, R, D...> x, const options<row_conv_attr, T>&
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -11,7 +11,7 @@
 #include <lamina/operators/sequence/conv/definition.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::inline LAMINA_ABI::lowering {
+namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// Whether the windows `made` of x may be read at this point. A value computed in a loop body is
 /// also available to the gradient of the same iteration.
@@ -93,4 +93,4 @@ constexpr bool lower_window_product(lowering_state& s, const operator_desc& op, 
   return false;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::lowering
+}}}  // namespace lamina::lowering

@@ -11,7 +11,7 @@
 #include <lamina/operators/sequence/expand/definition.hpp>
 #include <lamina/operators/sequence/pool/cuda.cuh>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -108,4 +108,4 @@ struct call_kernel<gradient_of<operators::sequence_expand_as>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Repeats item i of X as often as item i of LoD level ref_level of Y is long (-1: the last level).
 /// An item of X is a row if X has ref_level levels or none, and a sequence if X has one level more.
@@ -38,4 +38,4 @@ struct sequence_expand_as : operator_definition {
 
 using sequence_expand_operators = operator_list<sequence_expand, sequence_expand_as>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

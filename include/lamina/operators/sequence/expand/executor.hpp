@@ -9,7 +9,7 @@
 #include <lamina/operators/sequence/executor.hpp>
 #include <lamina/operators/sequence/shape/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 rows_and_lod expanded(const call_context<Real>& ctx) {
@@ -81,4 +81,4 @@ void add_sequence_expand_kernels(kernel_table<Real>& table) {
   table["sequence_expand_as_grad"] = sequence_expand_as_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

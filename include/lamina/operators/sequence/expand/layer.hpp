@@ -8,7 +8,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_expand.
 struct sequence_expand_attr {
@@ -107,4 +107,4 @@ constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
                                        line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_expand_as.
 struct sequence_expand_as_attr {
@@ -37,4 +37,4 @@ constexpr auto sequence_expand_as(variable<T, R, D...> x, variable<U, S, E...> y
   return layer.returns(made);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

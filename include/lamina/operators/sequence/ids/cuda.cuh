@@ -8,7 +8,7 @@
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -175,4 +175,4 @@ struct call_kernel<operators::sequence_erase> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

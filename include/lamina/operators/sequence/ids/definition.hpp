@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1]; positions after the end of t's sequence get
 /// pad_value. For X [rows, 1], Out is [rows, win_size]. There is no gradient. Fluid:
@@ -42,4 +42,4 @@ struct sequence_scatter : operator_definition {
 
 using sequence_ids_operators = operator_list<sequence_enumerate, sequence_erase, sequence_scatter>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

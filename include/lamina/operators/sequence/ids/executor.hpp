@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 void sequence_enumerate_forward(call_context<Real>& ctx) {
@@ -93,4 +93,4 @@ void add_sequence_ids_kernels(kernel_table<Real>& table) {
   table["sequence_scatter_grad"] = sequence_scatter_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -7,7 +7,7 @@
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_enumerate.
 struct sequence_enumerate_attr {
@@ -36,4 +36,4 @@ constexpr auto sequence_enumerate(variable<Index, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

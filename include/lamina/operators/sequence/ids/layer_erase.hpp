@@ -9,7 +9,7 @@
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_erase.
 struct sequence_erase_attr {
@@ -34,4 +34,4 @@ constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

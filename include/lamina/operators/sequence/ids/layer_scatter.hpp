@@ -8,7 +8,7 @@
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_scatter.
 struct sequence_scatter_attr {
@@ -41,4 +41,4 @@ constexpr auto sequence_scatter(variable<T, P, D...> x, variable<Index, R, E...>
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

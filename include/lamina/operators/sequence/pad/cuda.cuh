@@ -8,7 +8,7 @@
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -173,4 +173,4 @@ struct call_kernel<operators::sequence_mask> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

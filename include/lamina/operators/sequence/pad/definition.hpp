@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[s, t] = row t of sequence s of X's last LoD level, or PadValue after the end of the
 /// sequence. Length[s] = the number of rows of the sequence. For X [rows, ...], Out is [sequences,
@@ -48,4 +48,4 @@ struct sequence_mask : operator_definition {
 
 using sequence_pad_operators = operator_list<sequence_pad, sequence_unpad, sequence_mask>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -9,7 +9,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// Copies rows between sequences and padded sequences. Sequence s is the rows [begin[s], begin[s +
 /// 1]) of one array, and starts at row s * length of the padded array.
@@ -125,4 +125,4 @@ void add_sequence_pad_kernels(kernel_table<Real>& table) {
   table["sequence_mask"] = sequence_mask_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

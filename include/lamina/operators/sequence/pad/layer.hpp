@@ -11,7 +11,7 @@
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_pad.
 struct sequence_pad_attr {
@@ -65,4 +65,4 @@ sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0); options: name
 // clang-format on
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_mask.
 struct sequence_mask_attr {
@@ -36,4 +36,4 @@ constexpr auto sequence_mask(variable<Index, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -8,7 +8,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_unpad.
 struct sequence_unpad_attr {
@@ -38,4 +38,4 @@ constexpr auto sequence_unpad(variable<T, R, L, D...> x, variable<std::int64_t, 
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

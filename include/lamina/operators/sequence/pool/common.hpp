@@ -10,7 +10,7 @@
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The pooling type of an operator.
 LAMINA_API_COLD pooling_type sequence_pool_of(const operator_call& c);
@@ -35,4 +35,4 @@ pooling_type sequence_pool_of(const operator_call& c) {
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -10,7 +10,7 @@
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/pool/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -102,4 +102,4 @@ struct call_kernel<gradient_of<operators::sequence_pool>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

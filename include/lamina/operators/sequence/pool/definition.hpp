@@ -9,14 +9,14 @@
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// The values of the attribute pooltype, in the order of the enumeration.
 inline constexpr std::string_view pool_names[] = {"AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST"};
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = the AVERAGE, SUM, SQRT (sum / sqrt(length)), MAX, LAST or FIRST of the rows of sequence
 /// i of X's last LoD level; pad_value for a sequence without rows. Out has one level less than X.
@@ -36,4 +36,4 @@ struct sequence_pool : operator_definition {
 
 using sequence_pool_operators = operator_list<sequence_pool>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

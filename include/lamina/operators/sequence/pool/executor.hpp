@@ -10,7 +10,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The divisor of the sum of a pooled sequence.
 template <class Real>
@@ -98,4 +98,4 @@ void add_sequence_pool_kernels(kernel_table<Real>& table) {
   table["sequence_pool_grad"] = sequence_pool_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

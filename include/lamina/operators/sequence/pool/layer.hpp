@@ -8,7 +8,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_pool.
 struct sequence_pool_attr {
@@ -65,4 +65,4 @@ constexpr auto sequence_last_step(variable<T, R, D...> x,
       x, {.type = pooling_type::last, .pad_value = attr.pad_value, .name = attr.name});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -10,7 +10,7 @@
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <>
 struct call_kernel<operators::sequence_reverse> {
@@ -57,4 +57,4 @@ struct call_kernel<gradient_of<operators::lod_reset>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

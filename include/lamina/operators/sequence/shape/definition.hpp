@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Reverses the rows of each sequence of X's last LoD level. The gradient is a sequence_reverse as
 /// well. Fluid: sequence_reverse.
@@ -85,4 +85,4 @@ struct lod_reset : operator_definition {
 using sequence_shape_operators =
     operator_list<sequence_reverse, sequence_concat, sequence_slice, sequence_reshape, lod_reset>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -9,7 +9,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/sequence/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The source rows of a result and its sequences, if they are new.
 struct rows_and_lod {
@@ -186,4 +186,4 @@ void add_sequence_shape_kernels(kernel_table<Real>& table) {
   table["lod_reset_grad"] = reshaped_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -9,7 +9,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_concat.
 struct sequence_concat_attr {
@@ -50,4 +50,4 @@ constexpr auto sequence_concat(std::tuple<First, More...> inputs,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

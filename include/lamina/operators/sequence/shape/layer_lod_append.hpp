@@ -7,7 +7,7 @@
 
 #include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of lod_append.
 struct lod_append_attr {
@@ -61,4 +61,4 @@ constexpr auto lod_append(variable<T, R, D...> x, const options<lod_append_attr,
       x, -1, x.builder->integer_list(offsets, static_cast<int>(sizeof...(Offset))), attr.name);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -7,7 +7,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 /// One row for each sequence that lod_reset made under Name. Their number follows from the offsets
 /// and is independent of the number of samples.
@@ -109,4 +109,4 @@ constexpr no_match<lod_reset_attr> lod_reset(...) = delete;  // call lod_reset(x
 #endif
 
 }  // namespace layer
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina

@@ -8,7 +8,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_reshape.
 struct sequence_reshape_attr {
@@ -36,4 +36,4 @@ constexpr auto sequence_reshape(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

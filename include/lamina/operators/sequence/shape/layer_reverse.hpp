@@ -7,7 +7,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_reverse.
 struct sequence_reverse_attr {
@@ -24,4 +24,4 @@ constexpr auto sequence_reverse(variable<T, R, D...> x,
   return detail::same_shape<operators::sequence_reverse>(x, "sequence_reverse", attr.name);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

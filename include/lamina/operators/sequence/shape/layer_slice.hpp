@@ -7,7 +7,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_slice.
 struct sequence_slice_attr {
@@ -45,4 +45,4 @@ constexpr auto sequence_slice(variable<T, R, D...> x, Offset offset, Length leng
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -75,4 +75,4 @@ struct call_kernel<gradient_of<operators::sequence_softmax>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -6,7 +6,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[t] = e^(X[t] - max) / sum e^(X - max), where max and sum are over the rows of t's sequence
 /// in X's last LoD level. X is [rows, 1] or [rows]. Fluid: sequence_softmax.
@@ -20,4 +20,4 @@ struct sequence_softmax : operator_definition {
 
 using sequence_softmax_operators = operator_list<sequence_softmax>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

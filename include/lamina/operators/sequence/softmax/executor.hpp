@@ -11,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 void sequence_softmax_forward(call_context<Real>& ctx) {
@@ -54,4 +54,4 @@ void add_sequence_softmax_kernels(kernel_table<Real>& table) {
   table["sequence_softmax_grad"] = sequence_softmax_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

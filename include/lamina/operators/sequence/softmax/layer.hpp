@@ -7,7 +7,7 @@
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of sequence_softmax.
 struct sequence_softmax_attr {
@@ -27,4 +27,4 @@ constexpr auto sequence_softmax(variable<T, R, D...> x,
   return detail::same_shape<operators::sequence_softmax>(x, "sequence_softmax", attr.name);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

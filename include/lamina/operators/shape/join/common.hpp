@@ -8,7 +8,7 @@
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// The steps of an operator that joins or splits arrays. The engine E provides
 ///   e.copy(type, rank, extent, from, to), which copies one part to another (array_part),
@@ -194,4 +194,4 @@ struct joining<operators::expand> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine
+}}}  // namespace lamina::engine

@@ -9,7 +9,7 @@
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/shape/join/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
@@ -93,4 +93,4 @@ LAMINA_INSTANCE(void call_kernel<gradient_of<operators::expand>>::run<double>(co
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 #include <lamina/operators/reduce/dimensions/cuda.cuh>
 #include <lamina/operators/shape/join/common.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -91,4 +91,4 @@ struct call_kernel<gradient_of<operators::expand>> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

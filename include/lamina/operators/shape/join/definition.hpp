@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the inputs concatenated along `axis`. Fluid: concat. The gradient reads the inputs for
 /// their shapes only.
@@ -139,4 +139,4 @@ struct expand : operator_definition {
 
 using shape_join_operators = operator_list<concat, split, stack, unstack, slice, crop, pad, expand>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

@@ -8,7 +8,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 // Each of these operators copies elements: out[i] = x[position[i]]. One function computes the
 // positions for the forward operator and for its gradient, dx[position[i]] += dout[i]. The position
@@ -347,4 +347,4 @@ void add_shape_kernels(kernel_table<Real>& table) {
   table["stack_grad"] = stack_gradient<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

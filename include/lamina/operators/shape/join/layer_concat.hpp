@@ -10,7 +10,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of concat and stack.
 struct concat_attr {
@@ -122,4 +122,4 @@ template <any_value...>
 constexpr no_match<concat_attr> concat(...) = delete;  // call concat({x, y}); options: name
 #endif
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

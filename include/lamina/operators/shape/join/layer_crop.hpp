@@ -8,7 +8,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of crop.
 struct crop_attr {
@@ -90,4 +90,4 @@ constexpr auto crop(variable<T, R, D...> x, const options<crop_attr, T>& attr = 
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of slice, pad and expand.
 struct slice_attr {
@@ -141,4 +141,4 @@ constexpr auto expand(variable<T, R, D...> x, const options<slice_attr, T>& attr
   return layer.returns(y);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -11,7 +11,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of split.
 struct split_attr {
@@ -122,4 +122,4 @@ constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& a
   (std::make_index_sequence<static_cast<std::size_t>(n)>{});
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -12,7 +12,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::shape> {
@@ -115,4 +115,4 @@ LAMINA_INSTANCE(void call_kernel<operators::range>::run<double>(const call_conte
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

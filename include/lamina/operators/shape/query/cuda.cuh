@@ -15,7 +15,7 @@
 #include <lamina/operators/fill/cuda.cuh>
 #include <lamina/operators/shape/query/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -171,4 +171,4 @@ struct call_kernel<operators::where_index> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

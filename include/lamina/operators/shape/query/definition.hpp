@@ -7,7 +7,7 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the dimensions of Input, rows included, int32 [rank]. Fluid: shape.
 struct shape : operator_definition {
@@ -43,4 +43,4 @@ struct range : operator_definition {
 
 using shape_query_operators = operator_list<shape, is_empty, where_index, range>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

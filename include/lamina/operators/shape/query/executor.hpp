@@ -7,7 +7,7 @@
 
 #include <lamina/operators/shape/join/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The dimensions of Input.
 template <class Real>
@@ -74,4 +74,4 @@ void add_query_kernels(kernel_table<Real>& table) {
   table["range"] = range_forward<Real>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -10,7 +10,7 @@
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of shape, is_empty, where and range.
 struct query_attr {
@@ -84,4 +84,4 @@ constexpr auto range(const block& main, const query_attr& attr = {}, int line = 
   return range<std::int64_t, Start, End, Step>(main, attr, line);
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -9,7 +9,7 @@
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
@@ -62,4 +62,4 @@ struct call_kernel<operators::transpose2> : detail::transpose_kernel<false> {};
 template <>
 struct call_kernel<gradient_of<operators::transpose2>> : detail::transpose_kernel<true> {};
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda

@@ -7,14 +7,14 @@
 
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina { inline namespace LAMINA_ABI {
 
 // Each operator has a second output XShape, which has shape [0, X's shape] and no elements. The
 // gradient operator reads it instead of X, so X need not be kept.
 
-}  // namespace lamina::inline LAMINA_ABI
+}}  // namespace lamina
 
-namespace lamina::inline LAMINA_ABI::operators {
+namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = X with the shape `shape`. In `shape`, 0 copies the dimension of X, and one -1 is inferred.
 /// Fluid: reshape2.
@@ -93,4 +93,4 @@ struct flatten2 : operator_definition {
 
 using shape_reshape_operators = operator_list<reshape2, transpose2, squeeze2, unsqueeze2, flatten2>;
 
-}  // namespace lamina::inline LAMINA_ABI::operators
+}}}  // namespace lamina::operators

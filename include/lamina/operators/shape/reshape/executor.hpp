@@ -9,7 +9,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/shape/join/executor.hpp>
 
-namespace lamina::inline LAMINA_ABI::kernel {
+namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 template <class Real>
 using shape_rule = tensor_shape (*)(const call_context<Real>&, const tensor_shape&);
@@ -108,4 +108,4 @@ void add_reshape_kernels(kernel_table<Real>& table) {
   table["transpose2_grad"] = copy_gradient<Real, transpose_plan<Real>>;
 }
 
-}  // namespace lamina::inline LAMINA_ABI::kernel
+}}}  // namespace lamina::kernel

@@ -8,7 +8,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
-namespace lamina::inline LAMINA_ABI::layer {
+namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of reshape, transpose, squeeze, unsqueeze and flatten.
 struct reshape_attr {
@@ -199,4 +199,4 @@ constexpr auto flatten(variable<T, R, D...> x, const options<reshape_attr, T>& a
       x, attr.name, x.builder->attribute_list(Axis));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::layer
+}}}  // namespace lamina::layer

@@ -15,7 +15,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// L2 norm of an array in the layout of a parameter. Skips the padding, which may hold any values.
 template <class Real>
@@ -97,4 +97,4 @@ LAMINA_INSTANCE(void call_kernel<operators::update_numbers>::run<double>(const c
 
 #endif  // LAMINA_DEFINES
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}}}  // namespace lamina::engine::cpu

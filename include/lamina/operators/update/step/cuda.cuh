@@ -14,7 +14,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cuda {
+namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 /// The host keeps a separate counter of steps, from which it computes the learning rate of each
 /// step.
@@ -132,4 +132,4 @@ struct call_kernel<operators::update_numbers> {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cuda
+}}}  // namespace lamina::engine::cuda
