@@ -175,14 +175,14 @@ TEST_CASE("after set_steps, devices compare their facts again and begin with the
       lamina::feeder<program_type> feed;
       feed.fill(source);
       t.step(feed.view());
-      t.bring_back();
+      t.copy_to_host();
       // As a checkpoint would that rank 1 has read from another file.
       for (int k = 0; w.rank() == 1 && k < 9; ++k) m.memory()[0][k] = 7;
       t.send();
       t.set_steps(5 + apart * w.rank());
       try {
         t.step(feed.view());
-        t.bring_back();
+        t.copy_to_host();
         const std::lock_guard lock(mutex);
         const auto first = m.get(0);
         parameters.emplace_back(first.data(), first.data() + first.size());

@@ -250,15 +250,15 @@ TEST_CASE("a run goes on without the finished chunks, with any number of ranks",
       std::int64_t pass = 0, batch = 0, newest = -1;
       for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
         std::int64_t step = 0;
-        std::string letters;
+        std::string packets;
         std::int64_t p = 0, b = 0;
         for (const auto& e : lamina::read_tensor_file(file.path().string())) {
           if (e.name == "@step@") step = static_cast<std::int64_t>(e.as_number());
           if (e.name == "@pass@") p = static_cast<std::int64_t>(e.as_number());
           if (e.name == "@batch@") b = static_cast<std::int64_t>(e.as_number());
-          if (e.name == "@finished@") letters = e.bytes.view();
+          if (e.name == "@finished@") packets = e.bytes.view();
         }
-        if (step > newest) newest = step, finished = letters, pass = p, batch = b;
+        if (step > newest) newest = step, finished = packets, pass = p, batch = b;
       }
       REQUIRE(pass == 1);
       REQUIRE(batch > 0);
@@ -328,7 +328,7 @@ TEST_CASE("checkpoints of other chunks, and of none, are errors") {
 
   task_queue queue(one.world, names(3));
   has(message_of([&] { queue.begin(0, "1x0"); }),
-      "expected 0 or 1 for each of 3 chunks as finished chunks, found other letters");
+      "expected 0 or 1 for each of 3 chunks as finished chunks, found other packets");
   has(message_of([&] { queue.begin(0, "10"); }),
       "for each of 3 chunks as finished chunks, found 2");
 }

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/servers/divide_tables.hpp>
@@ -43,14 +43,14 @@ class mailbox {
     messages_[{from, to, channel}].emplace_back(first, first + bytes);
     arrived_.notify_all();
   }
-  void post(int from, int to, std::shared_ptr<const lamina::distributed::letter> what) {
+  void post(int from, int to, std::shared_ptr<const lamina::distributed::packet> what) {
     const std::lock_guard lock(mutex_);
-    letters_[to].emplace_back(from, std::move(what));
+    packets_[to].emplace_back(from, std::move(what));
     arrived_.notify_all();
   }
-  std::pair<int, std::shared_ptr<const lamina::distributed::letter>> take_letter(int to) {
+  std::pair<int, std::shared_ptr<const lamina::distributed::packet>> take_packet(int to) {
     std::unique_lock lock(mutex_);
-    auto& waiting = letters_[to];
+    auto& waiting = packets_[to];
     arrived_.wait(lock, [&] { return !waiting.empty() || has_failed_; });
     if (waiting.empty()) throw lamina::error(failure_);
     auto first = std::move(waiting.front());
@@ -107,8 +107,8 @@ class mailbox {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> messages_;
-  std::map<int, std::deque<std::pair<int, std::shared_ptr<const lamina::distributed::letter>>>>
-      letters_;
+  std::map<int, std::deque<std::pair<int, std::shared_ptr<const lamina::distributed::packet>>>>
+      packets_;
   bool has_failed_ = false;
   std::string failure_;
   std::set<int> gone_;  // ranks that failed or ended
@@ -143,12 +143,12 @@ class thread_group final : public lamina::distributed::process_group {
     }
     for (const message& m : receives) take(m.peer, m.data, m.bytes);
   }
-  void post(int to, std::shared_ptr<const lamina::distributed::letter> what) override {
+  void post(int to, std::shared_ptr<const lamina::distributed::packet> what) override {
     if (has_no_memory) throw std::bad_alloc();
     mail_.post(rank_, to, std::move(what));
   }
-  int receive(lamina::distributed::letter& to, std::span<const int>, int) override {
-    const auto [from, what] = mail_.take_letter(rank_);
+  int receive(lamina::distributed::packet& to, std::span<const int>, int) override {
+    const auto [from, what] = mail_.take_packet(rank_);
     to.resize(what->size());
     std::memcpy(to.data(), what->data(), what->size());
     return from;
@@ -189,7 +189,7 @@ class thread_group final : public lamina::distributed::process_group {
   std::size_t sent = 0;  // bytes in exchanges
   // Exchanges that went on while the caller computed, and the messages that they received.
   std::atomic<int> starts{0}, received{0};
-  bool has_no_memory = false;  // for a letter
+  bool has_no_memory = false;  // for a packet
   int patience = -1;           // calls of wait_awhile() until it throws; -1: any number
 
  private:

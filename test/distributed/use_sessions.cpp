@@ -232,12 +232,12 @@ void late(int& argc, char**& argv, bool deaf) {
   world.add_up(0);
 }
 
-/// Each process does what its letter says: it receives from the rank of a digit, gathers (g),
+/// Each process does what its packet says: it receives from the rank of a digit, gathers (g),
 /// sleeps (s), ends its session at once (l) or fails (f). `patience` in seconds.
-void wait(int& argc, char**& argv, const std::string& letters, double patience) {
+void wait(int& argc, char**& argv, const std::string& packets, double patience) {
   session world{argc, argv, {.patience = patience}};
   world.add_up(0);
-  const char mine = letters.at(static_cast<std::size_t>(world.rank()));
+  const char mine = packets.at(static_cast<std::size_t>(world.rank()));
   if (mine == 'l') return;
   if (mine == 'f') throw lamina::error("lamina: test: the disk is full");
   if (mine == 's') std::this_thread::sleep_for(std::chrono::seconds(30));

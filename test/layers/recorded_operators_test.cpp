@@ -121,17 +121,17 @@ TEST_CASE("recorded: products") {
       spell(net.view()) ==
       lines{
           "matmul: X=x Y=x -> Out=matmul_0.tmp_0[-1,4,4] transpose_X=0 transpose_Y=1 alpha=0.5 "
-          "skip_zeros=0 skip_zero_slopes=0",
+          "skip_zeros=0 skip_zero_grads=0",
           "fill_constant: -> Out=fill_constant_0.tmp_0[6,2] shape=6,2 dtype=5 value=0.25 "
           "force_cpu=0",
           "matmul: X=x Y=fill_constant_0.tmp_0 -> Out=matmul_1.tmp_0[-1,4,2] transpose_X=0 "
-          "transpose_Y=0 alpha=1 skip_zeros=0 skip_zero_slopes=0",
+          "transpose_Y=0 alpha=1 skip_zeros=0 skip_zero_grads=0",
           "matmul: X=v Y=fill_constant_0.tmp_0 -> Out=matmul_2.tmp_0[-1,2] transpose_X=0 "
-          "transpose_Y=0 alpha=1 skip_zeros=0 skip_zero_slopes=0",
+          "transpose_Y=0 alpha=1 skip_zeros=0 skip_zero_grads=0",
           "mul: X=x Y=fill_constant_0.tmp_0 -> Out=mul_0.tmp_0[-1,4,2] x_num_col_dims=2 "
           "y_num_col_dims=1",
           "matmul: X=v Y=v -> Out=matmul_3.tmp_0[6,6] transpose_X=1 transpose_Y=0 alpha=1 "
-          "skip_zeros=0 skip_zero_slopes=0",
+          "skip_zeros=0 skip_zero_grads=0",
           "cos_sim: X=v Y=v -> Out=cos_sim_0.tmp_0[-1,1] XNorm=cos_sim_0.tmp_1[-1,1] "
           "YNorm=cos_sim_0.tmp_2[-1,1]",
           "fill_constant: -> Out=fill_constant_1.tmp_0[1,6] shape=1,6 dtype=5 value=1 force_cpu=0",

@@ -22,13 +22,13 @@ const lamina::law::engine_law_options together{
 
 // What each group of a plan begins with.
 template <class Plan>
-constexpr int count_heads(lamina::group_head head) {
+constexpr int count_heads(lamina::fusion_anchor head) {
   int n = 0;
   for (int g = 0; g < Plan::groups; ++g) n += Plan::grouped.groups[g].head == head ? 1 : 0;
   return n;
 }
 
-using lamina::group_head;
+using lamina::fusion_anchor;
 
 // By given statistics: for each convolution its factors, then one group with all that
 // follows. The mean is the seventh.
@@ -40,7 +40,7 @@ constexpr auto three_convolutions = program([](block& main) {
 
 using tested = lamina::plan<lamina::for_test<std::remove_const_t<decltype(three_convolutions)>>>;
 
-static_assert(tested::groups == 7 && count_heads<tested>(group_head::conv) == 3);
+static_assert(tested::groups == 7 && count_heads<tested>(fusion_anchor::conv) == 3);
 
 // A bias and an activation behind a convolution, and their gradients behind that of the next one.
 constexpr auto two_convolutions = program([](block& main) {
@@ -53,9 +53,9 @@ constexpr auto two_convolutions = program([](block& main) {
 using trained =
     lamina::plan<lamina::with_backward<std::remove_const_t<decltype(two_convolutions)>, false>>;
 
-static_assert(count_heads<trained>(group_head::conv) == 2 &&
-              count_heads<trained>(group_head::conv_dx) == 1 &&
-              count_heads<trained>(group_head::pointwise) <= 3);
+static_assert(count_heads<trained>(fusion_anchor::conv) == 2 &&
+              count_heads<trained>(fusion_anchor::conv_dx) == 1 &&
+              count_heads<trained>(fusion_anchor::pointwise) <= 3);
 
 constexpr auto lenet = program([](block& main) {
   auto image = layer::data<"image", float, 1, 16, 16>(main);
@@ -85,7 +85,7 @@ template <class Plan>
 constexpr int bare_convolutions() {
   int n = 0;
   for (int g = 0; g < Plan::groups; ++g)
-    n += Plan::grouped.groups[g].head == group_head::conv && Plan::grouped.groups[g].count == 1;
+    n += Plan::grouped.groups[g].head == fusion_anchor::conv && Plan::grouped.groups[g].count == 1;
   return n;
 }
 

@@ -37,7 +37,8 @@ TEST_CASE("updates are fused into the products that compute their gradients") {
     for (int e = d.first; e < d.first + d.count; ++e)
       if (plan::lowered.instructions[plan::grouped.order[e]].schema->kind ==
           lamina::operator_kind::update)
-        fused += d.head == lamina::group_head::gemm_dw || d.head == lamina::group_head::reduce_rows;
+        fused += d.head == lamina::fusion_anchor::gemm_dw ||
+                 d.head == lamina::fusion_anchor::reduce_rows;
   }
   REQUIRE(fused == 6);
 }

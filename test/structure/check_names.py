@@ -137,7 +137,8 @@ def self_test():
             namespaces.opening("layer") + "\ntemplate <class T>\n"
             "constexpr auto mean(T x) {\n  return x;\n}\nint helper(double);\n"
             "constexpr auto concat(int x);\nconstexpr auto relu(int x);\n// struct helper {};\n" +
-            namespaces.closing("layer") + "\nnamespace lamina::reader {\ninline constexpr int helper = 2;\n}\n")
+            namespaces.closing("layer") +
+            "\nnamespace lamina::reader {\ninline constexpr int helper = 2;\n}\n")
         found = names_of(base)
         made = list(faults(found, {("lamina", "lamina::metric", "gone"): "why"}))
         texts = sorted(re.match(r"[\w:]+::(\w+) ", text)[1] for text in made[:-1])

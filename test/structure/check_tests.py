@@ -8,7 +8,8 @@ The test of include/lamina/reader/shuffle.hpp is test/reader/shuffle_test.cpp (o
 only compiles). The headers of a group of operators are stages of the same operators, so they share
 one test: include/lamina/operators/norm/cos_sim/*.hpp have
 test/operators/norm/cos_sim_test.cpp, or a row of test/operators/norm/norm_rows.hpp that is named
-after one of their operators.
+after one of their operators. The conversions of a family to ONNX, operators/norm/onnx.hpp, have the
+rows of its groups: test/interop compares each row with ONNX Runtime.
 Fails if the share of headers with a test falls below FLOOR, which may only rise. --list prints the
 headers without a test.
 """
@@ -48,9 +49,11 @@ def folders_with_row(definitions, tables):
 def without_test(headers, tests, folders=frozenset()):
     """The headers, relative to include/lamina, that have no test below test/, and are in
     none of the folders with a row."""
+    converted = {str(pathlib.PurePosixPath(folder).parent) + "/onnx.hpp" for folder in folders}
     return [
         header for header in headers
-        if str(pathlib.PurePosixPath(header).parent) not in folders and not any(
+        if str(pathlib.PurePosixPath(header).parent) not in folders and header not in converted
+        and not any(
             name + ending in tests for name in tests_of(header) for ending in ENDINGS)
     ]
 

@@ -53,9 +53,9 @@ class trained_program {
 
   /// Returns the program as it was recorded.
   virtual program_view program() const = 0;
-  /// Returns the parameters on the host. While a device trains, only bring_back() changes them.
+  /// Returns the parameters on the host. While a device trains, only copy_to_host() changes them.
   virtual parameter_memory parameters() = 0;
-  virtual void bring_back() = 0;
+  virtual void copy_to_host() = 0;
   virtual void load_model(const std::string& file) = 0;
   virtual void save_model(const std::string& file) = 0;
 

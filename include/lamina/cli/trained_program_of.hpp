@@ -71,8 +71,8 @@ class trained_program_of final : public trained_program {
 
   program_view program() const override { return P::view(); }
   parameter_memory parameters() override { return {parameters_in<P>(), model_.memory()}; }
-  void bring_back() override {
-    if (trainer_) trainer_->bring_back();
+  void copy_to_host() override {
+    if (trainer_) trainer_->copy_to_host();
   }
   void load_model(const std::string& file) override { model_.load(file); }
   void save_model(const std::string& file) override { model_.save(file); }
@@ -117,7 +117,7 @@ class trained_program_of final : public trained_program {
         updated[i] = update_constants_of<training>.first[i] >= 0 && !has_rows(i);
       gradients_ = std::make_unique<gradients_type>(model_.memory(), updated);
     }
-    bring_back();
+    copy_to_host();
     const batch_view<P> batch = in_pass_ ? trainer_->minibatch() : feeder_.view();
     const std::int64_t step = trainer_ ? trainer_->steps() : 0;
     return static_cast<double>(
@@ -150,7 +150,7 @@ class trained_program_of final : public trained_program {
   bool has_test_data() const override { return has_test; }
   LAMINA_COLD test_result test() override {
     if constexpr (has_test) {
-      bring_back();
+      copy_to_host();
       at_.make_evaluator(evaluator_, model_, {.threads = options_.threads, .seed = options_.seed});
       return evaluator_->test(*test_);
     } else {

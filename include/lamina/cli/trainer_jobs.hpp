@@ -116,7 +116,7 @@ class train_job final : pass_listener {
       gradients_.push_back(program_.gradient_magnitudes(i));
   }
   void show_parameters() {
-    program_.bring_back();
+    program_.copy_to_host();
     const parameter_memory all = program_.parameters();
     for (int i = 0; i < all.list.size(); ++i) {
       const parameter_info info = all.list.describe(i);

@@ -45,8 +45,8 @@ class compiled_session final : public process_group {
                          const bool* takes_part) override;
   LAMINA_API void exchange(std::span<const message> sends,
                            std::span<const message> receives) override;
-  LAMINA_API void post(int to, std::shared_ptr<const letter> what) override;
-  LAMINA_API int receive(letter& to, std::span<const int> awaited, int patiences = 1) override;
+  LAMINA_API void post(int to, std::shared_ptr<const packet> what) override;
+  LAMINA_API int receive(packet& to, std::span<const int> awaited, int patiences = 1) override;
   LAMINA_API int share_number() override;
   LAMINA_API std::int64_t add_to_number(int index, std::int64_t more) override;
   LAMINA_API int start(int channel, std::span<const message> sends,
@@ -89,10 +89,10 @@ void compiled_session::reduce(const engine::reduction_call& call, void* array,
 void compiled_session::exchange(std::span<const message> sends, std::span<const message> receives) {
   session_->exchange(sends, receives);
 }
-void compiled_session::post(int to, std::shared_ptr<const letter> what) {
+void compiled_session::post(int to, std::shared_ptr<const packet> what) {
   session_->post(to, std::move(what));
 }
-int compiled_session::receive(letter& to, std::span<const int> awaited, int patiences) {
+int compiled_session::receive(packet& to, std::span<const int> awaited, int patiences) {
   return session_->receive(to, awaited, patiences);
 }
 int compiled_session::share_number() { return session_->share_number(); }

@@ -84,11 +84,11 @@ constexpr int length_of(const char* text) {
 }
 /// Spells the type of operator Op of a program in an error message; empty for -1.
 template <class P, int Op>
-struct type_letters {
+struct type_packets {
   static constexpr const char* of = P::desc.operators[Op < 0 ? 0 : Op].schema->type;
   template <int... Index>
-  static auto letters(std::integer_sequence<int, Index...>) -> named<of[Index]...>;
-  using type = decltype(letters(std::make_integer_sequence < int, Op<0 ? 0 : length_of(of)>{}));
+  static auto packets(std::integer_sequence<int, Index...>) -> named<of[Index]...>;
+  using type = decltype(packets(std::make_integer_sequence < int, Op<0 ? 0 : length_of(of)>{}));
 };
 
 }}}  // namespace lamina::detail

@@ -337,7 +337,7 @@ constexpr grad_all_reduced<P, Ranks> grad_all_reduce(P) {
   static_assert(check<!faults.has_rows>,
                 "lamina: grad_all_reduce: embeddings without is_sparse, whose gradients are not "
                 "rows");
-  static_assert(check<!faults.cost, typename detail::type_letters<P, faults.op>::type>,
+  static_assert(check<!faults.cost, typename detail::type_packets<P, faults.op>::type>,
                 "lamina: grad_all_reduce: a cost is a mean or a sum over rows of one kind, or a "
                 "quotient of two such sums; found another after the named operator");
   static_assert(Ranks >= 0, "lamina: grad_all_reduce: a number of processes");

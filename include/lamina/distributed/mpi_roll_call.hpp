@@ -31,7 +31,7 @@ class mpi_roll_call {
   static constexpr double longest = 2;  // seconds in which waiting ranks answer
 
   /// The call in which a rank waits.
-  enum class call : std::int32_t { gather, exchange, letter, number, other };
+  enum class call : std::int32_t { gather, exchange, packet, number, other };
   struct answer {
     std::int64_t count = 0;  // the calls of this kind so far
     call what = call::other;
@@ -162,7 +162,7 @@ class mpi_roll_call {
   }
   /// "in exchange 12", counted from 1.
   LAMINA_COLD static std::string name_of(const answer& a) {
-    static constexpr std::string_view names[] = {"gather ", "exchange ", "letter ", "number "};
+    static constexpr std::string_view names[] = {"gather ", "exchange ", "packet ", "number "};
     if (a.what == call::other) return "in an exchange of gradients";
     return text() << "in " << names[static_cast<std::size_t>(a.what)] << a.count;
   }

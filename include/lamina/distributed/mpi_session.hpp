@@ -27,16 +27,16 @@
 #include <lamina/distributed/bound_cores.hpp>
 #include <lamina/distributed/gathered_pieces.hpp>
 #include <lamina/distributed/launched_processes.hpp>
-#include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/mpi_begin.hpp>
 #include <lamina/distributed/mpi_end.hpp>
 #include <lamina/distributed/mpi_exit.hpp>
 #include <lamina/distributed/mpi_farewell.hpp>
 #include <lamina/distributed/mpi_hosts.hpp>
-#include <lamina/distributed/mpi_letters.hpp>
 #include <lamina/distributed/mpi_numbers.hpp>
+#include <lamina/distributed/mpi_packets.hpp>
 #include <lamina/distributed/mpi_requests.hpp>  // includes mpi.h
 #include <lamina/distributed/mpi_roll_call.hpp>
+#include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/divide_tables.hpp>
 #include <lamina/distributed/servers/share_arrays.hpp>
@@ -80,9 +80,9 @@ class mpi_session : public process_group {
     MPI_Finalized(&ended);
     if (ended != 0) return;
     if (std::uncaught_exceptions() > unwinding_) fail("an exception ended the process");
-    if (!has_failed_) end_letters();
+    if (!has_failed_) end_packets();
     // mpi_abort() does not return, so a handler in main cannot print the reason.
-    if (has_failed_ && !farewell_.all_leave(comm_, [this] { return letters_.have_arrived(); }))
+    if (has_failed_ && !farewell_.all_leave(comm_, [this] { return packets_.have_arrived(); }))
       mpi_abort(reason_, exit_again);
     numbers_.free();  // all processes have reached this point
     if (!has_failed_) MPI_Comm_free(&comm_);
@@ -126,21 +126,21 @@ class mpi_session : public process_group {
     finish_now();
   }
 
-  LAMINA_COLD void post(int to, std::shared_ptr<const letter> what) override {
+  LAMINA_COLD void post(int to, std::shared_ptr<const packet> what) override {
     require_running();
-    require(letters_.post(comm_, to, std::move(what)));
+    require(packets_.post(comm_, to, std::move(what)));
   }
-  LAMINA_COLD int receive(letter& to, std::span<const int> awaited, int patiences) override {
+  LAMINA_COLD int receive(packet& to, std::span<const int> awaited, int patiences) override {
     require_running();
-    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::letter);
+    const mpi_roll_call::waiting guard(roll_call_, mpi_roll_call::call::packet);
     awaited_ = awaited;
     patiences_ = patiences;
     int from = MPI_ANY_SOURCE;
     std::size_t bytes = 0;
-    // A piece that is shorter than the largest one ends the letter.
-    for (std::size_t at = 0; at == 0 || bytes == mpi_letters::largest_piece; at += bytes) {
+    // A piece that is shorter than the largest one ends the packet.
+    for (std::size_t at = 0; at == 0 || bytes == mpi_packets::largest_piece; at += bytes) {
       for (waits_ = 0;; wait_awhile()) {
-        require(letters_.probe(comm_, from, sender_, bytes));
+        require(packets_.probe(comm_, from, sender_, bytes));
         if (sender_ >= 0) break;
       }
       from = sender_;
@@ -148,12 +148,12 @@ class mpi_session : public process_group {
       patiences_ = 1;
       to.resize(at + bytes);
       const message piece{from, to.data() + at, bytes};
-      // Messages of exchange() are never empty, but the last piece of a letter may be.
+      // Messages of exchange() are never empty, but the last piece of a packet may be.
       if (bytes == 0) {
-        require(MPI_Recv(nullptr, 0, MPI_BYTE, from, mpi_letters::tag, comm_, MPI_STATUS_IGNORE));
+        require(MPI_Recv(nullptr, 0, MPI_BYTE, from, mpi_packets::tag, comm_, MPI_STATUS_IGNORE));
         break;
       }
-      require(now_.post(comm_, mpi_letters::tag, {}, {&piece, 1}));
+      require(now_.post(comm_, mpi_packets::tag, {}, {&piece, 1}));
       finish_now();
     }
     awaited_ = {};
@@ -364,11 +364,11 @@ class mpi_session : public process_group {
     throw error(reason_);
   }
 
-  /// Waits until all letters have arrived. If this session ends MPI, also waits until all ranks are
+  /// Waits until all packets have arrived. If this session ends MPI, also waits until all ranks are
   /// here, because MPI_Finalize would not notice that a rank fails.
-  LAMINA_COLD void end_letters() {
+  LAMINA_COLD void end_packets() {
     try {
-      for (waits_ = 0; !letters_.have_arrived() || !roll_call_.have_arrived(); wait_awhile()) {
+      for (waits_ = 0; !packets_.have_arrived() || !roll_call_.have_arrived(); wait_awhile()) {
       }
       for (bool left = !is_owner_; !left;) {
         left = farewell_.have_all_left(comm_, roll_call_.gathers());
@@ -394,11 +394,11 @@ class mpi_session : public process_group {
   std::atomic<std::uint64_t> waits_ = 0;  // the number of waits since the last progress
   clock::time_point waits_since_{};
   gathered_pieces gathered_;
-  mpi_letters letters_;
+  mpi_packets packets_;
   mpi_numbers numbers_;
   std::int64_t added_[2] = {};
-  int sender_ = -1;  // sender of receive()'s letter; a member, as awaited_ may refer to it
-  std::span<const int> awaited_;  // ranks whose letters receive() waits for, and how long
+  int sender_ = -1;  // sender of receive()'s packet; a member, as awaited_ may refer to it
+  std::span<const int> awaited_;  // ranks whose packets receive() waits for, and how long
   int patiences_ = 1;
   mpi_farewell farewell_;
   mpi_roll_call roll_call_;

@@ -14,7 +14,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/distributed/array_reduction.hpp>
-#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
@@ -70,12 +70,12 @@ class process_group : public world {
   /// Sends and receives; returns when all messages are done. Between two ranks, messages arrive in
   /// the order in which they were sent, and must have the sizes that the receiver expects.
   virtual void exchange(std::span<const message> sends, std::span<const message> receives) = 0;
-  /// Sends a letter and returns at once. The group keeps the letter until it has arrived.
-  virtual void post(int to, std::shared_ptr<const letter> what) = 0;
-  /// Waits for a letter of any rank, stores it in `to`, and returns the rank. Between two ranks,
-  /// letters arrive in the order in which they were sent. If no letter comes within `patiences`
+  /// Sends a packet and returns at once. The group keeps the packet until it has arrived.
+  virtual void post(int to, std::shared_ptr<const packet> what) = 0;
+  /// Waits for a packet of any rank, stores it in `to`, and returns the rank. Between two ranks,
+  /// packets arrive in the order in which they were sent. If no packet comes within `patiences`
   /// times the patience of other messages, the error names the ranks `awaited`.
-  virtual int receive(letter& to, std::span<const int> awaited, int patiences = 1) = 0;
+  virtual int receive(packet& to, std::span<const int> awaited, int patiences = 1) = 0;
 
   /// Makes a counter that all ranks share, initially 0, and returns its index. All ranks must call
   /// it.

@@ -34,8 +34,8 @@ struct process_roles {
 /// number, the variable LAMINA_PARAMETER_SERVERS, or each other.
 LAMINA_COLD inline process_roles roles_of(const session_options& options, int processes) {
   int told = -1;
-  if (const char* const letters = std::getenv("LAMINA_PARAMETER_SERVERS"); letters != nullptr) {
-    const std::string_view number = letters;
+  if (const char* const value = std::getenv("LAMINA_PARAMETER_SERVERS"); value != nullptr) {
+    const std::string_view number = value;
     const auto [stop, status] = std::from_chars(number.data(), number.data() + number.size(), told);
     if (status != std::errc{} || stop != number.data() + number.size() || told < 0)
       throw error(text() << "lamina: distributed: LAMINA_PARAMETER_SERVERS: expected a number of "

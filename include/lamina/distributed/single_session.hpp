@@ -17,7 +17,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/launched_processes.hpp>
-#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
@@ -52,8 +52,8 @@ class single_session final : public process_group {
     if (bytes > 0) std::memmove(all, mine, bytes);
   }
   void exchange(std::span<const message>, std::span<const message>) override {}
-  void post(int, std::shared_ptr<const letter>) override {}
-  int receive(letter&, std::span<const int>, int) override { return 0; }
+  void post(int, std::shared_ptr<const packet>) override {}
+  int receive(packet&, std::span<const int>, int) override { return 0; }
   int share_number() override {
     numbers_.push_back(0);
     return static_cast<int>(numbers_.size()) - 1;

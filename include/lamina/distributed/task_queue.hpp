@@ -177,7 +177,7 @@ class task_queue final : public shared_tasks {
     if (!fits)
       throw error(text() << "lamina: task_queue: expected 0 or 1 for each of " << size()
                          << " chunks as finished chunks, found "
-                         << (finished.size() == size() ? std::string("other letters")
+                         << (finished.size() == size() ? std::string("other packets")
                                                        : std::string(text() << finished.size())));
   }
   void require_thread() const {

@@ -54,7 +54,7 @@ template <class... S>
 struct statements {};
 
 /// A group: a head and its statements.
-template <group_head Head, class Statements>
+template <fusion_anchor Head, class Statements>
 struct group_expression {};
 /// A group that is not fused: it calls the kernel of a single operator.
 template <class Op>
@@ -113,9 +113,9 @@ template <class Plan, int G>
 struct group_type {
   static constexpr int first = Plan::code.groups[G].statements;
   static constexpr int count = Plan::code.groups[G].statement_count;
-  static constexpr group_head head = Plan::grouped.groups[G].head;
+  static constexpr fusion_anchor head = Plan::grouped.groups[G].head;
   static consteval auto make() {
-    if constexpr (head == group_head::call)
+    if constexpr (head == fusion_anchor::call)
       return type_tag<call_expression<
           type_of<Plan::lowered.instructions[Plan::grouped.order[Plan::grouped.groups[G].first]]
                       .schema>>>{};

@@ -71,11 +71,11 @@ struct crop_and_stretch {
   }
   void operator()(const view& image, reader::random& random) const {
     const float share = random.uniform(area.low, area.high);
-    const float slope = std::exp(random.uniform(std::log(aspect.low), std::log(aspect.high)));
+    const float grad = std::exp(random.uniform(std::log(aspect.low), std::log(aspect.high)));
     const float whole_height = static_cast<float>(image.height),
                 whole_width = static_cast<float>(image.width);
-    const float height = whole_height * (std::min)(1.f, std::sqrt(share / slope)),
-                width = whole_width * (std::min)(1.f, std::sqrt(share * slope));
+    const float height = whole_height * (std::min)(1.f, std::sqrt(share / grad)),
+                width = whole_width * (std::min)(1.f, std::sqrt(share * grad));
     const float top = random.uniform(0, whole_height - height),
                 left = random.uniform(0, whole_width - width);
     const float down = height / whole_height, right = width / whole_width;

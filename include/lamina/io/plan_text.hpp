@@ -13,21 +13,21 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-constexpr const char* head_name(group_head head) {
+constexpr const char* head_name(fusion_anchor head) {
   switch (head) {
-    case group_head::pointwise:
+    case fusion_anchor::pointwise:
       return "pointwise";
-    case group_head::gemm:
+    case fusion_anchor::gemm:
       return "gemm";
-    case group_head::gemm_dx:
+    case fusion_anchor::gemm_dx:
       return "gemm_dx";
-    case group_head::gemm_dw:
+    case fusion_anchor::gemm_dw:
       return "gemm_dw";
-    case group_head::reduce_rows:
+    case fusion_anchor::reduce_rows:
       return "reduce_rows";
-    case group_head::conv:
+    case fusion_anchor::conv:
       return "conv";
-    case group_head::conv_dx:
+    case fusion_anchor::conv_dx:
       return "conv_dx";
     default:
       return "call";

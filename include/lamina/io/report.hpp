@@ -79,8 +79,8 @@ LAMINA_COLD inline program_report report_of(const plan_view& plan, const report_
     r.what = group_text(plan, g);
     for (int e = d.first; e < d.first + d.count; ++e) {
       const instruction& i = plan.instructions[e];
-      const bool product = i.head == group_head::gemm || i.head == group_head::gemm_dx ||
-                           i.head == group_head::gemm_dw;
+      const bool product = i.head == fusion_anchor::gemm || i.head == fusion_anchor::gemm_dx ||
+                           i.head == fusion_anchor::gemm_dw;
       const bool called = asks_operator(i.head) && i.op >= 0 && i.runs < 0;
       if (product)
         r.flops += 2 * times * count.rows(i.rows) * i.columns * count.rows(i.depth);

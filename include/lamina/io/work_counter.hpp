@@ -50,7 +50,7 @@ class work_counter {
   /// statements.
   double flops(const instruction& i) const {
     const operator_desc& op = p_.operators[i.op];
-    const bool part = i.head != group_head::call ||
+    const bool part = i.head != fusion_anchor::call ||
                       same_address(i.schema, &schema_of<operators::conv_filter_gradient_sum>());
     return part ? flops(op, 1) : same_address(i.schema, op.schema) ? flops(op, wanted(op)) : 0;
   }

@@ -167,7 +167,7 @@ constexpr auto scaled_dot_product_attention(
     }
     const bool masked = by_row.id >= 0 || alike.id >= 0;
     const auto attend = [&](auto q, auto k, auto v) {
-      auto scores = matmul<by_rows>(q, k, {.alpha = alpha, .skip_zero_slopes = masked}, line);
+      auto scores = matmul<by_rows>(q, k, {.alpha = alpha, .skip_zero_grads = masked}, line);
       if (by_row.id >= 0)
         scores = detail::hidden_scores(scores, by_row);
       else if (masked)
@@ -178,7 +178,7 @@ constexpr auto scaled_dot_product_attention(
       else if (masked)
         weights = elementwise_keep(weights, alike);
       if (attr.dropout_rate > 0) weights = dropout(weights, attr.dropout_rate);
-      return matmul(weights, v, {.skip_zeros = masked, .skip_zero_slopes = masked}, line);
+      return matmul(weights, v, {.skip_zeros = masked, .skip_zero_grads = masked}, line);
     };
     if constexpr (heads == 1) {
       return layer.returns(attend(queries, keys, values));

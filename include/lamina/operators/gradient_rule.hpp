@@ -29,8 +29,8 @@ constexpr void record_plain_gradient(program_builder& b, const operator_desc& op
                                      const gradient_slots_read& reads, std::uint32_t differentiable,
                                      int inputs) {
   const int result = b.arguments.items[op.outputs];
-  const int slope = gradient_variable(b, result);
-  if (slope < 0) return;
+  const int grad = gradient_variable(b, result);
+  if (grad < 0) return;
   bool asked = false;
   for (int s = 0; s < inputs && !asked; ++s)
     asked = (differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments.items[op.inputs + s]);
@@ -39,7 +39,7 @@ constexpr void record_plain_gradient(program_builder& b, const operator_desc& op
   for (int s = 0; s < inputs; ++s)
     if ((reads.inputs >> s & 1u) != 0) b.arguments.push(b.arguments.items[op.inputs + s]);
   if (reads.outputs != 0) b.arguments.push(result);
-  b.arguments.push(slope);
+  b.arguments.push(grad);
   const int outputs = b.arguments.count;
   for (int s = 0; s < inputs; ++s)
     if ((differentiable >> s & 1u) != 0)

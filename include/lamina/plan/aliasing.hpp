@@ -75,7 +75,7 @@ struct same_element_finder {
       exchanges[v] = 0, others[v] = B.last[v] < B.producer[v] || B.last[v] == B.count;
     for (int k = 0; k < L.count.instructions; ++k) {
       const instruction i = L.instructions[k];
-      const bool calls = i.head == group_head::call, multiplies = calls && is_product(i);
+      const bool calls = i.head == fusion_anchor::call, multiplies = calls && is_product(i);
       const bool turns = calls && i.schema->facts.alias_permutes && exchanges_heads(i);
       const auto touch = [&](int v) {
         if (v < 0) return;
@@ -94,7 +94,7 @@ struct same_element_finder {
   constexpr void find() {
     bool knows_touched = false;
     for (int g = 0; g < B.count; ++g) {
-      if (B.groups[g].head != group_head::call) continue;
+      if (B.groups[g].head != fusion_anchor::call) continue;
       const instruction i = called(g);
       const operator_facts facts = i.schema->facts;
       if (facts.alias < 0) continue;

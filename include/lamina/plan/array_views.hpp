@@ -131,7 +131,7 @@ struct view_finder {
   constexpr void find_views() {
     for (int k = 0; k < instructions; ++k) {
       const instruction& i = L.instructions[k];
-      if (i.head != group_head::call || i.runs >= 0) continue;
+      if (i.head != fusion_anchor::call || i.runs >= 0) continue;
       if (same_address(i.schema, &schema_of<operators::read_from_array>())) {
         try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs].id));
       } else if (same_address(i.schema, &schema_of<operators::write_to_array_gradient>())) {

@@ -94,7 +94,7 @@ constexpr code_table emit_code() {
           made.arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
         continue;
       }
-      if (i.head == group_head::call) {
+      if (i.head == fusion_anchor::call) {
         // A called kernel finds its operands by position, so absent and repeated operands stay.
         for (int a = inputs; a < inputs_end; ++a)
           made.arguments[argument_at++] =
@@ -106,7 +106,7 @@ constexpr code_table emit_code() {
           made.arguments[argument_at++] = L.results[o] < 0 ? -1 : L.variables[L.results[o]].root;
         continue;
       }
-      if (i.head != group_head::pointwise) {
+      if (i.head != fusion_anchor::pointwise) {
         for (int a = inputs; a < inputs_end; ++a) argument(L.variables[L.operands[a].id].root);
         const int v = L.variables[L.results[i.outputs]].root;
         known_in[v] = g;
@@ -200,8 +200,8 @@ constexpr auto find_distinct() {
   const auto head_schema = [](int g) { return L.instructions[B.order[B.groups[g].first]].schema; };
   for (int g = 0; g < groups; ++g) {
     const group_code c = C.groups[g];
-    const group_head head = B.groups[g].head;
-    const bool call = head == group_head::call;
+    const fusion_anchor head = B.groups[g].head;
+    const bool call = head == fusion_anchor::call;
     unsigned h = static_cast<unsigned>(head) * 31u + (B.groups[g].rows < 0 ? 7u : 0u);
     if (call) {
       const char* t = head_schema(g)->type;

@@ -24,7 +24,7 @@ inline constexpr int group_limit = 24, product_group_limit = 12;
 /// A group: instructions that become one kernel. It has the loop nest that begins it, the sizes of
 /// that loop nest, and the feeds that it depends on.
 struct group_desc {
-  group_head head;
+  fusion_anchor head;
   int rows, columns, depth;
   bool panel;
   int first;  // index of its first ordered instruction
@@ -84,7 +84,7 @@ struct group_former {
   /// before g may read h's values, and the inputs of h must not change before g.
   constexpr bool may_join(int h, int g) const {
     const group_desc from = groups[h], to = groups[g];
-    if (from.head != group_head::pointwise || to.head != group_head::pointwise ||
+    if (from.head != fusion_anchor::pointwise || to.head != fusion_anchor::pointwise ||
         from.rows != to.rows || from.columns != to.columns || from.panel != to.panel ||
         from.block != to.block || from.count + to.count >= group_limit ||
         (Separate && from.feeds != to.feeds))
@@ -152,7 +152,7 @@ constexpr auto assign_groups() {
   for (int k = 0; k < instructions; ++k) {
     const instruction i = L.instructions[k];
     int g = -1;
-    if (i.head == group_head::pointwise) {
+    if (i.head == fusion_anchor::pointwise) {
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
         const int v = L.operands[a].id;
         const int from = v < 0 ? -1 : producer[L.variables[v].root];
@@ -161,9 +161,9 @@ constexpr auto assign_groups() {
       if (g >= 0) {
         const group_desc to = groups[g];
         bool joins =
-            to.head != group_head::call && to.rows == i.rows && to.columns == i.columns &&
+            to.head != fusion_anchor::call && to.rows == i.rows && to.columns == i.columns &&
             to.panel == i.panel &&
-            to.count < (to.head == group_head::pointwise ? group_limit : product_group_limit) &&
+            to.count < (to.head == fusion_anchor::pointwise ? group_limit : product_group_limit) &&
             (!Separate || to.feeds == i.feeds);
         for (int o = i.outputs; joins && o < i.outputs + i.output_count; ++o) {
           const int v = L.variables[L.results[o]].root;
@@ -176,7 +176,7 @@ constexpr auto assign_groups() {
         }
         if (!joins) g = -1;
       }
-      if (g >= 0 && i.input_count > 1 && groups[g].head == group_head::pointwise)
+      if (g >= 0 && i.input_count > 1 && groups[g].head == fusion_anchor::pointwise)
         for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
           const int v = L.operands[a].id;
           const int from = v < 0 ? -1 : producer[L.variables[v].root];
@@ -248,7 +248,7 @@ constexpr auto form_groups() {
       const int to = L.results[o];
       if (to < 0) continue;
       const int v = L.variables[to].root;
-      if (i.head == group_head::call) r.stored[v] = true;
+      if (i.head == fusion_anchor::call) r.stored[v] = true;
       if (Blocks == 1) {
         r.producer[v] = g;
       } else if (L.variables[v].block != i.block) {

@@ -39,10 +39,10 @@ struct channel_normalize : pointwise {
 
 /// The sums over the batch in the gradient of batch_norm, and the inputs of its pointwise part.
 /// With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h and Bias@GRAD = sum dY. Share
-/// = Bias@GRAD / count and Slope = Scale@GRAD / count * SavedVariance; both are 0 where the
+/// = Bias@GRAD / count and Gradient = Scale@GRAD / count * SavedVariance; both are 0 where the
 /// statistics are given. Factor = Scale * SavedVariance. It has the attributes of batch_norm.
-struct batch_norm_slopes : operator_definition {
-  static constexpr const char* type = "batch_norm_slopes";
+struct batch_norm_grads : operator_definition {
+  static constexpr const char* type = "batch_norm_grads";
   static constexpr std::array<slot_desc, 5> inputs{
       {{"X"}, {"Scale"}, {"SavedMean"}, {"SavedVariance"}, {"Y@GRAD"}}};
   static constexpr std::array<slot_desc, 5> outputs{{{"Scale@GRAD", false, true},
@@ -53,25 +53,26 @@ struct batch_norm_slopes : operator_definition {
   static constexpr auto attributes = batch_norm::attributes;
 };
 
-/// The gradient of batch_norm's X: (dY - Share - (X - Mean) * Slope) * Factor.
-struct channel_normalize_slope : pointwise {
-  static constexpr const char* type = "channel_normalize_slope";
+/// The gradient of batch_norm's X: (dY - Share - (X - Mean) * Gradient) * Factor.
+struct channel_normalize_grad : pointwise {
+  static constexpr const char* type = "channel_normalize_grad";
   static constexpr std::array<slot_desc, 6> inputs{
       {{"Y@GRAD"}, {"X"}, {"Mean"}, {"Share"}, {"Slope"}, {"Factor"}}};
   static constexpr std::uint32_t differentiable = 0;
   template <class T>
-  LAMINA_FN static T f(T dy, T x, T mean, T share, T slope, T factor) {
-    return (dy - share - (x - mean) * slope) * factor;
+  LAMINA_FN static T f(T dy, T x, T mean, T share, T grad, T factor) {
+    return (dy - share - (x - mean) * grad) * factor;
   }
 };
 
-/// channel_normalize_slope for images whose channels have one element per row. A batch of one row
-/// passes batch_norm unchanged, with a Slope of 0. There, 0 times an infinite X must not give NaN.
-struct column_normalize_slope : channel_normalize_slope {
-  static constexpr const char* type = "column_normalize_slope";
+/// channel_normalize_grad for images whose channels have one element per row. A batch of one row
+/// passes batch_norm unchanged, with a Gradient of 0. There, 0 times an infinite X must not give
+/// NaN.
+struct column_normalize_grad : channel_normalize_grad {
+  static constexpr const char* type = "column_normalize_grad";
   template <class T>
-  LAMINA_FN static T f(T dy, T x, T mean, T share, T slope, T factor) {
-    const T tilt = math::select(slope == T(0), T(0), (x - mean) * slope);
+  LAMINA_FN static T f(T dy, T x, T mean, T share, T grad, T factor) {
+    const T tilt = math::select(grad == T(0), T(0), (x - mean) * grad);
     return (dy - share - tilt) * factor;
   }
 };

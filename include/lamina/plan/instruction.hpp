@@ -11,7 +11,7 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The head of a fused group: the kind of loop nest in which the statements of the group run.
-enum class group_head : std::uint8_t {
+enum class fusion_anchor : std::uint8_t {
   pointwise,    // one element per position of the result
   gemm,         // X[M,K] * W[K,N]
   gemm_dx,      // dY[M,N] * W[K,N]^T
@@ -23,8 +23,9 @@ enum class group_head : std::uint8_t {
 };
 
 /// Whether the kernel of a group with this head reads attributes of the instruction's operator.
-constexpr bool asks_operator(group_head head) {
-  return head == group_head::call || head == group_head::conv || head == group_head::conv_dx;
+constexpr bool asks_operator(fusion_anchor head) {
+  return head == fusion_anchor::call || head == fusion_anchor::conv ||
+         head == fusion_anchor::conv_dx;
 }
 
 /// How an operand is read at a position (row, column) of a group.
@@ -97,7 +98,7 @@ constexpr bool is_weight(const variable_desc& d) {
 
 /// A step of the lowered program.
 struct instruction {
-  group_head head;
+  fusion_anchor head;
   const operator_schema* schema;  // the operator whose function or kernel it uses
   int output;                     // the output that its function computes
   int op;                         // number of the operator that it comes from

@@ -234,7 +234,7 @@ class host_trainer : served_updates<P, Opt> {
   void set_steps(std::int64_t n) {
     drop_gradients();
     steps_ = n;
-    torn_ = begun_ = is_part_ = false;
+    partially_updated_ = begun_ = is_part_ = false;
     collected_ = true;
   }
 
@@ -261,7 +261,7 @@ class host_trainer : served_updates<P, Opt> {
   /// has failed in the middle of its updates, no state is kept.
   LAMINA_COLD void leave(training_memory& to, int passes) {
     to.forget();
-    if (torn_ || !collected_) return;
+    if (partially_updated_ || !collected_) return;
     base::leave_state(to, passes);
   }
 
@@ -272,7 +272,8 @@ class host_trainer : served_updates<P, Opt> {
       base::external, base::fused_step, base::limits_norms, base::make_clips, base::model_,
       base::own_part, base::parts_, base::pool_, base::reads_shard_, base::require_fitting_cost,
       base::run_share, base::scalar_, base::seed_, base::shared_, base::shared_step, base::steps_,
-      base::torn_, base::update_parameters, base::update_shared_joined, base::updates, base::used_;
+      base::partially_updated_, base::update_parameters, base::update_shared_joined, base::updates,
+      base::used_;
 
   /// Throws lamina::error if the tables of the model are divided over processes that do not train
   /// together.

@@ -45,8 +45,8 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
 
  protected:
   using base::accumulator_pointers_, base::clips_, base::has_rows, base::is_part_, base::model_,
-      base::range_of, base::scalar_, base::scales_, base::seed_, base::steps_, base::torn_,
-      base::updates_whole, base::used_, base::whole_of;
+      base::range_of, base::scalar_, base::scales_, base::seed_, base::steps_,
+      base::partially_updated_, base::updates_whole, base::used_, base::whole_of;
 
   host_updates(const Opt& opt, model<P>& m, int threads, std::uint64_t seed)
       : base(opt, m, seed), pool_(threads < 1 ? 1 : threads) {}
@@ -108,7 +108,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
   /// Before the first step of a distributed training: checks that all processes have the same
   /// program, optimizer, seed, threads and steps, and copies the parameters of rank 0.
   LAMINA_COLD void begin_shared() {
-    if (torn_) detail::fail_torn();
+    if (partially_updated_) detail::fail_partially_updated();
     if (begun_) return;
     shared_->describe({&options_of, this});
     shared_->begin({program_checksum<P>, seed_, steps_, pool_.size(), joins_statistics_ ? 1 : 0},
@@ -146,7 +146,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
                  : parts_->run(pool_, batch, batch, own_seed(), static_cast<std::uint64_t>(steps_));
       add_up_shared();
     } catch (...) {
-      torn_ = shared_->drop_step();
+      partially_updated_ = shared_->drop_step();
       throw;
     }
     finish_shared();
@@ -159,7 +159,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
     try {
       add_up_shared();
     } catch (...) {
-      torn_ = shared_->drop_step();
+      partially_updated_ = shared_->drop_step();
       throw;
     }
     finish_shared();
@@ -181,7 +181,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
   LAMINA_COLD void finish_shared() {
     const bool asynchronous = shared_->is_asynchronous();
     collected_ = !asynchronous && (clips_ || states == 0);
-    torn_ = true;
+    partially_updated_ = true;
     if (clips_ && !asynchronous) {
       shared_->bring_totals();
       update_parameters();
@@ -195,7 +195,7 @@ class host_updates : public parameter_updates<P, Opt, Machine> {
       shared_->update(&update_shared, this, pool_);
       ++steps_;
     }
-    torn_ = false;
+    partially_updated_ = false;
   }
   /// Lists the options that must be equal in all processes.
   LAMINA_COLD static std::string options_of(const void* self) {

@@ -200,14 +200,14 @@ class parameter_updates {
   /// Runs a step in which `m` computes the updates together with the gradients, and returns the
   /// cost before them. A program with loops may run out of memory after it has updated a parameter.
   LAMINA_NOINLINE real fused_step(Machine& m, const batch_view<P>& batch) {
-    if (torn_) detail::fail_torn();
+    if (partially_updated_) detail::fail_partially_updated();
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<fused>;
     scalar_ = traits::scalars(*used_, steps_);
     for (int i = 0; i < parameters; ++i)
       if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
     if constexpr (Machine::has_blocks) {
-      const torn_step guard{this, &m};
+      const partially_updated_step guard{this, &m};
       m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
       ++steps_;
     } else {
@@ -227,7 +227,8 @@ class parameter_updates {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
-  bool torn_ = false;     // an error has interrupted an update: only some parameters are new
+  bool partially_updated_ =
+      false;              // an error has interrupted an update: only some parameters are new
   bool is_part_ = false;  // this process has only the accumulators of its own shard
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
@@ -250,12 +251,12 @@ class parameter_updates {
         accumulator_pointers_[i * states + s] = divided_->at(model_.table_of(i), s);
   }
   /// Records after a failed step whether it may have updated a parameter.
-  struct torn_step {
+  struct partially_updated_step {
     parameter_updates* of;
     Machine* machine;
     std::int64_t before = of->steps_;
-    ~torn_step() {
-      if (of->steps_ == before) of->torn_ = machine->may_have_updated();
+    ~partially_updated_step() {
+      if (of->steps_ == before) of->partially_updated_ = machine->may_have_updated();
     }
   };
 };

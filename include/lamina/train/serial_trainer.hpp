@@ -73,13 +73,13 @@ class serial_trainer : parameter_updates<P, Opt> {
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
     base::steps_ = n;
-    base::torn_ = base::is_part_ = false;
+    base::partially_updated_ = base::is_part_ = false;
   }
   /// Moves the state into a model's training memory. This trainer cannot run afterwards. If a step
   /// has failed in the middle of its updates, no state is kept.
   LAMINA_COLD void leave(training_memory& to, int passes) {
     to.forget();
-    if (!base::torn_) base::leave_state(to, passes);
+    if (!base::partially_updated_) base::leave_state(to, passes);
   }
 
  private:

@@ -134,7 +134,7 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
 
   /// Does the same as host_trainer::fused_step.
   real fused_step(const batch_view<P>& batch) {
-    if (base::torn_) detail::fail_torn();
+    if (base::partially_updated_) detail::fail_partially_updated();
     machine_type& m = *fused_;
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<program>;
@@ -144,7 +144,8 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
     try {
       m.run(~0ull, base::seed_, static_cast<std::uint64_t>(base::steps_));
     } catch (...) {
-      base::torn_ = machine_type::has_blocks;  // a program with loops may have updated something
+      base::partially_updated_ =
+          machine_type::has_blocks;  // a program with loops may have updated something
       throw;
     }
     ++base::steps_;

@@ -46,7 +46,7 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
   }
   // The model keeps the training state; on rank 0, the state of all shards.
   if constexpr (requires { run.machine().collect_state(); })
-    run.tell_world([&] { run.machine().collect_state(); });
+    run.run_or_fail_all([&] { run.machine().collect_state(); });
   result.steps = run.machine().steps();
   result.stopped = run.stopped();
   return result;

@@ -23,8 +23,8 @@
 #include <lamina/train/gradients/machine_gradients.hpp>
 #include <lamina/train/host_trainer.hpp>
 #include <lamina/train/minibatch_check.hpp>
-#include <lamina/train/refused_trainer.hpp>
 #include <lamina/train/trainer_checkpoint.hpp>
+#include <lamina/train/trainer_diagnostics.hpp>
 #include <lamina/train/training_run.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -66,7 +66,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
         run_(used_, options_, nullptr, used_, m, threads(), seed()) {}
   /// Makes a trainer on a device: `trainer t{model, adam, {}, lamina::cuda::place{0}}`, with
   /// <lamina/lamina.cuh>. The model on the host changes at the end of each pass, and by
-  /// bring_back().
+  /// copy_to_host().
   template <typed_place Place>
   trainer(model<P>& m, Opt& opt, const train_options& options, const Place& at)
       : options_(options), used_(opt), run_(opt, options_, nullptr, at, opt, m, seed()) {
@@ -145,7 +145,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
                   "lamina: trainer: gradients apart from updates, and those "
                   "of several machines, are for the CPU");
     optimizer::require_options(used_);
-    if constexpr (joins_gradients) run_.tell_world([&] { run_.machine().update(); });
+    if constexpr (joins_gradients) run_.run_or_fail_all([&] { run_.machine().update(); });
   }
   /// Updates the parameters with the gradients that gradient machines of this model have computed,
   /// each in its last backward(): `t.update({&machine_a, &machine_b})`. Each may have run in a
@@ -172,7 +172,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
       run_.pass(batches);
       // All processes collect here, so that later rank 0 alone may save.
       if constexpr (requires { run_.machine().collect_state(); })
-        run_.tell_world([this] { run_.machine().collect_state(); });
+        run_.run_or_fail_all([this] { run_.machine().collect_state(); });
       cost_ = run_.cost();
       of_pass_ = true;
       return {steps(), run_.samples(), cost_, run_.stopped()};
@@ -241,7 +241,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   template <file_part... Parts>
   LAMINA_COLD void save(const file_path& path, const Parts&... parts) {
     run_.require_none_pending("save()");
-    bring_back();
+    copy_to_host();
     Machine& machine = run_.machine();
     if constexpr (requires { machine.collect_state(); }) machine.collect_state();
     std::vector<double> numbers;
@@ -291,8 +291,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
                      }});
   }
   /// Copies parameters and accumulators from a device to the host; does nothing on the CPU.
-  void bring_back() {
-    if constexpr (requires(Machine & m) { m.bring_back(); }) run_.machine().bring_back();
+  void copy_to_host() {
+    if constexpr (requires(Machine & m) { m.copy_to_host(); }) run_.machine().copy_to_host();
   }
   /// Copies parameters and accumulators from the host to a device, after they were changed on the
   /// host.
@@ -313,7 +313,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// process only, so it must stop the others too.
   template <class F>
   void read(F&& f) {
-    options_.reads_shard ? run_.tell_world(f) : f();
+    options_.reads_shard ? run_.run_or_fail_all(f) : f();
   }
   void require_samples(const batch_view<P>& batch) {
     read([&] {

@@ -31,7 +31,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 /// Throws lamina::error: there are no gradients for an update.
 [[noreturn]] LAMINA_API_COLD void fail_no_backward();
 
-[[noreturn]] LAMINA_API_COLD void fail_torn();
+[[noreturn]] LAMINA_API_COLD void fail_partially_updated();
 
 /// Throws lamina::error: this process has only the accumulators of its shard.
 [[noreturn]] LAMINA_API_COLD void fail_part_of_state();
@@ -79,7 +79,7 @@ void fail_no_backward() {
       "update");
 }
 
-void fail_torn() {
+void fail_partially_updated() {
   throw error(
       "lamina: train: an error in the middle of an earlier step left some parameters updated "
       "and others not: expected that a checkpoint is loaded before the next step, found none");

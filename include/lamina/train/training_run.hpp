@@ -66,7 +66,7 @@ class training_run {
     if constexpr (has_all_options) {
       threads_ = options.threads;
     }
-    tell_world([&] {
+    run_or_fail_all([&] {
       if constexpr (has_all_options) detail::prepare_machine(machine_, accumulates, options);
       find_position();
     });
@@ -108,14 +108,14 @@ class training_run {
     if constexpr (accumulates)
       if (minibatches_per_update() > 1 || pending() > 0) {
         const real_of<P> cost = backward(batch);
-        if (pending() >= minibatches_per_update()) tell_world([&] { update(); });
+        if (pending() >= minibatches_per_update()) run_or_fail_all([&] { update(); });
         return cost;
       }
-    return noted(tell_world([&] { return machine_.step(batch); }), batch.size());
+    return noted(run_or_fail_all([&] { return machine_.step(batch); }), batch.size());
   }
   /// Adds the gradients of a mini-batch to those that wait for an update.
   real_of<P> backward(const batch_view<P>& batch) {
-    return noted(tell_world([&] { return machine_.backward(batch); }), batch.size());
+    return noted(run_or_fail_all([&] { return machine_.backward(batch); }), batch.size());
   }
   /// Returns the number of mini-batches whose gradients wait for an update.
   int pending() const {
@@ -133,14 +133,14 @@ class training_run {
   /// the first call serves the trainers to their end; later ones do nothing.
   template <class Reader>
   LAMINA_COLD void pass(Reader& batches) {
-    tell_world([&] {
+    run_or_fail_all([&] {
       if (!serves()) run_pass(batches);
     });
   }
 
   /// Calls f(). If it throws, the other processes of a distributed training stop too.
   template <class F>
-  LAMINA_COLD decltype(auto) tell_world(F&& f) {
+  LAMINA_COLD decltype(auto) run_or_fail_all(F&& f) {
     if constexpr (has_all_options) {
       if (options_.world == nullptr) return f();
       try {
@@ -300,7 +300,7 @@ class training_run {
         own_data = machine_.join_pass(machine_, means_, stopping_, seen_.position(pass).checksum);
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
-    if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
+    if constexpr (requires { machine_.copy_to_host(); }) machine_.copy_to_host();
     if constexpr (requires { machine_.end_pass(); }) machine_.end_pass();
     e = event{.kind = event_kind::end_pass,
               .pass = pass,

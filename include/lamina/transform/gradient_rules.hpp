@@ -25,11 +25,11 @@
 #include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
-#include <lamina/transform/gradient_bends.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 #include <lamina/transform/loss_gradient_rules.hpp>
 #include <lamina/transform/norm_gradient_rules.hpp>
 #include <lamina/transform/pool_gradient_rules.hpp>
+#include <lamina/transform/second_derivatives.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -77,7 +77,7 @@ constexpr bool for_gradient_of(const operator_desc& op, operator_list<Op...>, F&
 template <class Op>
 constexpr void differentiate_product(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
-  const int gx = w.slope(0), gy = w.slope(1);
+  const int gx = w.grad(0), gy = w.grad(1);
   if (gx >= 0) {
     w.template give_of_two<Op>(d, gx, y, at);
     w.template give_side<Op>(y, 1, gx, y, d, at);
@@ -110,7 +110,7 @@ constexpr bool differentiate_convolution(gradient_writer& w) {
   };
   const int x = w.input(0), y = w.input(1), d = w.of_out();
   for (int side = 0; side < 2; ++side) {
-    const int g = w.slope(side);
+    const int g = w.grad(side);
     if (g < 0) continue;
     const int left = side == 0 ? g : x, right = side == 0 ? y : g, other = side == 0 ? y : x;
     if (const int part = partial_gradient(b, d); part >= 0)
@@ -125,7 +125,7 @@ constexpr bool differentiate_convolution(gradient_writer& w) {
 template <class Op>
 constexpr void differentiate_linear(gradient_writer& w) {
   program_builder& b = w.builder();
-  const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
+  const int g = w.grad(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
   if (part < 0) return;
   int at = w.attributes();
   // A constant that is added to X, such as the bias of `scale`, does not affect the gradient.
@@ -167,7 +167,7 @@ constexpr bool differentiate_pool(gradient_writer& w) {
 /// dX = d and dY is the sum of +-d over the elements to which Y is broadcast.
 template <class Op>
 constexpr void differentiate_sum(gradient_writer& w) {
-  const int gx = w.slope(0), gy = w.slope(1), d = w.of_out();
+  const int gx = w.grad(0), gy = w.grad(1), d = w.of_out();
   if (!w.wants(d)) return;
   if (gy >= 0)
     w.template give_of_two<Op>(d, gx >= 0 ? gx : w.zeros(d), gy, w.attributes());
@@ -179,7 +179,7 @@ constexpr void differentiate_sum(gradient_writer& w) {
 /// the gradient of X is -gY d / Y^2, and the gradient of Y is the sum of -d (gX - 2 gY q) / Y^2.
 constexpr void differentiate_quotient(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
-  const int gx = w.slope(0), gy = w.slope(1);
+  const int gx = w.grad(0), gy = w.grad(1);
   if (gx < 0 && gy < 0) return;
   int turned = -1;  // gY q
   if (gy >= 0) {
@@ -212,7 +212,7 @@ constexpr void differentiate_quotient(gradient_writer& w) {
 template <class Op>
 constexpr void differentiate_choice(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
-  const int gx = w.slope(0), gy = w.slope(1);
+  const int gx = w.grad(0), gy = w.grad(1);
   if ((gx < 0 && gy < 0) || !w.wants(d)) return;
   if (gy < 0) return w.template give_side<Op>(d, 0, x, y, gx, at);
   program_builder& b = w.builder();
@@ -231,7 +231,7 @@ constexpr void differentiate_concat(gradient_writer& w) {
   int* parts = new int[static_cast<unsigned>(n) + 1];
   bool any = false;
   for (int i = 0; i < n; ++i) {
-    parts[i] = w.slope(1 + i);
+    parts[i] = w.grad(1 + i);
     any = any || parts[i] >= 0;
   }
   for (int i = 0; any && i < n; ++i)
@@ -251,10 +251,10 @@ constexpr void differentiate_concat(gradient_writer& w) {
 /// dX = Y (d - sum d Y) in each row of the last dimension. The gradient of d is the same operator
 /// applied to g; the gradient of Y is g (d - sum d Y) - d sum g Y.
 constexpr bool differentiate_softmax(gradient_writer& w) {
-  const int y = w.input(0), d = w.of_out(), g = w.slope(0);
+  const int y = w.input(0), d = w.of_out(), g = w.grad(0);
   const int last = w.builder().variables.items[y].rank - 1;
   if (w.attribute(0) != -1 && w.attribute(0) != last) return false;
-  differentiate_slope(w, *w.op().schema);
+  differentiate_grad(w, *w.op().schema);
   if (g < 0 || !w.wants(y)) return true;
   const int all = w.row_product(g, w.reduced<operators::reduce_sum>(w.product(d, y), last));
   const int other = w.row_product(d, w.reduced<operators::reduce_sum>(w.product(g, y), last));
@@ -269,8 +269,8 @@ constexpr bool differentiate_softmax(gradient_writer& w) {
 /// supported.
 constexpr bool differentiate_layer_norm(gradient_writer& w) {
   program_builder& b = w.builder();
-  const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.slope(0);
-  if (w.slope(1) >= 0 || w.slope(2) >= 0 || b.variables.items[x].rank != 2 || w.attribute(1) != 1)
+  const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.grad(0);
+  if (w.grad(1) >= 0 || w.grad(2) >= 0 || b.variables.items[x].rank != 2 || w.attribute(1) != 1)
     return false;
   if (g < 0) return true;
   const auto projected = [&](int of) {
@@ -315,11 +315,11 @@ constexpr bool differentiate_gradient(program_builder& b, const operator_desc& o
                       [&]<class Op>() { differentiate_product<Op>(w); }) ||
       for_gradient_of(op, twice_differentiable_functions{},
                       [&]<class Op>() {
-                        differentiate_slope(w, *op.schema);
+                        differentiate_grad(w, *op.schema);
                         differentiate_bend<Op>(w);
                       }) ||
       for_gradient_of(op, twice_differentiable_pieces{},
-                      [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
+                      [&]<class Op>() { differentiate_grad(w, *op.schema); }) ||
       for_gradient_of(op, twice_differentiable_sums{},
                       [&]<class Op>() { differentiate_sum<Op>(w); }) ||
       for_gradient_of(op, twice_differentiable_linear{},

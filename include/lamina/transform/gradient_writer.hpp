@@ -14,7 +14,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Writes the gradient of one gradient operator as ordinary operators, which have gradients in
-/// turn. In the names of functions, "slope" is the gradient of a result of the gradient operator.
+/// turn. In the names of functions, "gradient" is the gradient of a result of the gradient
+/// operator.
 class gradient_writer {
  public:
   constexpr gradient_writer(program_builder& b, const operator_desc& op) : b_(b), op_(op) {}
@@ -24,7 +25,7 @@ class gradient_writer {
   /// The gradient of Out, the last argument.
   constexpr int of_out() const { return b_.arguments.items[op_.outputs - 1]; }
   /// The gradient of the i-th result, or -1.
-  constexpr int slope(int i) { return gradient_variable(b_, b_.arguments.items[op_.outputs + i]); }
+  constexpr int grad(int i) { return gradient_variable(b_, b_.arguments.items[op_.outputs + i]); }
   constexpr bool wants(int variable) const { return wants_gradient(b_, variable); }
   constexpr int attributes() const { return op_.attributes; }
   constexpr double attribute(int i) const {

@@ -38,7 +38,7 @@ constexpr int same_gradient(gradient_writer& w, int like, int first, int second,
 /// is 1, and for small X it is 0, so the difference of the operator's results for both multiplies a
 /// gradient by m / n.
 constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
-  const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.slope(0);
+  const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.grad(0);
   if (g < 0) return;
   program_builder& b = w.builder();
   if (const int part = partial_gradient(b, d); part >= 0)
@@ -55,13 +55,13 @@ constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
 /// last dimension to the gradient of d.
 constexpr void give_row_sums(gradient_writer& w, int factor) {
   const int last = w.builder().variables.items[factor].rank - 1;
-  w.give(w.of_out(), w.reduced<operators::reduce_sum>(w.product(w.slope(0), factor), last));
+  w.give(w.of_out(), w.reduced<operators::reduce_sum>(w.product(w.grad(0), factor), last));
 }
 
 /// dX = -d label / X, with the label as a distribution. The gradient of d is the sum of -g label /
 /// X over each row. The gradient of X is d g label / X^2 = -dX g / X, which is 0 where dX is 0.
 constexpr void differentiate_cross_entropy(gradient_writer& w) {
-  const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.slope(0);
+  const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.grad(0);
   if (g < 0) return;
   if (w.wants(d)) give_row_sums(w, same_gradient(w, x, x, label, w.scaled(w.zeros(d), 1, 1)));
   if (!w.wants(x)) return;
@@ -84,7 +84,7 @@ constexpr int logits_of(const program_builder& b, int softmax) {
 /// operator with S = 0 yields -d label, so minus its sum is d sum label. As the softmax of the
 /// forward operator passes no gradients on, it is computed again.
 constexpr void differentiate_softmax_cross_entropy(gradient_writer& w) {
-  const int label = w.input(0), s = w.input(1), d = w.of_out(), g = w.slope(0);
+  const int label = w.input(0), s = w.input(1), d = w.of_out(), g = w.grad(0);
   if (g < 0) return;
   program_builder& b = w.builder();
   const int logits = logits_of(b, s);

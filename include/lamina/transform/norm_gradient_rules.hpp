@@ -36,8 +36,8 @@ constexpr int channel_means(gradient_writer& w, int x) {
 /// supported.
 constexpr bool differentiate_batch_norm(gradient_writer& w) {
   program_builder& b = w.builder();
-  const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.slope(0);
-  if (w.slope(1) >= 0 || w.slope(2) >= 0) return false;
+  const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.grad(0);
+  if (w.grad(1) >= 0 || w.grad(2) >= 0) return false;
   if (g < 0) return true;
   const int of_channels = b.attribute_list(1);
   const auto times = [&](int left, int channels) { return w.product(left, channels, of_channels); };

@@ -41,7 +41,7 @@ constexpr void give_at_positions(gradient_writer& w, int positions, const pool_a
   const int d = w.of_out();
   if (const int part = partial_gradient(b, d); part >= 0)
     b.add_operator(schema_of<gradient_of<operators::unpool>>(),
-                   {d, positions, w.input(0), w.slope(0)}, {part},
+                   {d, positions, w.input(0), w.grad(0)}, {part},
                    b.attribute_list(a.ksize, a.strides, a.paddings, b.text("max")));
 }
 
@@ -52,7 +52,7 @@ constexpr bool differentiate_max_pool(gradient_writer& w) {
   const attribute_value* const at = b.attributes.items + w.attributes();
   const pool_attributes a{at[1], at[3], at[4], at[2].number != 0, at[6].number != 0};
   if (!a.are_apart(b) || at[7].number != 0) return false;
-  if (w.slope(0) < 0 || !w.wants(w.of_out())) return true;
+  if (w.grad(0) < 0 || !w.wants(w.of_out())) return true;
   const int positions = w.made(w.of_out());
   b.variables.items[positions].type = dtype::int32;
   b.variables.items[positions].kind = variable_kind::temporary;
@@ -69,7 +69,7 @@ constexpr bool differentiate_indexed_pool(gradient_writer& w) {
   const attribute_value* const at = b.attributes.items + w.attributes();
   const pool_attributes a{at[0], at[3], at[4], at[1].number != 0, at[2].number != 0};
   if (!a.are_apart(b)) return false;
-  if (w.slope(0) >= 0 && w.wants(w.of_out())) give_at_positions(w, w.input(1), a);
+  if (w.grad(0) >= 0 && w.wants(w.of_out())) give_at_positions(w, w.input(1), a);
   return true;
 }
 
@@ -77,7 +77,7 @@ constexpr bool differentiate_indexed_pool(gradient_writer& w) {
 /// result of unpool for g.
 constexpr void differentiate_unpool(gradient_writer& w) {
   program_builder& b = w.builder();
-  const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
+  const int g = w.grad(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
   if (part >= 0)
     b.add_operator(schema_of<operators::unpool>(), {g, w.input(1)}, {part}, w.attributes());
 }

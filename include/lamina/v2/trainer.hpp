@@ -97,7 +97,7 @@ class SGD {
     constexpr bool fed = Feeding::template fits<P>;
     static_assert(check<fed, typename Feeding::names>,
                   "lamina: v2: feeding: expected each data layer of the cost once");
-    trainer_.bring_back();
+    trainer_.copy_to_host();
     if (!evaluator_) evaluator_.emplace(model_, evaluator_options{.threads = trainer_threads()});
     return event::TestResult(evaluator_->test(feed.template applied_to<P>(reader)));
   }
@@ -105,7 +105,7 @@ class SGD {
   /// Writes the parameters of the cost to an archive in v2's format, with
   /// <lamina/v2/parameter_tar.hpp>.
   void save_parameter_to_tar(const file_path& path) {
-    trainer_.bring_back();
+    trainer_.copy_to_host();
     to_tar(path, std::as_const(model_));
   }
 

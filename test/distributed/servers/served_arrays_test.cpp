@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trainer whose last letter cannot be sent ends all processes with the reason; servers serve one
+// A trainer whose last packet cannot be sent ends all processes with the reason; servers serve one
 // trainer at a time.
 
 #include <map>
@@ -12,7 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/worker_pool.hpp>
 
-TEST_CASE("a trainer without memory for its last letter ends the servers with the reason",
+TEST_CASE("a trainer without memory for its last packet ends the servers with the reason",
           "[threads]") {
   for (const int staleness : {0, 2}) {
     const auto found = test::results_in_ranks(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that parameter servers own: rows by letters, sums of gradients, and what is refused.
+// Tables that parameter servers own: rows by packets, sums of gradients, and what is refused.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@
 
 namespace {
 
-using lamina::distributed::letter;
-using lamina::distributed::letter_kind;
+using lamina::distributed::packet;
+using lamina::distributed::packet_kind;
 using lamina::distributed::served_tables;
 using lamina::engine::cpu::selected_rows;
 using purpose = lamina::divided_tables::purpose;
@@ -34,12 +34,12 @@ void open(served_tables& tables) {
   for (int t = 0; t < 2; ++t) all.push_back({t, true, {tables.memory(t)}});
   tables.open(all);
 }
-/// Answers `count` letters.
+/// Answers `count` packets.
 void answer(test::thread_group& w, served_tables& tables, int count) {
-  letter got;
+  packet got;
   for (; count > 0; --count) {
     const int from = w.receive(got, {}, 1);
-    REQUIRE(lamina::distributed::head_of(got).kind == letter_kind::rows);
+    REQUIRE(lamina::distributed::head_of(got).kind == packet_kind::rows);
     tables.answer_rows(from, got);
   }
 }
@@ -91,15 +91,15 @@ TEST_CASE("servers own the rows, and trainers ask for those that they read", "[t
                        for (const int row : {3, 57, 100})
                          CHECK(has_row(tables, 0, row) == (w.rank() != 1));
                      }
-                     // By letters: each trainer asks when it likes, for ids that come twice, are
+                     // By packets: each trainer asks when it likes, for ids that come twice, are
                      // padding or out of the table; and asks nobody if it needs nothing.
                      open(tables);
                      if (w.is_parameter_server()) {
-                       int letters = 0;
+                       int packets = 0;
                        for (const int row : {20, 21, 99})
-                         letters += row >= tables.first(0) && row < tables.end(0) ? 1 : 0;
+                         packets += row >= tables.first(0) && row < tables.end(0) ? 1 : 0;
                        const bool of_users = tables.first(1) <= 1 && 1 < tables.end(1);
-                       return answer(w, tables, letters > 0 || of_users ? 1 : 0);
+                       return answer(w, tables, packets > 0 || of_users ? 1 : 0);
                      }
                      if (w.rank() == 0) return tables.fetch(nullptr, 0, purpose::training);
                      const std::vector<std::int64_t> more{20, 99, 20, 21, -1, 101, 33}, one{1};
@@ -145,33 +145,33 @@ TEST_CASE("servers add up gradients in the order of the parts", "[threads]") {
               CHECK(mine[0].size() == 0);
             }
             for (int s = 0; s < servers; ++s) {
-              const auto mine = std::make_shared<letter>();
+              const auto mine = std::make_shared<packet>();
               tables.add_gradients(s, *mine);
               w.post(2 + s, mine);
             }
             tables.begin_squares();
-            letter got;
+            packet got;
             for (int s = 0; s < servers; ++s) {
               const int from = w.receive(got, {}, 1);
-              lamina::distributed::letter_reader reader(got);
+              lamina::distributed::packet_reader reader(got);
               tables.read_squares(from - 2, reader);
             }
             const std::lock_guard lock(mutex);
             of_trainers += tables.add_up(0, 1000) + tables.add_up(1, 1000);
             return;
           }
-          letter of[2], got;
+          packet of[2], got;
           for (int k = 0; k < 2; ++k) {
             const int from = w.receive(got, {}, 1);
             of[from] = std::move(got);
           }
-          std::vector<lamina::distributed::letter_reader> readers;
-          for (const letter& l : of) readers.emplace_back(l);
+          std::vector<lamina::distributed::packet_reader> readers;
+          for (const packet& l : of) readers.emplace_back(l);
           tables.sum(readers);
           for (const auto& r : readers) CHECK(r.left() == 0);
           updated_rows updated;
           tables.update({&updated, nullptr, &updated_rows::note, nullptr});
-          const auto answer = std::make_shared<letter>();
+          const auto answer = std::make_shared<packet>();
           tables.add_squares(*answer);
           for (int r = 0; r < 2; ++r) w.post(r, answer);
           const std::lock_guard lock(mutex);
@@ -198,7 +198,7 @@ TEST_CASE("servers add up gradients in the order of the parts", "[threads]") {
   }
 }
 
-TEST_CASE("damaged letters about rows are refused", "[threads]") {
+TEST_CASE("damaged packets about rows are refused", "[threads]") {
   const auto found = test::errors_of(
       3,
       [](test::thread_group& w) {
@@ -206,7 +206,7 @@ TEST_CASE("damaged letters about rows are refused", "[threads]") {
         open(tables);
         if (w.rank() < 2) return;
         const auto asks = [&](int count, int row) {
-          const auto l = lamina::distributed::new_letter({.kind = letter_kind::rows});
+          const auto l = lamina::distributed::new_packet({.kind = packet_kind::rows});
           l->add(count);
           l->add(row);
           return l;

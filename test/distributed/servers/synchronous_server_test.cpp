@@ -111,7 +111,7 @@ TEST_CASE("a trainer that ends before the others is an error of the server", "[t
                        faults.push_back(e.what());
                      }
                      // As the failure would: the waiting trainer gets an answer.
-                     const auto answer = lamina::distributed::new_letter({.floats = 64});
+                     const auto answer = lamina::distributed::new_packet({.floats = 64});
                      w.post(0, answer);
                      return;
                    }

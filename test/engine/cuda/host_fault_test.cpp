@@ -99,7 +99,7 @@ std::vector<float> costs_of(Trainer& t, const test::random_samples<P>& s) {
     all.push_back(t.step(s.batch(static_cast<int>(first), sizes[i])));
     first += static_cast<std::size_t>(sizes[i]);
   }
-  t.bring_back();
+  t.copy_to_host();
   return all;
 }
 
@@ -167,7 +167,7 @@ std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
     lamina::model m{program, 3};
     trainer t(at, opt, m, 11);
     t.step(s.batch(0, 4));
-    t.bring_back();
+    t.copy_to_host();
     const auto whole = values_of(m);
     at.all->made = 0;
     at.all->failing = k;
@@ -175,20 +175,20 @@ std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
       before = whole;
       t.step(s.batch(4, 4));
       calls_made = at.all->made;
-      t.bring_back();
+      t.copy_to_host();
       after = values_of(m);
       continue;
     }
     CHECK_THROWS_AS(t.step(s.batch(4, 4)), lamina::error);
     at.all->failing = -1;
     try {
-      t.bring_back();
+      t.copy_to_host();
       const auto now = values_of(m);
       // The cost may be all that could not be copied.
       if (t.steps() == 2 ? now != after : now != before) return {-1, k};
       if (t.steps() == 2) continue;
       t.step(s.batch(4, 4));
-      t.bring_back();
+      t.copy_to_host();
       if (values_of(m) != after) return {-2, k};
       ++found.first;
     } catch (const lamina::error& e) {
@@ -199,7 +199,7 @@ std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
       t.send();
       t.set_steps(1);
       t.step(s.batch(4, 4));
-      t.bring_back();
+      t.copy_to_host();
       if (values_of(m) != after) return {-5, k};
     }
   }
@@ -256,7 +256,7 @@ TEST_CASE("a label out of range is told after the updates on a device, and no st
   lamina::device_trainer<P, optimizer::sgd, failing_device> t(at, {}, m);
   CHECK_THROWS_WITH(t.step(s.batch<P>(0, 9)), test::wrong_label_message);
   CHECK_THROWS_WITH(t.step(s.batch<P>(0, 3)), Catch::Contains("an error in an earlier step came"));
-  CHECK_THROWS_WITH(t.bring_back(), Catch::Contains("an error in an earlier step came"));
+  CHECK_THROWS_WITH(t.copy_to_host(), Catch::Contains("an error in an earlier step came"));
   CHECK(m.get(0)(0, 0) == lamina::model{test::classes, 3}.get(0)(0, 0));
   t.send();
   t.set_steps(0);

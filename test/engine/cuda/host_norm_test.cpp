@@ -93,7 +93,7 @@ double variances_apart(P program, int rows, float deviation) {
   batch.rows.count[lamina::batch::domain] = rows;
   batch.data[0] = reinterpret_cast<const std::byte*>(x.data());
   t.step(batch);
-  t.bring_back();
+  t.copy_to_host();
   double worst = 0;
   for (int c = 0; c < channels; ++c) {
     const auto sum_over = [&](const auto& f) {

@@ -154,14 +154,13 @@ struct lstm_case {
   static void by_lines(recurrence& r) {
     Bodies::template lines<cuda::team_lines<detail::lstm_lines<false>>>(r.lstm(false));
     if (r.o.trains)
-      Bodies::template lines<cuda::team_lines<detail::lstm_slope_lines<false>>>(r.lstm(true));
+      Bodies::template lines<cuda::team_lines<detail::lstm_grad_lines<false>>>(r.lstm(true));
   }
   template <class Bodies, int States>
   static void keeping(recurrence& r) {
     Bodies::template teams<detail::kept_body<detail::kept_lstm_steps<States>>>(r.lstm(false));
     if (r.o.trains)
-      Bodies::template teams<detail::kept_body<detail::kept_lstm_slope_steps<States>>>(
-          r.lstm(true));
+      Bodies::template teams<detail::kept_body<detail::kept_lstm_grad_steps<States>>>(r.lstm(true));
   }
 };
 struct gru_case {
@@ -169,12 +168,12 @@ struct gru_case {
   template <class Bodies>
   static void by_lines(recurrence& r) {
     Bodies::template lines<cuda::team_lines<detail::gru_lines>>(r.gru());
-    Bodies::template lines<cuda::team_lines<detail::gru_slope_lines>>(r.gru());
+    Bodies::template lines<cuda::team_lines<detail::gru_grad_lines>>(r.gru());
   }
   template <class Bodies, int States>
   static void keeping(recurrence& r) {
     Bodies::template teams<detail::kept_body<detail::kept_gru_steps<States>>>(r.gru());
-    Bodies::template teams<detail::kept_body<detail::kept_gru_slope_steps<States>>>(r.gru());
+    Bodies::template teams<detail::kept_body<detail::kept_gru_grad_steps<States>>>(r.gru());
   }
 };
 

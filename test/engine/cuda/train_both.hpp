@@ -139,7 +139,7 @@ difference train_side_by_side(Expected& expected, Found& found, const std::vecto
       d.metric = std::max(d.metric, relative(expected.metric(i), found.metric(i)));
     first += n;
   }
-  found.bring_back();
+  found.copy_to_host();
   d.parameters = parameters_apart(expected.trained(), found.trained());
   return d;
 }

@@ -14,9 +14,7 @@ using imported_program::text_of;
 using lamina::activation;
 using lamina::indexed;
 
-namespace {
-
-namespace recorded {
+namespace { namespace recorded {
 
 // Residual blocks without names, a transformer's layers with names, and a tower of LSTMs.
 constexpr auto towers = lamina::program([](lamina::block& main) {

@@ -17,9 +17,7 @@ using imported_program::random_tensor;
 using imported_program::text_of;
 using lamina::activation;
 
-namespace {
-
-namespace recorded {
+namespace { namespace recorded {
 
 constexpr auto lenet = lamina::program([](lamina::block& main) {
   auto image = layer::data<"image", float, 1, 28, 28>(main);

@@ -63,7 +63,7 @@ TEST_CASE("a product over the last dimension is one product, with what follows i
   using plan = lamina::plan<lamina::for_test<std::remove_const_t<decltype(positions<48>)>>>;
   bool together = false;
   for (const lamina::group_desc& g : plan::grouped.groups)
-    together = together || (g.head == lamina::group_head::gemm && g.columns == 32 && g.count == 3 &&
-                            lamina::parts_of_rows(g.rows) == 5);
+    together = together || (g.head == lamina::fusion_anchor::gemm && g.columns == 32 &&
+                            g.count == 3 && lamina::parts_of_rows(g.rows) == 5);
   CHECK(together);
 }

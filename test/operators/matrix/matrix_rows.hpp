@@ -27,7 +27,7 @@ void matrix(To& to) {
   to.write("matmul_skip_zeros", []<class T>(block& main) {
     auto x = layer::relu(layer::data<"x", T, 2, 4>(main));
     return squared(layer::matmul(x, layer::data<"y", T, 4, 3>(main),
-                                 {.skip_zeros = true, .skip_zero_slopes = true}));
+                                 {.skip_zeros = true, .skip_zero_grads = true}));
   });
 }
 

@@ -80,7 +80,7 @@ class asynchronous_arrays final : public served_arrays {
   }
   void update(update_function, void*, worker_pool&) override {
     for (int s = 0; s < servers(); ++s) post(s, gradients_for(s));
-    receive_answers([this](int server, const letter& answer) { take_values(server, answer, 0); });
+    receive_answers([this](int server, const packet& answer) { take_values(server, answer, 0); });
   }
 
   LAMINA_COLD void end_pass() override {
@@ -94,8 +94,8 @@ class asynchronous_arrays final : public served_arrays {
           "(checkpoint.every_batches "
           "0), where trainers read shares of their own, found one within a pass");
     if (!is_paused_) pause();
-    receive_answers([&](int server, const letter& answer) {
-      letter_reader rest = take_values(server, answer, states);
+    receive_answers([&](int server, const packet& answer) {
+      packet_reader rest = take_values(server, answer, states);
       std::vector<float*> pointers(arrays_.count());
       const float* from = floats_of(answer) + shards_.floats(server);
       for (int s = 0; s < states; ++s, from += shards_.floats(server)) {
@@ -117,11 +117,11 @@ class asynchronous_arrays final : public served_arrays {
     int columns;
   };
 
-  LAMINA_COLD std::shared_ptr<letter> gradients_for(int server) const {
-    letter_head head{.kind = letter_kind::gradients, .has = has_gradients_ ? 1 : 0};
+  LAMINA_COLD std::shared_ptr<packet> gradients_for(int server) const {
+    packet_head head{.kind = packet_kind::gradients, .has = has_gradients_ ? 1 : 0};
     head.rate_factor = static_cast<double>(rate_factor_);
     head.floats = has_gradients_ ? shards_.floats(server) : 0;
-    auto made = new_letter(head);
+    auto made = new_packet(head);
     if (!has_gradients_) return made;
     copy_from(shards_.of(server), arrays_.gradients.data(), floats_of(*made));
     made->add(scales_.size());
@@ -138,7 +138,7 @@ class asynchronous_arrays final : public served_arrays {
     return made;
   }
   template <class T>
-  static void add_rows(letter& to, const joined_rows& joined, const server_shards::table_piece& t) {
+  static void add_rows(packet& to, const joined_rows& joined, const server_shards::table_piece& t) {
     const auto& rows = *static_cast<engine::cpu::basic_selected_rows<T>*>(joined.rows);
     const auto is_mine = [&](int i) {
       return !t.has_rows || (rows.number(i) >= t.first && rows.number(i) < t.end);
@@ -154,8 +154,8 @@ class asynchronous_arrays final : public served_arrays {
     }
   }
   /// Copies the parameters of an answer. Returns a reader at the bytes after them.
-  LAMINA_COLD letter_reader take_values(int server, const letter& answer, int states) {
-    letter_reader rest =
+  LAMINA_COLD packet_reader take_values(int server, const packet& answer, int states) {
+    packet_reader rest =
         behind_floats(answer, shards_.floats(server) * static_cast<std::size_t>(1 + states));
     updates_ = head_of(answer).steps;
     copy_to(shards_.of(server), arrays_.values.data(), floats_of(answer));
@@ -172,7 +172,7 @@ class asynchronous_arrays final : public served_arrays {
   }
   /// Tells the servers that this trainer waits for all others.
   LAMINA_COLD void pause() {
-    const auto asks = new_letter({.kind = letter_kind::pause});
+    const auto asks = new_packet({.kind = packet_kind::pause});
     for (int s = 0; s < servers(); ++s) post(s, asks);
     is_paused_ = true;
   }

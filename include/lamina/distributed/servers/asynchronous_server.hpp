@@ -54,9 +54,9 @@ class asynchronous_server final : public serving_arrays {
     bool pauses = false;
   };
 
-  LAMINA_COLD void handle(int from, letter& got) override {
+  LAMINA_COLD void handle(int from, packet& got) override {
     trainer_state& of = trainers_[static_cast<std::size_t>(from)];
-    if (head_of(got).kind == letter_kind::pause) {
+    if (head_of(got).kind == packet_kind::pause) {
       of.pauses = true;
       require_none_left();
     } else {
@@ -87,8 +87,8 @@ class asynchronous_server final : public serving_arrays {
   }
 
   /// Updates the shard and the tables by the gradients of a trainer.
-  LAMINA_COLD void apply(letter& got) {
-    letter_reader rest = behind_floats(got, floats());
+  LAMINA_COLD void apply(packet& got) {
+    packet_reader rest = behind_floats(got, floats());
     scales_.resize(rest.read<std::size_t>());
     rest.read(scales_.data(), scales_.size() * sizeof(float));
     const std::int64_t number = functions_.begin(
@@ -102,12 +102,12 @@ class asynchronous_server final : public serving_arrays {
       else
         apply_rows<float>(rest, k, number);
     if (arrays_.tables == nullptr) return;
-    std::vector<letter_reader> behind{rest};
+    std::vector<packet_reader> behind{rest};
     arrays_.tables->sum(behind);
     arrays_.tables->update(functions_);
   }
   template <class T>
-  void apply_rows(letter_reader& from, std::size_t k, std::int64_t number) {
+  void apply_rows(packet_reader& from, std::size_t k, std::int64_t number) {
     const server_shards::table_piece& t = tables()[k];
     const int columns = from.read<int>(), count = from.read<int>();
     engine::cpu::basic_selected_rows<T> rows;
@@ -150,8 +150,8 @@ class asynchronous_server final : public serving_arrays {
   /// Sends the parameters of this server, and `states` of their accumulators.
   LAMINA_COLD void answer(int to, std::size_t states) {
     trainer_state& of = trainers_[static_cast<std::size_t>(to)];
-    const auto made = new_letter(
-        {.kind = letter_kind::answer, .steps = updates_, .floats = floats() * (1 + states)});
+    const auto made = new_packet(
+        {.kind = packet_kind::answer, .steps = updates_, .floats = floats() * (1 + states)});
     copy_from(mine(), arrays_.values.data(), floats_of(*made));
     if (states > 0) copy_state(floats_of(*made) + floats());
     for (std::size_t k = 0; k < tables().size(); ++k) {

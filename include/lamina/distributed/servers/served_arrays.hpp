@@ -19,7 +19,7 @@
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/array_list.hpp>
-#include <lamina/distributed/servers/server_letter.hpp>
+#include <lamina/distributed/servers/server_packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
 #include <lamina/distributed/servers/trainer_group.hpp>
 
@@ -90,7 +90,7 @@ class served_arrays : public shared_arrays {
     return {nullptr, nullptr, nullptr, nullptr, 0, false, of.is_double};
   }
   int servers() const { return group_.parameter_servers(); }
-  void post(int server, std::shared_ptr<const letter> what) {
+  void post(int server, std::shared_ptr<const packet> what) {
     group_.post(server_ranks_[static_cast<std::size_t>(server)], std::move(what));
   }
   /// Waits for an answer of each server: calls f(server, answer).
@@ -115,12 +115,12 @@ class served_arrays : public shared_arrays {
 
  private:
   LAMINA_COLD void leave() {
-    letter_head head{.kind = letter_kind::leave};
+    packet_head head{.kind = packet_kind::leave};
     // After an error the parameters may be incomplete.
     if (group_.rank() == 0 && std::uncaught_exceptions() == unwinding_) head.has = 1;
     if (head.has != 0)
       for (const std::size_t n : arrays_.floats) head.floats += n;
-    const auto last = new_letter(head);
+    const auto last = new_packet(head);
     float* to = floats_of(*last);
     for (std::size_t i = 0; head.has != 0 && i < arrays_.count(); to += arrays_.floats[i], ++i)
       std::memcpy(to, arrays_.values[i], arrays_.floats[i] * sizeof(float));
@@ -131,7 +131,7 @@ class served_arrays : public shared_arrays {
   bool begun_ = false;
   int unwinding_;
   std::vector<int> server_ranks_;
-  letter answer_;
+  packet answer_;
 };
 
 }}}  // namespace lamina::distributed

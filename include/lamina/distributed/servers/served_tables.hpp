@@ -16,10 +16,10 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/rows_exchange.hpp>
-#include <lamina/distributed/servers/server_letter.hpp>
+#include <lamina/distributed/servers/server_packet.hpp>
 #include <lamina/distributed/servers/trainer_group.hpp>
 #include <lamina/distributed/sharded_file.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
@@ -31,7 +31,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Divided tables with parameter servers: each server owns a share of the rows, and a trainer owns
 /// none. During a training, from open() to close(), trainers request rows from the servers by
-/// letters whenever they need some, and send them gradients; servers only answer. At other times
+/// packets whenever they need some, and send them gradients; servers only answer. At other times
 /// all processes, including the servers, make the same calls, as without servers.
 class served_tables final : public sharded_tables {
  public:
@@ -71,7 +71,7 @@ class served_tables final : public sharded_tables {
     const std::vector<std::vector<int>>& wanted = begin_fetch(of, count);
     std::vector<int> awaited;
     for (int s = 0; s < group().parameter_servers(); ++s) ask_for_rows(s, wanted, awaited);
-    letter answer;
+    packet answer;
     while (!awaited.empty()) {
       const int from = group().receive(answer, awaited, patiences);
       std::erase(awaited, from);
@@ -105,10 +105,10 @@ class served_tables final : public sharded_tables {
     sharded_file(group(), sharded(), trainers).write(path, entries, arrays);
   }
 
-  /// On a trainer: appends the joined gradients for the rows of a server to a letter.
-  LAMINA_COLD void add_gradients(int server, letter& to) const {
+  /// On a trainer: appends the joined gradients for the rows of a server to a packet.
+  LAMINA_COLD void add_gradients(int server, packet& to) const {
     for (const auto& of_table : gradients_) {
-      const letter& mine = of_table[static_cast<std::size_t>(server)];
+      const packet& mine = of_table[static_cast<std::size_t>(server)];
       if (mine.size() == 0) to.add(0);  // no gradient: the table is not trained
       to.add(mine.data(), mine.size());
     }
@@ -118,7 +118,7 @@ class served_tables final : public sharded_tables {
   LAMINA_COLD void begin_squares() {
     of_server_.assign(tables_.size() * static_cast<std::size_t>(group().parameter_servers()), 0);
   }
-  LAMINA_COLD void read_squares(int server, letter_reader& from) {
+  LAMINA_COLD void read_squares(int server, packet_reader& from) {
     const std::size_t servers = static_cast<std::size_t>(group().parameter_servers());
     for (std::size_t t = 0; t < squares_.size(); ++t) {
       of_server_[t * servers + static_cast<std::size_t>(server)] = from.read<double>();
@@ -129,7 +129,7 @@ class served_tables final : public sharded_tables {
 
   /// On a server: sums the gradients of some trainers, in their order, as add_gradients() wrote
   /// them. Throws lamina::error if a row belongs to another server.
-  LAMINA_COLD void sum(std::vector<letter_reader>& from) {
+  LAMINA_COLD void sum(std::vector<packet_reader>& from) {
     for (int t = 0; t < static_cast<int>(tables_.size()); ++t)
       if (is_double(t))
         sum_table(from, t, wide_[static_cast<std::size_t>(t)]);
@@ -145,15 +145,15 @@ class served_tables final : public sharded_tables {
       if (trained.updated) by.update_rows(by.trainer, trained.parameter, 0, -1, rows);
     }
   }
-  LAMINA_COLD void add_squares(letter& to) const {
+  LAMINA_COLD void add_squares(packet& to) const {
     for (int t = 0; t < static_cast<int>(tables_.size()); ++t)
       to.add(is_double(t) ? engine::cpu::squares_of(wide_[static_cast<std::size_t>(t)])
                           : engine::cpu::squares_of(narrow_[static_cast<std::size_t>(t)]));
   }
-  /// On a server: answers a letter that requests rows.
-  LAMINA_COLD void answer_rows(int to, const letter& got) {
-    letter_reader asks = behind_floats(got, 0);
-    const auto answer = new_letter({.kind = letter_kind::rows});
+  /// On a server: answers a packet that requests rows.
+  LAMINA_COLD void answer_rows(int to, const packet& got) {
+    packet_reader asks = behind_floats(got, 0);
+    const auto answer = new_packet({.kind = packet_kind::rows});
     for (int t = 0; t < static_cast<int>(tables_.size()); ++t) {
       const std::size_t wide = at(t).row_bytes();
       for (int left = asks.read<int>(); left > 0; --left) {
@@ -165,9 +165,9 @@ class served_tables final : public sharded_tables {
     }
     group().post(to, answer);
   }
-  /// On a server: sends the rows of the arrays that a letter names to rank 0, which writes a file.
-  LAMINA_COLD void send_arrays(const letter& got) {
-    letter_reader asks = behind_floats(got, 0);
+  /// On a server: sends the rows of the arrays that a packet names to rank 0, which writes a file.
+  LAMINA_COLD void send_arrays(const packet& got) {
+    packet_reader asks = behind_floats(got, 0);
     sharded_file file(group(), sharded());
     for (int left = asks.read<int>(); left > 0; --left) {
       const auto t = static_cast<std::size_t>(asks.read<int>());
@@ -205,7 +205,7 @@ class served_tables final : public sharded_tables {
   }
   LAMINA_COLD void ask_for_rows(int server, const std::vector<std::vector<int>>& wanted,
                                 std::vector<int>& awaited) {
-    const auto asks = new_letter({.kind = letter_kind::rows});
+    const auto asks = new_packet({.kind = packet_kind::rows});
     int all = 0;
     for (int t = 0; t < static_cast<int>(wanted.size()); ++t) {
       std::vector<int> rows;
@@ -219,18 +219,18 @@ class served_tables final : public sharded_tables {
     group().post(rank_of(server), asks);
     awaited.push_back(rank_of(server));
   }
-  LAMINA_COLD void take_rows(int rank, const letter& answer,
+  LAMINA_COLD void take_rows(int rank, const packet& answer,
                              const std::vector<std::vector<int>>& wanted) {
-    if (head_of(answer).kind != letter_kind::rows)
+    if (head_of(answer).kind != packet_kind::rows)
       throw error(text() << "lamina: distributed: expected rows of divided tables from rank "
-                         << rank << ", found another letter");
-    letter_reader from = behind_floats(answer, 0);
+                         << rank << ", found another packet");
+    packet_reader from = behind_floats(answer, 0);
     for (int t = 0; t < static_cast<int>(wanted.size()); ++t)
       each_wanted(rank, t, wanted[static_cast<std::size_t>(t)],
                   [&](int row) { at(t).copy_in(from.take(at(t).row_bytes()), row, bytes(t)); });
   }
   LAMINA_COLD void ask_for_arrays(const std::vector<divided_array>& arrays) {
-    const auto asks = new_letter({.kind = letter_kind::arrays});
+    const auto asks = new_packet({.kind = packet_kind::arrays});
     asks->add(static_cast<int>(arrays.size()));
     for (const divided_array& a : arrays) {
       const std::vector<float*>& known = trained_[static_cast<std::size_t>(a.table)].arrays;
@@ -245,7 +245,7 @@ class served_tables final : public sharded_tables {
     for (int s = 0; s < group().parameter_servers(); ++s) group().post(rank_of(s), asks);
   }
 
-  /// Keeps the gradients of the parts of this trainer, by server, for the next letters. A trainer
+  /// Keeps the gradients of the parts of this trainer, by server, for the next packets. A trainer
   /// that makes its steps independently sums its parts itself.
   template <class T>
   LAMINA_COLD void join_as(int table, engine::cpu::basic_selected_rows<T>* const* mine,
@@ -259,8 +259,8 @@ class served_tables final : public sharded_tables {
       trainer_group self = trainer_group::alone(group());
       rows_exchange<T>(self).join({mine, mine + local}, at(table).table().columns, weight);
     }
-    std::vector<letter>& to = gradients_[static_cast<std::size_t>(table)];
-    for (letter& l : to) {
+    std::vector<packet>& to = gradients_[static_cast<std::size_t>(table)];
+    for (packet& l : to) {
       l.resize(0);
       l.add(alone ? 1 : weights.local);
     }
@@ -279,7 +279,7 @@ class served_tables final : public sharded_tables {
         to[s].add(counts[s]);
       }
       for (int i = 0; i < rows.size(); ++i) {
-        letter& l = to[server_of(i)];
+        packet& l = to[server_of(i)];
         l.add(rows.number(i));
         l.add(rows.row(i), at(table).row_bytes());
       }
@@ -289,12 +289,12 @@ class served_tables final : public sharded_tables {
   }
   /// Sums the parts of the trainers in the order and with the operations of rows_owner.
   template <class T>
-  LAMINA_COLD void sum_table(std::vector<letter_reader>& from, int table,
+  LAMINA_COLD void sum_table(std::vector<packet_reader>& from, int table,
                              engine::cpu::basic_selected_rows<T>& sum) {
     sum.begin(at(table).table().columns);
     std::vector<T> values(static_cast<std::size_t>(at(table).table().columns));
     bool is_first = true;
-    for (letter_reader& one : from)
+    for (packet_reader& one : from)
       for (int parts = one.read<int>(); parts > 0; --parts, is_first = false) {
         const T weight = static_cast<T>(one.read<double>());
         for (int left = one.read<int>(); left > 0; --left) {
@@ -308,7 +308,7 @@ class served_tables final : public sharded_tables {
 
   std::vector<trained_table> trained_;
   bool is_open_ = false;
-  std::vector<std::vector<letter>> gradients_;  // by table and server: joined, not sent yet
+  std::vector<std::vector<packet>> gradients_;  // by table and server: joined, not sent yet
   std::vector<double> squares_, of_server_;     // by table; by table and server
   // On a server, by table: the sums of gradients, in the type of the table.
   std::vector<engine::cpu::basic_selected_rows<float>> narrow_;

@@ -16,13 +16,13 @@
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/array_list.hpp>
-#include <lamina/distributed/servers/server_letter.hpp>
+#include <lamina/distributed/servers/server_packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// The arrays of a parameter server. It holds one shard of the parameters and of the optimizer's
-/// state, and handles letters one at a time, so that no trainer sees a partial update. When all
+/// state, and handles packets one at a time, so that no trainer sees a partial update. When all
 /// trainers have left, it has all parameters.
 class serving_arrays : public shared_arrays {
  public:
@@ -42,21 +42,21 @@ class serving_arrays : public shared_arrays {
   LAMINA_COLD void serve(const server_functions& functions, worker_pool& pool) override {
     functions_ = functions;
     pool_ = &pool;
-    letter got, last;
+    packet got, last;
     std::vector<int> awaited;
     while (left_ < group_.trainers()) {
       list_awaited(awaited);
       const int from = group_.receive(got, awaited);
       if (from >= group_.trainers())
         throw error(
-            text() << "lamina: distributed: expected letters of trainers, found one of rank "
+            text() << "lamina: distributed: expected packets of trainers, found one of rank "
                    << from);
-      const letter_kind kind = head_of(got).kind;
-      if (kind == letter_kind::rows || kind == letter_kind::arrays) {
+      const packet_kind kind = head_of(got).kind;
+      if (kind == packet_kind::rows || kind == packet_kind::arrays) {
         answer_about_tables(from, got);
         continue;
       }
-      if (kind != letter_kind::leave) {
+      if (kind != packet_kind::leave) {
         handle(from, got);
         continue;
       }
@@ -98,8 +98,8 @@ class serving_arrays : public shared_arrays {
     is_server_ = true;
   }
 
-  /// Handles a letter of a trainer.
-  virtual void handle(int from, letter& got) = 0;
+  /// Handles a packet of a trainer.
+  virtual void handle(int from, packet& got) = 0;
   /// Handles the end of a trainer's training.
   virtual void handle_leave(int from) = 0;
   /// Lists the trainers that this server waits for.
@@ -151,18 +151,18 @@ class serving_arrays : public shared_arrays {
   std::vector<float*> accumulators_;  // [parameter * states + state]
 
  private:
-  LAMINA_COLD void answer_about_tables(int from, const letter& got) {
+  LAMINA_COLD void answer_about_tables(int from, const packet& got) {
     if (arrays_.tables == nullptr)
       throw error(text() << "lamina: distributed: expected a program without divided tables, found "
-                            "a letter about some from rank "
+                            "a packet about some from rank "
                          << from);
-    if (head_of(got).kind == letter_kind::rows)
+    if (head_of(got).kind == packet_kind::rows)
       arrays_.tables->answer_rows(from, got);
     else
       arrays_.tables->send_arrays(got);
   }
-  /// Stores all parameters from the last letter of rank 0.
-  LAMINA_COLD void store_last(const letter& got) {
+  /// Stores all parameters from the last packet of rank 0.
+  LAMINA_COLD void store_last(const packet& got) {
     std::size_t all = 0;
     for (const std::size_t n : arrays_.floats) all += n;
     behind_floats(got, all);

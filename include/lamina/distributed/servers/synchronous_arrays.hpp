@@ -52,7 +52,7 @@ class synchronous_arrays final : public served_arrays {
   }
 
   void reduce(const part_weights& weights, worker_pool&) override {
-    head_ = {.kind = letter_kind::gradients, .weighted = weights.local > 1 ? 1 : 0};
+    head_ = {.kind = packet_kind::gradients, .weighted = weights.local > 1 ? 1 : 0};
     const std::size_t local = static_cast<std::size_t>(weights.local);
     for (std::size_t t = 0; t < local; ++t) {
       const double weight =
@@ -68,8 +68,8 @@ class synchronous_arrays final : public served_arrays {
     if (numbers.scales != nullptr) scales_.assign(numbers.scales, numbers.scales + arrays_.count());
   }
   void update(update_function how, void* trainer, worker_pool& pool) override {
-    send_gradients(letter_kind::gradients);
-    receive_answers([&](int server, const letter& answer) {
+    send_gradients(packet_kind::gradients);
+    receive_answers([&](int server, const packet& answer) {
       behind_floats(answer, shards_.floats(server));
       copy_to(shards_.of(server), arrays_.values.data(), floats_of(answer));
     });
@@ -81,28 +81,28 @@ class synchronous_arrays final : public served_arrays {
     });
   }
   LAMINA_COLD void bring_totals() override {
-    send_gradients(letter_kind::totals);
+    send_gradients(packet_kind::totals);
     if (arrays_.tables != nullptr) arrays_.tables->begin_squares();
-    receive_answers([&](int server, const letter& answer) {
-      letter_reader rest = behind_floats(answer, shards_.floats(server));
+    receive_answers([&](int server, const packet& answer) {
+      packet_reader rest = behind_floats(answer, shards_.floats(server));
       copy_to(shards_.of(server), arrays_.gradients.data(), floats_of(answer));
       if (arrays_.tables != nullptr) arrays_.tables->read_squares(server, rest);
     });
   }
   LAMINA_COLD void update_tables() override {
     if (arrays_.tables == nullptr) return;
-    const auto told = new_letter(
-        {.kind = letter_kind::scales, .scalars = static_cast<std::int32_t>(scalars_.size())});
+    const auto told = new_packet(
+        {.kind = packet_kind::scales, .scalars = static_cast<std::int32_t>(scalars_.size())});
     told->add(scalars_.data(), scalars_.size() * sizeof(float));
     told->add(scales_.data(), scales_.size() * sizeof(float));
     for (int s = 0; s < servers(); ++s) post(s, told);
   }
 
   LAMINA_COLD void collect(float* const* of, int states) override {
-    const auto asks = new_letter({.kind = letter_kind::state});
+    const auto asks = new_packet({.kind = packet_kind::state});
     for (int s = 0; s < servers(); ++s) post(s, asks);
     std::vector<float*> pointers(arrays_.count());
-    receive_answers([&](int server, const letter& answer) {
+    receive_answers([&](int server, const packet& answer) {
       const std::size_t floats = shards_.floats(server);
       behind_floats(answer, floats * static_cast<std::size_t>(states));
       for (std::size_t s = 0; s < static_cast<std::size_t>(states); ++s) {
@@ -114,12 +114,12 @@ class synchronous_arrays final : public served_arrays {
   }
 
  private:
-  void send_gradients(letter_kind kind) {
+  void send_gradients(packet_kind kind) {
     head_.kind = kind;
-    head_.scalars = kind == letter_kind::gradients ? static_cast<std::int32_t>(scalars_.size()) : 0;
+    head_.scalars = kind == packet_kind::gradients ? static_cast<std::int32_t>(scalars_.size()) : 0;
     for (int s = 0; s < servers(); ++s) {
       head_.floats = head_.has != 0 ? shards_.floats(s) : 0;
-      const auto mine = new_letter(head_);
+      const auto mine = new_packet(head_);
       if (head_.has != 0) copy_from(shards_.of(s), arrays_.gradients.data(), floats_of(*mine));
       if (head_.scalars > 0) mine->add(scalars_.data(), scalars_.size() * sizeof(float));
       if (arrays_.tables != nullptr) arrays_.tables->add_gradients(s, *mine);
@@ -127,7 +127,7 @@ class synchronous_arrays final : public served_arrays {
     }
   }
 
-  letter_head head_;
+  packet_head head_;
   std::vector<float> scalars_, scales_;
 };
 

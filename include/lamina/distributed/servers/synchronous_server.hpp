@@ -31,13 +31,13 @@ class synchronous_server final : public serving_arrays {
         totals_(floats()) {}
 
  private:
-  LAMINA_COLD void handle(int from, letter& got) override {
-    if (head_of(got).kind == letter_kind::state) {
-      const auto answer = new_letter({.floats = floats() * states_});
+  LAMINA_COLD void handle(int from, packet& got) override {
+    if (head_of(got).kind == packet_kind::state) {
+      const auto answer = new_packet({.floats = floats() * states_});
       copy_state(floats_of(*answer));
       return group_.post(from, answer);
     }
-    if (head_of(got).kind == letter_kind::scales) return scale_tables(got);
+    if (head_of(got).kind == packet_kind::scales) return scale_tables(got);
     std::swap(parts_[static_cast<std::size_t>(from)], got);
     ++arrived_;
     if (arrived_ == group_.trainers()) finish_step();
@@ -60,7 +60,7 @@ class synchronous_server final : public serving_arrays {
                            << r << " has ended its training before others");
   }
   LAMINA_COLD void finish_step() {
-    const letter_head head = head_of(parts_[0]);
+    const packet_head head = head_of(parts_[0]);
     for (std::size_t r = 1; r < parts_.size(); ++r)
       if (head_of(parts_[r]).kind != head.kind)
         throw error(text() << "lamina: train: expected a clip by norm in all trainers or in none, "
@@ -72,15 +72,15 @@ class synchronous_server final : public serving_arrays {
       sum<float>();
     served_tables* const tables = arrays_.tables;
     if (tables != nullptr) sum_tables();
-    const auto answer = new_letter({.floats = floats()});
-    if (head.kind == letter_kind::totals) {
+    const auto answer = new_packet({.floats = floats()});
+    if (head.kind == packet_kind::totals) {
       // With divided tables, the update begins when a trainer has sent their scales.
       if (tables == nullptr) functions_.begin(functions_.trainer, {});
       std::memcpy(floats_of(*answer), totals_.data(), floats() * sizeof(float));
       if (tables != nullptr) tables->add_squares(*answer);
       awaits_scales_ = tables != nullptr;
     } else {
-      letter_reader behind = behind_floats(parts_[0], head.has != 0 ? floats() : 0);
+      packet_reader behind = behind_floats(parts_[0], head.has != 0 ? floats() : 0);
       scalars_.resize(static_cast<std::size_t>(head.scalars));
       behind.read(scalars_.data(), scalars_.size() * sizeof(float));
       functions_.begin(functions_.trainer, {scalars_.data(), head.scalars, 1, nullptr});
@@ -88,25 +88,25 @@ class synchronous_server final : public serving_arrays {
       if (tables != nullptr) tables->update(functions_);
       copy_from(mine(), arrays_.values.data(), floats_of(*answer));
     }
-    for (letter& part : parts_) part.resize(0);
+    for (packet& part : parts_) part.resize(0);
     arrived_ = 0;
     for (int r = 0; r < group_.trainers(); ++r) group_.post(r, answer);
   }
   /// Sums the gradients of divided tables, which follow the scalars.
   LAMINA_COLD void sum_tables() {
-    std::vector<letter_reader> behind;
-    for (const letter& part : parts_) {
-      const letter_head head = head_of(part);
+    std::vector<packet_reader> behind;
+    for (const packet& part : parts_) {
+      const packet_head head = head_of(part);
       behind.push_back(behind_floats(part, head.has != 0 ? floats() : 0));
       behind.back().take(static_cast<std::size_t>(head.scalars) * sizeof(float));
     }
     arrays_.tables->sum(behind);
   }
   /// Updates the rows of divided tables under a clip by norm. All trainers send the same scales,
-  /// each before it requests rows for its next step, so the first letter suffices.
-  LAMINA_COLD void scale_tables(const letter& got) {
+  /// each before it requests rows for its next step, so the first packet suffices.
+  LAMINA_COLD void scale_tables(const packet& got) {
     if (!std::exchange(awaits_scales_, false)) return;
-    letter_reader behind = behind_floats(got, 0);
+    packet_reader behind = behind_floats(got, 0);
     scalars_.resize(static_cast<std::size_t>(head_of(got).scalars));
     behind.read(scalars_.data(), scalars_.size() * sizeof(float));
     scales_.resize(arrays_.count());
@@ -122,7 +122,7 @@ class synchronous_server final : public serving_arrays {
     std::vector<const T*> of(ranks);
     bool weighted = false;
     for (std::size_t r = 0; r < ranks; ++r) {
-      const letter_head head = head_of(parts_[r]);
+      const packet_head head = head_of(parts_[r]);
       weight[r] = head.has != 0 ? static_cast<T>(head.weight) : T(0);
       weighted = weighted || head.weighted != 0;
       behind_floats(parts_[r], head.has != 0 ? floats() : 0);
@@ -139,7 +139,7 @@ class synchronous_server final : public serving_arrays {
     }
   }
 
-  std::vector<letter> parts_;  // by trainer; empty: has not arrived yet
+  std::vector<packet> parts_;  // by trainer; empty: has not arrived yet
   int arrived_ = 0;
   engine::aligned_buffer totals_;
   std::vector<float> scalars_, scales_;

@@ -47,8 +47,8 @@ class trainer_group final : public process_group {
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
     if (size_ > 1) all_.exchange(sends, receives);
   }
-  void post(int to, std::shared_ptr<const letter> what) override { all_.post(to, std::move(what)); }
-  int receive(letter& to, std::span<const int> awaited, int patiences) override {
+  void post(int to, std::shared_ptr<const packet> what) override { all_.post(to, std::move(what)); }
+  int receive(packet& to, std::span<const int> awaited, int patiences) override {
     return all_.receive(to, awaited, patiences);
   }
   int share_number() override { return all_.share_number(); }

@@ -63,7 +63,7 @@ class fluid_schedule_reader {
   /// for numbers that no schedule has.
   optimizer::learning_rate read() const {
     const operator_message* const found = in(last_, "X");
-    // warm-up: rising * (slope * step + start) + (1 - rising) * scheduled
+    // warm-up: rising * (gradient * step + start) + (1 - rising) * scheduled
     const operator_message* const line = is(in(in(found, "X"), "Y"), "scale");
     const operator_message* const rest = in(found, "Y");
     if (!is(found, "elementwise_add") || line == nullptr || rest == nullptr)
@@ -73,10 +73,10 @@ class fluid_schedule_reader {
     r.warmup_steps = whole(number(limit, "value"));
     r.warmup_start = real(line, "bias");
     const double steps = static_cast<double>(r.warmup_steps);
-    const float slope = real(line, "scale");
+    const float grad = real(line, "scale");
     r.warmup_end =
         nearest(static_cast<float>(r.warmup_start + number(line, "scale") * steps), [&](float end) {
-          return static_cast<float>((static_cast<double>(end) - r.warmup_start) / steps) == slope;
+          return static_cast<float>((static_cast<double>(end) - r.warmup_start) / steps) == grad;
         });
     return r;
   }
@@ -115,8 +115,8 @@ class fluid_schedule_reader {
     if (!is(op, "scale") || inner == nullptr) return 0.f;
     const float factor = real(op, "scale");
     if (is(inner, "elementwise_min")) {  // base / sqrt(d_model) is one number here
-      const double slope = number(in(inner, "Y"), "scale");
-      return schedule::noam_decay{1, slope > 0 ? whole(std::pow(slope, -2. / 3)) : 0, factor};
+      const double grad = number(in(inner, "Y"), "scale");
+      return schedule::noam_decay{1, grad > 0 ? whole(std::pow(grad, -2. / 3)) : 0, factor};
     }
     if (is(inner, "elementwise_pow")) {
       const counted c = periods(in(inner, "Y"));

@@ -121,7 +121,7 @@ inline constexpr layer_call layer_calls[] = {
     {"mul", "mul<x_num_col_dims=1, y_num_col_dims=1>(X, Y) +$flatten key fc"},
     {"matmul",
      "matmul<$matmul>(X, Y; ~transpose_X, ~transpose_Y, alpha=1, skip_zeros=0, "
-     "skip_zero_slopes=0)"},
+     "skip_zero_grads=0)"},
     {"lookup_table",
      "embedding<$rows W, $columns W>(Ids; param@W.w, padding_idx=-1, is_sparse=0, "
      "is_distributed=0) key embedding"},

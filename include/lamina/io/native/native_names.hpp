@@ -63,7 +63,7 @@ class native_names : protected native_rows {
   void line(const std::string& statement) { statements_->push_back({statement}); }
   /// Whether a layer of this kind generates this name by itself.
   bool is_generated(const std::string& key, const std::string& name) const {
-    if (torn_.count(name) != 0) return false;
+    if (partially_updated_.count(name) != 0) return false;
     const auto count = keys_.find(key);
     return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
   }

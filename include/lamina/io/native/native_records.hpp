@@ -167,7 +167,7 @@ class native_records {
           const std::pair<int, std::size_t> here{static_cast<int>(b), k};
           const auto [found, is_new] = last.emplace(name, here);
           if (!is_new && (found->second.first != here.first || found->second.second + 1 < k))
-            torn_.insert(name);
+            partially_updated_.insert(name);
           found->second = here;
         });
       }
@@ -284,7 +284,7 @@ class native_records {
   std::vector<const operator_desc*> all_;  // operators, without those of calls of minimize
   std::vector<block_operators> blocks_;
   std::set<int> run_blocks_;
-  std::set<std::string> torn_;                   // names of layers in several places
+  std::set<std::string> partially_updated_;      // names of layers in several places
   int block_ = 0;                                // the one that is written
   std::vector<const operator_desc*> operators_;  // the operators of the block that is written
   std::vector<int> reads_, writes_;              // counts of reads and writes by variable

@@ -248,10 +248,10 @@ struct channel_add_body {
 }  // namespace detail
 
 template <class S>
-struct group_kernel<expression::group_expression<group_head::conv, S>>
+struct group_kernel<expression::group_expression<fusion_anchor::conv, S>>
     : detail::conv_launch<conv_kind::forward, S> {};
 template <class S>
-struct group_kernel<expression::group_expression<group_head::conv_dx, S>>
+struct group_kernel<expression::group_expression<fusion_anchor::conv_dx, S>>
     : detail::conv_launch<conv_kind::spread, S> {};
 
 template <>

@@ -24,7 +24,7 @@ constexpr bool lower_conv(lowering_state& s, const operator_desc& op, int k) {
   make_factor_early(s, out, k);
   const int made = bias < 0 && residual < 0 ? out : image_like(s, out);
   const int a = in_rows(s, x, k), w = in_rows(s, filter, k);
-  instruction i = begin_images(s, group_head::conv, *op.schema, out, k);
+  instruction i = begin_images(s, fusion_anchor::conv, *op.schema, out, k);
   use(s, a, access::load);
   use(s, w, access::load);
   result(s, made);
@@ -40,15 +40,15 @@ constexpr bool lower_conv(lowering_state& s, const operator_desc& op, int k) {
 }
 constexpr bool lower_conv_grad(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), filter = argument(s, op.inputs + 1);
-  const int slope = argument(s, op.inputs + 4);
+  const int grad = argument(s, op.inputs + 4);
   const int dx = argument(s, op.outputs), dfilter = argument(s, op.outputs + 1);
   if (argument(s, op.outputs + 2) >= 0 || argument(s, op.outputs + 3) >= 0 || !is_images(s, x) ||
-      !is_images(s, slope) || s.variables.items[filter].type != dtype::float32)
+      !is_images(s, grad) || s.variables.items[filter].type != dtype::float32)
     return false;
-  const int d = in_rows(s, slope, k);
+  const int d = in_rows(s, grad, k);
   if (dx >= 0) {
     const int w = in_rows(s, filter, k);
-    instruction i = begin_images(s, group_head::conv_dx, *op.schema, dx, k);
+    instruction i = begin_images(s, fusion_anchor::conv_dx, *op.schema, dx, k);
     use(s, d, access::load);
     use(s, w, access::load);
     result(s, dx);

@@ -47,7 +47,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T value_of(recurrent_activation f, T x) {
 
 /// dy * f'(x) for y = f(x).
 template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T slope_of(recurrent_activation f, T y, T dy) {
+LAMINA_INLINE LAMINA_NUMBER_FN T grad_of(recurrent_activation f, T y, T dy) {
   switch (f) {
     case recurrent_activation::sigmoid:
       return operators::sigmoid::df(y, dy);

@@ -69,7 +69,7 @@ struct resize_body {
 };
 /// Each source element adds up the weighted gradients of all result elements that read it. A weight
 /// of 0 adds nothing, even if the gradient is infinite.
-struct resize_slope_body {
+struct resize_grad_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const channel_position to(a.columns, a.plane, i);
@@ -135,7 +135,7 @@ struct resize_gradient_kernel {
     auto a = resize_of<Nearest>(c, dx, d, dx);
     a.from = d;
     a.to = dx;
-    b.template elements<resize_slope_body>(a);
+    b.template elements<resize_grad_body>(a);
   }
 };
 

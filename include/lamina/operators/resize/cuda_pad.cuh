@@ -30,7 +30,7 @@ struct pad_body {
   }
 };
 /// Each element of the image adds up the gradients of all its copies.
-struct pad_slope_body {
+struct pad_grad_body {
   using arguments = pad_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const channel_position to(a.columns, a.plane, i);
@@ -69,7 +69,7 @@ struct call_kernel<gradient_of<operators::pad2d>> {
   static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
-    b.template elements<detail::pad_slope_body>(
+    b.template elements<detail::pad_grad_body>(
         {d, dx, divider(dx.columns), divider(dx.dims[2] * dx.dims[3]), divider(dx.dims[3]),
          padded_image(c, dx, d), 0, dx.rows * dx.columns});
   }

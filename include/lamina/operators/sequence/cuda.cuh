@@ -58,7 +58,7 @@ struct sequence_copy_lines {
 struct copied_arguments : sequence_arguments {
   sequence_view copies, outs;
 };
-struct copied_slope_lines {
+struct copied_grad_lines {
   using arguments = copied_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {

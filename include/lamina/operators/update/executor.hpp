@@ -167,9 +167,9 @@ void adam_update(call_context<Real>& ctx) {
     rate *= std::sqrt(1 - ctx.real("Beta2Pow").flat(0)) / (1 - ctx.real("Beta1Pow").flat(0));
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (lazy && !has_row(ctx, i)) continue;
-    const Real slope = g.flat(i);
-    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
-    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
+    const Real grad = g.flat(i);
+    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * grad;
+    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * grad * grad;
     p.flat(i) -= rate * m1.flat(i) / math::as_divisor(std::sqrt(m2.flat(i)) + epsilon);
   }
   if (ctx.has("Beta1Pow")) {
@@ -232,11 +232,11 @@ void rmsprop_update(call_context<Real>& ctx) {
   const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-10);
   const Real decay = ctx.real_attribute("decay", 0.9), mu = ctx.real_attribute("momentum");
   for (std::size_t i = 0; i < p.size(); ++i) {
-    const Real slope = g.flat(i);
-    s.flat(i) = decay * s.flat(i) + (1 - decay) * slope * slope;
-    if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * slope;
+    const Real grad = g.flat(i);
+    s.flat(i) = decay * s.flat(i) + (1 - decay) * grad * grad;
+    if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * grad;
     const Real variance = (std::max)(s.flat(i) - c.flat(i) * c.flat(i), Real(0));
-    v.flat(i) = mu * v.flat(i) + lr * slope / math::as_divisor(std::sqrt(variance + epsilon));
+    v.flat(i) = mu * v.flat(i) + lr * grad / math::as_divisor(std::sqrt(variance + epsilon));
     p.flat(i) -= v.flat(i);
   }
   ctx.give("ParamOut", std::move(p));
@@ -281,9 +281,9 @@ void lamb_update(call_context<Real>& ctx) {
   const Real decay = ctx.real_attribute("weight_decay", 0.01);
   auto u = zeros<Real>(shape_of(p));
   for (std::size_t i = 0; i < p.size(); ++i) {
-    const Real slope = g.flat(i);
-    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
-    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
+    const Real grad = g.flat(i);
+    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * grad;
+    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * grad * grad;
     u.flat(i) = m1.flat(i) / math::as_divisor(std::sqrt(m2.flat(i)) + epsilon) + decay * p.flat(i);
   }
   const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),

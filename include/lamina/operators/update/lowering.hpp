@@ -75,7 +75,8 @@ constexpr void lower_update(lowering_state& s, const operator_desc& op, int k) {
     grad = panel ? in_panels(s, grad, k) : in_rows(s, grad, k);
   // An update that needs norms reads the parameter twice, and an update by selected rows changes
   // only a part of it. Both have separate kernels.
-  const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
+  const fusion_anchor head =
+      op.schema->knows_panels ? fusion_anchor::call : fusion_anchor::pointwise;
   instruction i = begin(s, head, *op.schema, 0, k);
   for (int a = 0; a < n; ++a) use(s, a == 1 ? grad : argument(s, op.inputs + a), access::load);
   use(s, given >= 0 ? given : constant_operand(s.constants.count), access::numbers);

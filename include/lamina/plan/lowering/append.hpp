@@ -21,8 +21,8 @@ constexpr int constant(lowering_state& s, double value) {
 }
 
 /// Begins an instruction for operator `op`. The caller then appends its operands and results.
-constexpr instruction begin(const lowering_state& s, group_head head, const operator_schema& schema,
-                            int output, int op) {
+constexpr instruction begin(const lowering_state& s, fusion_anchor head,
+                            const operator_schema& schema, int output, int op) {
   return {head,  &schema, output, op,  s.operands.count, 0, s.results.count, 0, 1, 1, 0,
           false, s.block, -1,     0ull};
 }
@@ -52,7 +52,7 @@ constexpr void end(lowering_state& s, instruction& i) {
 template <std::size_t In, std::size_t Out>
 constexpr void emit_call(lowering_state& s, const operator_schema& schema, const int (&in)[In],
                          const int (&out)[Out], int k) {
-  instruction i = begin(s, group_head::call, schema, 0, k);
+  instruction i = begin(s, fusion_anchor::call, schema, 0, k);
   for (int v : in) use(s, v, access::load);
   for (int v : out) result(s, v);
   end(s, i);

@@ -22,7 +22,7 @@ constexpr void lower_call(lowering_state& s, const operator_desc& op, int k) {
       taken[n++] = v < 0 || raw ? v : in_rows(s, v, k);
     }
   }
-  instruction i = begin(s, group_head::call, *op.schema, 0, k);
+  instruction i = begin(s, fusion_anchor::call, *op.schema, 0, k);
   for (int a = 0; a < n; ++a) use(s, taken[a], access::load);
   delete[] taken;
   for (int slot = 0, at = op.outputs; slot < op.schema->output_count; ++slot) {

@@ -31,7 +31,7 @@ constexpr access of_channels(int channels, int columns) {
 }
 
 /// Begins an instruction over images that have the shape of variable `like`.
-constexpr instruction begin_images(const lowering_state& s, group_head head,
+constexpr instruction begin_images(const lowering_state& s, fusion_anchor head,
                                    const operator_schema& schema, int like, int k) {
   instruction i = begin(s, head, schema, 0, k);
   i.rows = s.variables.items[like].rows;
@@ -48,7 +48,7 @@ constexpr int add_images(lowering_state& s, int x, int y, access how, int out, b
                          int k) {
   const int made = is_last ? out : image_like(s, out);
   instruction i =
-      begin_images(s, group_head::pointwise, schema_of<operators::elementwise_add>(), out, k);
+      begin_images(s, fusion_anchor::pointwise, schema_of<operators::elementwise_add>(), out, k);
   use(s, x, access::load);
   use(s, y, how);
   result(s, made);

@@ -21,7 +21,7 @@ constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool 
   if (!changes(s, v)) s.block = s.variables.items[d.root].block;
   const int made = temporary(s, d.rows, d.columns, panel, -1);
   s.variables.items[made].type = d.type;
-  instruction i = begin(s, group_head::call, how, 0, op);
+  instruction i = begin(s, fusion_anchor::call, how, 0, op);
   use(s, v, access::load);
   result(s, made);
   end(s, i);
@@ -62,7 +62,7 @@ constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
   const int here = s.block;
   s.block = s.variables.items[v].block;
   const int made = temporary(s, s.variables.items[v].columns, s.variables.items[v].rows, true, -1);
-  instruction i = begin(s, group_head::call, schema_of<operators::transposed_panels>(), 0, op);
+  instruction i = begin(s, fusion_anchor::call, schema_of<operators::transposed_panels>(), 0, op);
   use(s, v, access::load);
   result(s, made);
   end(s, i);

@@ -31,9 +31,9 @@ struct early_factor {
 /// missing one) and its variables.
 struct pooled_chain {
   int add, act, pool, pool_grad, act_grad;
-  int image, bias;    // the result of the convolution; the bias
-  int largest;        // the largest element of each window
-  int slope, spread;  // the gradients of `largest` and of `image`
+  int image, bias;   // the result of the convolution; the bias
+  int largest;       // the largest element of each window
+  int grad, spread;  // the gradients of `largest` and of `image`
 };
 
 /// The gradient of a weight that is a sum over the iterations of a loop: the variable `sum`, and

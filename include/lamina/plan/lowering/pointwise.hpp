@@ -132,7 +132,7 @@ constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k,
         v = padded_rows(s, v, k);
       taken[a] = v;
     }
-    instruction i = begin(s, group_head::pointwise, *op.schema, o, k);
+    instruction i = begin(s, fusion_anchor::pointwise, *op.schema, o, k);
     for (int a = 0; a < n; ++a) use(s, taken[a], f.how[a]);
     for (int a = 0; a < op.schema->scalars; ++a)
       use(s, constant(s, attribute(s, op, a)), access::scalar);
@@ -146,7 +146,7 @@ constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k,
   }
   if (!reduced) return;
   if (s.variables.items[source].panel) source = in_rows(s, source, k);
-  instruction i = begin(s, group_head::reduce_rows, *op.schema, o, k);
+  instruction i = begin(s, fusion_anchor::reduce_rows, *op.schema, o, k);
   use(s, source, access::load);
   result(s, out);
   i.rows = 1;

@@ -30,7 +30,7 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs forward, backward and update as one program on a device. The model on the host does not
-/// change before bring_back().
+/// change before copy_to_host().
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
 class device_trainer : public device_trainer_base<P, Opt> {
   using base = device_trainer_base<P, Opt>;
@@ -103,7 +103,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     for (int i = 0; i < parameters && updates_ == nullptr; ++i)
       if (where.first[i] >= 0)
         state_.set_numbers(i, scalars, machine_->constants() + where.first[i]);
-    const torn_step guard{this};
+    const partially_updated_step guard{this};
     machine_->run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
     if (updates_ != nullptr) update();
     ++steps_;
@@ -130,7 +130,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
   }
 
   /// Copies parameters and accumulators to the model, and back from it.
-  LAMINA_COLD void bring_back() {
+  LAMINA_COLD void copy_to_host() {
     this->require_whole();
     parameters_.download(model_.memory());
     states_.download(state_.pointers());
@@ -146,13 +146,13 @@ class device_trainer : public device_trainer_base<P, Opt> {
   using shared_type = shared_device<P, training, Backend>;
 
   /// Guards a step in progress: the step is counted only when it completes.
-  struct torn_step {
+  struct partially_updated_step {
     device_trainer* of;
     std::int64_t before = of->steps_;
-    ~torn_step() {
+    ~partially_updated_step() {
       if (of->steps_ == before)
-        of->torn_ = of->updates_ != nullptr ? of->updates_->may_have_updated()
-                                            : of->machine_->may_have_updated();
+        of->partially_updated_ = of->updates_ != nullptr ? of->updates_->may_have_updated()
+                                                         : of->machine_->may_have_updated();
     }
   };
 
@@ -184,7 +184,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
       begun_ = true;
     }
     shared_->use(checksum_of_update(state_.optimizer(), state_.scalars(steps_)));
-    const torn_step guard{this};
+    const partially_updated_step guard{this};
     const float cost = shared_->run(*machine_, batch, seed_, static_cast<std::uint64_t>(steps_));
     shared_->average_statistics(parameters_);
     shared_->add_up(updates_->gradients(), &updates::is_updated);

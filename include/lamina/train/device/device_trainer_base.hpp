@@ -16,7 +16,7 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The host side of a trainer whose parameters and accumulators are on devices between steps. The
-/// model and the accumulators on the host do not change before the trainer's bring_back().
+/// model and the accumulators on the host do not change before the trainer's copy_to_host().
 template <program_type P, optimizer::optimizer_type Opt>
 class device_trainer_base {
  public:
@@ -28,9 +28,9 @@ class device_trainer_base {
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
     steps_ = steps_at_host_ = n;
-    torn_ = false;
+    partially_updated_ = false;
   }
-  /// Moves the state of the last bring_back() into a model's training memory. This trainer cannot
+  /// Moves the state of the last copy_to_host() into a model's training memory. This trainer cannot
   /// run afterwards.
   LAMINA_COLD void leave(training_memory& to, int passes) {
     state_.leave(to);
@@ -59,7 +59,7 @@ class device_trainer_base {
 
   /// Throws lamina::error if a failed step has left the parameters on the device partly updated.
   LAMINA_COLD void require_whole() const {
-    if (torn_)
+    if (partially_updated_)
       throw error(
           "lamina: train: an error in an earlier step came when parameters at the device had "
           "changed: expected that a checkpoint is loaded before anything else, found none");
@@ -70,13 +70,13 @@ class device_trainer_base {
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   std::int64_t steps_at_host_ = 0;  // the step of the values on the host
-  bool torn_ = false;               // a failed step has changed parameters on the device
+  bool partially_updated_ = false;  // a failed step has changed parameters on the device
 };
 
 /// A trainer that keeps a model's parameters on devices between steps.
 template <class Trainer>
 concept trains_on_device = requires(Trainer& t) {
-  t.bring_back();
+  t.copy_to_host();
   t.send();
 };
 
@@ -85,7 +85,7 @@ template <trains_on_device Trainer>
 LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t,
                                  const training_position& at, std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
-  t.bring_back();
+  t.copy_to_host();
   save_state(directory, state_of(t), at, seed, keep, files);
 }
 template <trains_on_device Trainer>

@@ -120,19 +120,19 @@ int threads_for(int states, std::size_t memory) {
 
 TEST_CASE("weights are kept where they fit") {
   const auto lstm = [](int states, std::size_t kilobytes) {
-    using kept::detail::kept_lstm_slope_steps, kept::detail::kept_lstm_steps;
+    using kept::detail::kept_lstm_grad_steps, kept::detail::kept_lstm_steps;
     const int threads =
         threads_for<kept_lstm_steps, kept::detail::lstm_arguments>(states, kilobytes * 1024);
-    CHECK(threads == threads_for<kept_lstm_slope_steps, kept::detail::lstm_arguments>(
+    CHECK(threads == threads_for<kept_lstm_grad_steps, kept::detail::lstm_arguments>(
                          states, kilobytes * 1024));
     return threads;
   };
   const auto gru = [](int states, std::size_t kilobytes) {
-    using kept::detail::kept_gru_slope_steps, kept::detail::kept_gru_steps;
+    using kept::detail::kept_gru_grad_steps, kept::detail::kept_gru_steps;
     const int threads =
         threads_for<kept_gru_steps, kept::detail::gru_arguments>(states, kilobytes * 1024);
     CHECK(threads ==
-          threads_for<kept_gru_slope_steps, kept::detail::gru_arguments>(states, kilobytes * 1024));
+          threads_for<kept_gru_grad_steps, kept::detail::gru_arguments>(states, kilobytes * 1024));
     return threads;
   };
   // The least that a block has from sm_80 on, and what it has without asking.

@@ -19,9 +19,7 @@
 #include "engine/cuda/simulated/cuda_runtime_api.hpp"
 #include <unistd.h>
 
-namespace test::emulated {
-
-namespace {
+namespace test::emulated { namespace {
 
 namespace simulated = test::simulated;
 

@@ -82,7 +82,7 @@ TEST_CASE("a mini-batch without words leaves a table as it was") {
       backend, {.learning_rate = 0.1f}, m, 11);
   const test::random_samples<P> s(6, 5);
   t.step(s.batch(0, 6));
-  t.bring_back();
+  t.copy_to_host();
   const auto words = [&] {
     const auto w = m.template parameter<"words">();
     return std::vector<float>(w.data(), w.data() + w.size());
@@ -91,7 +91,7 @@ TEST_CASE("a mini-batch without words leaves a table as it was") {
   lamina::feeder<P> empty;
   empty.fill(std::vector<std::vector<std::int64_t>>(3));
   t.step(empty.view());
-  t.bring_back();
+  t.copy_to_host();
   CHECK(words() == before);
 }
 

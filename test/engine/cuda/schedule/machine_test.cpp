@@ -160,8 +160,8 @@ TEST_CASE("calls of train on a device, and passes of a trainer there, are one tr
   CHECK(same(passes, once) == 0);
   t.step(all);
   CHECK(t.steps() == 10);
-  CHECK(same(passes, once) == 0);  // the model on the host, before bring_back()
-  t.bring_back();
+  CHECK(same(passes, once) == 0);  // the model on the host, before copy_to_host()
+  t.copy_to_host();
   CHECK(same(passes, once) > 0);
   // A model remembers its training wherever that ran.
   train(both, 1);

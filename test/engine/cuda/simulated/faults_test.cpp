@@ -36,7 +36,7 @@ std::vector<float> costs_of(Trainer& t, const test::random_samples<P>& s) {
     all.push_back(t.step(s.batch(static_cast<int>(first), sizes[i])));
     first += static_cast<std::size_t>(sizes[i]);
   }
-  t.bring_back();
+  t.copy_to_host();
   return all;
 }
 

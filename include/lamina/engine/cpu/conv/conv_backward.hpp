@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include <lamina/engine/cpu/conv/conv_forward.hpp>
-#include <lamina/engine/cpu/conv/slope_rows.hpp>
+#include <lamina/engine/cpu/conv/grad_rows.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
@@ -53,7 +53,7 @@ class conv_backward {
                                      const image_epilogue& done) const;
 
   struct addresses {
-    float *image, *filters, *slope;
+    float *image, *filters, *grad;
     int *taps, *rows, *where, *steps;
   };
   LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts) const;
@@ -63,12 +63,12 @@ class conv_backward {
                                      const image_rows& large, float* scratch,
                                      const image_epilogue& done) const;
   LAMINA_LAZY LAMINA_API void order_taps(int* positions) const;
-  LAMINA_LAZY LAMINA_API void add_lines(const addresses& p, const float* filters,
-                                        const float* slope, int lines) const;
+  LAMINA_LAZY LAMINA_API void add_lines(const addresses& p, const float* filters, const float* grad,
+                                        int lines) const;
 
   conv_shape shape_;
   conv_forward forward_;
-  slope_rows rows_;
+  grad_rows rows_;
   const conv_methods* methods_;
   const image_method* method_ = nullptr;
   bool gathers_;
@@ -126,7 +126,7 @@ LAMINA_LAZY_BODY conv_backward::addresses conv_backward::lay_out(scratch_parts& 
   addresses p;
   p.image = parts.floats(forward_.seen().floats());
   p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
-  p.slope = parts.floats(rows_.floats());
+  p.grad = parts.floats(rows_.floats());
   p.taps = parts.integers(depth);
   p.rows = parts.integers(rows_.row_count());
   p.where = parts.integers(rows_.vectors());
@@ -146,9 +146,9 @@ LAMINA_LAZY_BODY void conv_backward::spread(int samples, const image_rows& small
   // channels at the same tap, and their sums go to addresses far apart.
   order_taps(p.taps);
   rows_.fill(p.rows, p.where);
-  if (!rows_.whole()) rows_.clear(p.slope);
-  const std::ptrdiff_t slope_row = rows_.whole() ? s.small_size() : rows_.vectors() * lanes;
-  for (int o = 0; o < s.small_channels; ++o) p.steps[o] = static_cast<int>(o * slope_row);
+  if (!rows_.whole()) rows_.clear(p.grad);
+  const std::ptrdiff_t grad_row = rows_.whole() ? s.small_size() : rows_.vectors() * lanes;
+  for (int o = 0; o < s.small_channels; ++o) p.steps[o] = static_cast<int>(o * grad_row);
   const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * lines;
   for (int g = 0; g < s.groups; ++g) {
     const float* const first = filter + g * s.small_channels * filter_stride;
@@ -164,8 +164,8 @@ LAMINA_LAZY_BODY void conv_backward::spread(int samples, const image_rows& small
       const float* from = smaller.data + n * smaller.stride +
                           static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
       if (!rows_.whole()) {
-        rows_.copy(from, p.rows, p.slope);
-        from = p.slope;
+        rows_.copy(from, p.rows, p.grad);
+        from = p.grad;
       }
       forward_.seen().clear(p.image);
       add_lines(p, p.filters + g * group_floats, from, lines);
@@ -191,7 +191,7 @@ LAMINA_LAZY_BODY void conv_backward::order_taps(int* positions) const {
 }
 
 LAMINA_LAZY_BODY void conv_backward::add_lines(const addresses& p, const float* filters,
-                                               const float* slope, int lines) const {
+                                               const float* grad, int lines) const {
   const even_parts tiles(lines, tile_rows);
   const int together = detail::vectors_of_tile(lines);
   const float* at[detail::lone_vectors];
@@ -205,7 +205,7 @@ LAMINA_LAZY_BODY void conv_backward::add_lines(const addresses& p, const float* 
     task.row_positions = p.taps + tiles.first(t);
     for (int v = 0; v < rows_.vectors(); v += together) {
       const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;
-      for (int j = 0; j < vectors; ++j) at[j] = slope + (v + j) * lanes;
+      for (int j = 0; j < vectors; ++j) at[j] = grad + (v + j) * lanes;
       task.positions = p.where + v;
       detail::correlate_rows(tiles.size(t), vectors, task);
     }

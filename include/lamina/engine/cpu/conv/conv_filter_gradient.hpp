@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <lamina/engine/cpu/conv/slope_rows.hpp>
+#include <lamina/engine/cpu/conv/grad_rows.hpp>
 #include <lamina/engine/cpu/vector/lane_sums.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
@@ -22,8 +22,8 @@ inline constexpr int gradient_taps = vector_registers == 32 ? 6 : 4;
 /// The computation of one tile of filters by taps: sums over some samples.
 struct gradient_tile {
   int samples, vectors;  // `vectors` of windows per sample
-  const float* slope;    // the gradient at the tile's first filter
-  std::ptrdiff_t slope_row, slope_sample;
+  const float* grad;     // the gradient at the tile's first filter
+  std::ptrdiff_t grad_row, grad_sample;
   const float* image;
   std::ptrdiff_t image_sample;
   const int* at;    // offset in the image at which each vector of windows begins
@@ -43,12 +43,12 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
     LAMINA_UNROLL for (int j = 0; j < Taps; ++j) {
       image[j] = t.image + n * t.image_sample + t.taps[j];
     }
-    const float* slope = t.slope + n * t.slope_sample;
-    for (int v = 0; v < t.vectors; ++v, slope += lanes) {
+    const float* grad = t.grad + n * t.grad_sample;
+    for (int v = 0; v < t.vectors; ++v, grad += lanes) {
       const std::ptrdiff_t at = t.at[v];
       vector d[bound(Rows)];
       LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-        d[i] = vector::load_unaligned(slope + i * t.slope_row);
+        d[i] = vector::load_unaligned(grad + i * t.grad_row);
         hold_in_register(d[i]);
       }
       LAMINA_UNROLL for (int j = 0; j < Taps; ++j) {
@@ -108,7 +108,7 @@ class conv_filter_gradient {
   LAMINA_LAZY LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
   /// The caller must have cleared `filter`.
-  LAMINA_LAZY LAMINA_API void run(int samples, const image_rows& large, const image_rows& slope,
+  LAMINA_LAZY LAMINA_API void run(int samples, const image_rows& large, const image_rows& grad,
                                   float* filter, std::ptrdiff_t filter_stride,
                                   float* scratch) const;
 
@@ -117,19 +117,19 @@ class conv_filter_gradient {
       detail::filter_gradient_table<std::make_integer_sequence<int, detail::gradient_rows>>;
 
   struct addresses {
-    float *image, *slope;
+    float *image, *grad;
     int *taps, *rows, *at;
   };
   LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts, int samples) const;
   /// The number of samples that are summed together. More samples mean less overhead at the end of
   /// a sum, as long as the data that a tile reads stay in the first-level cache.
   LAMINA_LAZY LAMINA_API int samples_together(int samples) const;
-  LAMINA_LAZY LAMINA_API void add_tiles(detail::gradient_tile& t, const float* slope,
+  LAMINA_LAZY LAMINA_API void add_tiles(detail::gradient_tile& t, const float* grad,
                                         const int* taps, float* filter) const;
 
   conv_shape shape_;
   conv_forward forward_;
-  slope_rows rows_;
+  grad_rows rows_;
   const filter_method* method_;
 };
 
@@ -143,11 +143,11 @@ LAMINA_LAZY_BODY std::ptrdiff_t conv_filter_gradient::scratch(int samples) const
 }
 
 LAMINA_LAZY_BODY void conv_filter_gradient::run(int samples, const image_rows& large,
-                                                const image_rows& slope, float* filter,
+                                                const image_rows& grad, float* filter,
                                                 std::ptrdiff_t filter_stride,
                                                 float* scratch) const {
   if (method_ != nullptr)
-    return method_->run(shape_, samples, large, slope, filter, filter_stride, scratch);
+    return method_->run(shape_, samples, large, grad, filter, filter_stride, scratch);
   scratch_parts parts(scratch);
   const addresses p = lay_out(parts, samples);
   const conv_shape& s = shape_;
@@ -156,17 +156,17 @@ LAMINA_LAZY_BODY void conv_filter_gradient::run(int samples, const image_rows& l
   rows_.fill(p.rows, p.at);
   const bool whole = rows_.whole(), in_place = seen.is_image() && whole;
   const int together = samples_together(samples);
-  const std::ptrdiff_t image_floats = seen.floats(), slope_floats = rows_.floats();
+  const std::ptrdiff_t image_floats = seen.floats(), grad_floats = rows_.floats();
   for (int n = 0; n < together; ++n) {
     if (!in_place) seen.clear(p.image + n * image_floats);
-    if (!whole) rows_.clear(p.slope + n * slope_floats);
+    if (!whole) rows_.clear(p.grad + n * grad_floats);
   }
   for (int first = 0; first < samples; first += together) {
     const int block = samples - first < together ? samples - first : together;
     for (int g = 0; g < s.groups; ++g) {
       const float* image = large.data + first * large.stride +
                            static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
-      const float* d = slope.data + first * slope.stride +
+      const float* d = grad.data + first * grad.stride +
                        static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
       detail::gradient_tile t{};
       t.samples = block;
@@ -174,14 +174,14 @@ LAMINA_LAZY_BODY void conv_filter_gradient::run(int samples, const image_rows& l
       t.at = p.at;
       t.stride = filter_stride;
       t.image_sample = in_place ? large.stride : image_floats;
-      t.slope_sample = whole ? slope.stride : slope_floats;
-      t.slope_row = whole ? s.small_size() : rows_.vectors() * lanes;
+      t.grad_sample = whole ? grad.stride : grad_floats;
+      t.grad_row = whole ? s.small_size() : rows_.vectors() * lanes;
       for (int n = 0; n < block; ++n) {
         if (!in_place) seen.copy(image + n * large.stride, p.image + n * image_floats);
-        if (!whole) rows_.copy(d + n * slope.stride, p.rows, p.slope + n * slope_floats);
+        if (!whole) rows_.copy(d + n * grad.stride, p.rows, p.grad + n * grad_floats);
       }
       t.image = in_place ? image : p.image;
-      add_tiles(t, whole ? d : p.slope, p.taps, filter + g * s.small_channels * filter_stride);
+      add_tiles(t, whole ? d : p.grad, p.taps, filter + g * s.small_channels * filter_stride);
     }
   }
 }
@@ -191,7 +191,7 @@ LAMINA_LAZY_BODY conv_filter_gradient::addresses conv_filter_gradient::lay_out(s
   const std::ptrdiff_t together = samples_together(samples);
   addresses p;
   p.image = parts.floats(together * forward_.seen().floats());
-  p.slope = parts.floats(together * rows_.floats());
+  p.grad = parts.floats(together * rows_.floats());
   p.taps = parts.integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());
   p.rows = parts.integers(rows_.row_count());
   p.at = parts.integers(rows_.vectors());
@@ -206,13 +206,13 @@ LAMINA_LAZY_BODY int conv_filter_gradient::samples_together(int samples) const {
   return n < 1 || samples < 1 ? 1 : n < samples ? static_cast<int>(n) : samples;
 }
 
-LAMINA_LAZY_BODY void conv_filter_gradient::add_tiles(detail::gradient_tile& t, const float* slope,
+LAMINA_LAZY_BODY void conv_filter_gradient::add_tiles(detail::gradient_tile& t, const float* grad,
                                                       const int* taps, float* filter) const {
   const even_parts rows(shape_.small_channels, detail::gradient_rows);
   const even_parts columns(shape_.large_channels * shape_.taps(), detail::gradient_taps);
   for (int r = 0; r < rows.count(); ++r)
     for (int k = 0; k < columns.count(); ++k) {
-      t.slope = slope + rows.first(r) * t.slope_row;
+      t.grad = grad + rows.first(r) * t.grad_row;
       t.taps = taps + columns.first(k);
       t.to = filter + rows.first(r) * t.stride + columns.first(k);
       table::find(rows.size(r), columns.size(k))(t);

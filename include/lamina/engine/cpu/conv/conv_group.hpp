@@ -138,7 +138,7 @@ conv_head::conv_head(const call_context& c, const group_info& g, float* result, 
 }  // namespace detail
 
 template <class S>
-struct group_kernel<expression::group_expression<group_head::conv, S>> {
+struct group_kernel<expression::group_expression<fusion_anchor::conv, S>> {
   static void run(const program_view& p, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     detail::conv_group<S>::run(p, a, info, g, c, &detail::run_conv);
@@ -148,7 +148,7 @@ struct group_kernel<expression::group_expression<group_head::conv, S>> {
 };
 
 template <class S>
-struct group_kernel<expression::group_expression<group_head::conv_dx, S>> {
+struct group_kernel<expression::group_expression<fusion_anchor::conv_dx, S>> {
   static void run(const program_view& p, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     detail::conv_group<S>::run(p, a, info, g, c, &detail::run_conv_dx);

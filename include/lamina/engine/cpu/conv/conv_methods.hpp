@@ -35,7 +35,7 @@ struct image_method {
 /// An algorithm that computes the gradient of the filters.
 struct filter_method {
   std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
-  void (*run)(const conv_shape&, int samples, const image_rows& large, const image_rows& slope,
+  void (*run)(const conv_shape&, int samples, const image_rows& large, const image_rows& grad,
               float* filter, std::ptrdiff_t filter_stride, float* scratch);
 };
 
@@ -78,10 +78,10 @@ struct winograd_calls {
     return winograd(s, samples).filter_gradient_scratch();
   }
   static void filter_gradient(const conv_shape& s, int samples, const image_rows& large,
-                              const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
+                              const image_rows& grad, float* filter, std::ptrdiff_t filter_stride,
                               float* scratch) {
     winograd(s, samples)
-        .filter_gradient(filter_gradient_transforms_of<Filter>, large, slope, filter, filter_stride,
+        .filter_gradient(filter_gradient_transforms_of<Filter>, large, grad, filter, filter_stride,
                          scratch);
   }
 };
@@ -102,9 +102,9 @@ struct depthwise_calls {
     depthwise(s).backward(samples, smaller, filter, filter_stride, bias, large, scratch, done);
   }
   static void filter_gradient(const conv_shape& s, int samples, const image_rows& large,
-                              const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
+                              const image_rows& grad, float* filter, std::ptrdiff_t filter_stride,
                               float* scratch) {
-    depthwise(s).filter_gradient(samples, large, slope, filter, filter_stride, scratch);
+    depthwise(s).filter_gradient(samples, large, grad, filter, filter_stride, scratch);
   }
 };
 

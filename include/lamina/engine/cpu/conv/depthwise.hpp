@@ -52,27 +52,27 @@ LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const f
   }
 }
 
-/// image[at[i] + position[tap]] += filter[tap] * slope[i] for all i < count and all taps. Each
+/// image[at[i] + position[tap]] += filter[tap] * gradient[i] for all i < count and all taps. Each
 /// element is a vector of channels.
 template <class = void>
-LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* slope, int taps,
+LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* grad, int taps,
                                              const int* position, const float* filter,
                                              float* image) {
   for (int t = 0; t < taps; ++t) {
     const vector w = vector::load_unaligned(filter + t * lanes);
     float* const to = image + position[t];
     for (int i = 0; i < count; ++i)
-      fused_multiply_add(vector::load_unaligned(slope + i * lanes), w,
+      fused_multiply_add(vector::load_unaligned(grad + i * lanes), w,
                          vector::load_unaligned(to + at[i]))
           .store_unaligned(to + at[i]);
   }
 }
 
-/// sums[tap] += the sum over windows of slope[i] * image[at[i] + position[tap]], for depthwise_taps
-/// taps.
+/// sums[tap] += the sum over windows of gradient[i] * image[at[i] + position[tap]], for
+/// depthwise_taps taps.
 template <class = void>
 LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const float* image,
-                                               const float* slope, const int* position,
+                                               const float* grad, const int* position,
                                                float* sums) {
   vector sum[depthwise_taps];
   const float* from[depthwise_taps];
@@ -80,9 +80,9 @@ LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const f
     sum[t] = vector::load_unaligned(sums + t * lanes);
     from[t] = image + position[t];
   }
-  for (int i = 0; i < count; ++i, slope += lanes) {
+  for (int i = 0; i < count; ++i, grad += lanes) {
     const std::ptrdiff_t window = at[i];
-    vector d = vector::load_unaligned(slope);
+    vector d = vector::load_unaligned(grad);
     hold_in_register(d);
     LAMINA_UNROLL for (int t = 0; t < depthwise_taps; ++t) {
       sum[t] = fused_multiply_add(vector::load_unaligned(from[t] + window), d, sum[t]);
@@ -125,7 +125,7 @@ class depthwise {
   /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
   /// the smaller image times the element of the larger image under the tap.
   LAMINA_LAZY LAMINA_API void filter_gradient(int samples, const image_rows& large,
-                                              const image_rows& slope, float* filter,
+                                              const image_rows& grad, float* filter,
                                               std::ptrdiff_t filter_stride, float* scratch) const;
 
  private:
@@ -169,7 +169,7 @@ class depthwise {
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE const float* see(const float* image, int c,
                                                           const addresses& p) const;
   template <class = void>
-  LAMINA_NOINLINE void turn_slope(const float* image, int c, int m, const addresses& p) const {
+  LAMINA_NOINLINE void turn_grad(const float* image, int c, int m, const addresses& p) const {
     gather_lanes(image + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * windows(),
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
   }
@@ -244,7 +244,7 @@ LAMINA_LAZY_BODY void depthwise::backward(int samples, const image_rows& smaller
       const vector start = vector::load_aligned(more);
       for (int i = 0; i < seen_[0] * seen_[1]; ++i) start.store_unaligned(p.image + i * lanes);
       for (int m = 0; m < filters_; ++m) {
-        turn_slope(smaller.data + n * smaller.stride, c, m, p);
+        turn_grad(smaller.data + n * smaller.stride, c, m, p);
         // Works row by row, so that the elements to which the taps of a row add stay in the
         // cache.
         const int width = side_[1].smaller;
@@ -264,7 +264,7 @@ LAMINA_LAZY_BODY void depthwise::backward(int samples, const image_rows& smaller
 }
 
 LAMINA_LAZY_BODY void depthwise::filter_gradient(int samples, const image_rows& large,
-                                                 const image_rows& slope, float* filter,
+                                                 const image_rows& grad, float* filter,
                                                  std::ptrdiff_t filter_stride,
                                                  float* scratch) const {
   scratch_parts parts(scratch);
@@ -276,7 +276,7 @@ LAMINA_LAZY_BODY void depthwise::filter_gradient(int samples, const image_rows& 
       std::memset(sums, 0, sizeof(float) * static_cast<std::size_t>(rounded_taps() * lanes));
       for (int n = 0; n < samples; ++n) {
         const float* const image = see(large.data + n * large.stride, c, p);
-        turn_slope(slope.data + n * slope.stride, c, m, p);
+        turn_grad(grad.data + n * grad.stride, c, m, p);
         for (int t = 0; t < taps_; t += detail::depthwise_taps)
           detail::depthwise_gradient(windows(), p.at, image, p.windows, p.taps + t,
                                      sums + t * lanes);

@@ -71,10 +71,10 @@ class unrolled_conv {
   void add_filter_gradient(const operand& large, const operand& smaller, const operand& filter,
                            float* scratch) const {
     each(large, smaller, scratch,
-         [&](int g, const Real* from, const Real* slope, Real* windows, Real* memory) {
+         [&](int g, const Real* from, const Real* grad, Real* windows, Real* memory) {
            unroll(from, windows);
            Real* const to = filter.row<Real>(g * shape_.small_channels);
-           gemm_row_major(shape_.small_channels, positions_, depth_, 1, {slope, positions_},
+           gemm_row_major(shape_.small_channels, positions_, depth_, 1, {grad, positions_},
                           {windows, positions_, true}, to, filter.stride, true, memory);
          });
   }

@@ -68,7 +68,7 @@ class winograd {
   /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
   /// the smaller image times the element of the larger image under the tap.
   LAMINA_LAZY LAMINA_API void filter_gradient(const detail::filter_gradient_transforms& by,
-                                              const image_rows& large, const image_rows& slope,
+                                              const image_rows& large, const image_rows& grad,
                                               float* filter, std::ptrdiff_t filter_stride,
                                               float* scratch) const;
 
@@ -80,7 +80,7 @@ class winograd {
   static constexpr int blocks(int n) { return whole(n) / lanes; }
   static constexpr int rest(int n, int first) { return n - first < lanes ? n - first : lanes; }
   struct addresses {
-    float *filters, *left, *sums, *lines, *slopes;
+    float *filters, *left, *sums, *lines, *grads;
   };
   /// The transformed filters of a product with `columns` columns and `depth` rows, and memory to
   /// transform one vector of filters.
@@ -119,7 +119,7 @@ class winograd {
     return static_cast<std::ptrdiff_t>(tile_rows_ * step + filter_ - 1) * line() * lanes;
   }
   /// Floats of the lines of one smaller image that a chunk's rows of tiles cover.
-  std::ptrdiff_t slope_floats() const {
+  std::ptrdiff_t grad_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
@@ -127,7 +127,7 @@ class winograd {
   /// written again.
   void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
-    std::memset(p.slopes, 0, sizeof(float) * static_cast<std::size_t>(slope_floats()));
+    std::memset(p.grads, 0, sizeof(float) * static_cast<std::size_t>(grad_floats()));
   }
 
   /// Calls f(sample, first row of tiles in the image, number of rows of tiles, number of the
@@ -157,14 +157,14 @@ class winograd {
 
   /// How the transformed gradients are stored: if `depth` is 0, in rows that are `tile` floats
   /// apart; otherwise in panels of `depth` rows.
-  struct slope_layout {
+  struct grad_layout {
     std::ptrdiff_t tile, point_stride;
     int depth;
   };
-  LAMINA_API LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run,
-                                                  const image_rows& smaller, int first, int rows,
-                                                  float* to, const addresses& p,
-                                                  slope_layout at) const;
+  LAMINA_API LAMINA_NOINLINE void evaluate_grads(detail::square_transform run,
+                                                 const image_rows& smaller, int first, int rows,
+                                                 float* to, const addresses& p,
+                                                 grad_layout at) const;
 
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void make_images(detail::square_transform run, int first,
                                                           int rows, const addresses& p,
@@ -267,8 +267,8 @@ LAMINA_LAZY_BODY void winograd::backward(const detail::backward_transforms& by,
   const int count = samples_ * tile_rows_;
   for (int first = 0; first < count; first += together_) {
     const int rows = count - first < together_ ? count - first : together_;
-    evaluate_slopes(by.slope, smaller, first, rows, p.left, p,
-                    {whole(filters_), left_point_stride(filters_), 0});
+    evaluate_grads(by.grad, smaller, first, rows, p.left, p,
+                   {whole(filters_), left_point_stride(filters_), 0});
     detail::winograd_multiply({square_points(), rows * tiles_, filters_, channels_, false},
                               {p.left, whole(filters_), 1}, left_point_stride(filters_), p.filters,
                               filter_point_stride(channels_, filters_), p.sums,
@@ -278,7 +278,7 @@ LAMINA_LAZY_BODY void winograd::backward(const detail::backward_transforms& by,
 }
 
 LAMINA_LAZY_BODY void winograd::filter_gradient(const detail::filter_gradient_transforms& by,
-                                                const image_rows& large, const image_rows& slope,
+                                                const image_rows& large, const image_rows& grad,
                                                 float* filter, std::ptrdiff_t filter_stride,
                                                 float* scratch) const {
   scratch_parts parts(scratch);
@@ -288,8 +288,8 @@ LAMINA_LAZY_BODY void winograd::filter_gradient(const detail::filter_gradient_tr
   for (int first = 0; first < count || first == 0; first += together_) {
     const int rows = count - first < together_ ? count - first : together_;
     see_images(by.image, large, first, rows, p);
-    evaluate_slopes(by.slope, slope, first, rows, p.sums, p,
-                    {0, sums_point_stride(filters_), rows * tiles_});
+    evaluate_grads(by.grad, grad, first, rows, p.sums, p,
+                   {0, sums_point_stride(filters_), rows * tiles_});
     detail::winograd_multiply({square_points(), channels_, rows * tiles_, filters_, first > 0},
                               {p.left, 1, whole(channels_)}, left_point_stride(channels_), p.sums,
                               sums_point_stride(filters_), p.filters,
@@ -318,7 +318,7 @@ winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats, i
   p.sums = parts.floats(square_points() * sums_point_stride(columns));
   const std::ptrdiff_t packed = static_cast<std::ptrdiff_t>(filter_ * filter_) * lanes;
   p.lines = parts.floats(line_floats() + packed);
-  p.slopes = parts.floats(slope_floats());
+  p.grads = parts.floats(grad_floats());
   return p;
 }
 
@@ -365,20 +365,19 @@ void winograd::see_images(detail::square_transform run, const image_rows& large,
   });
 }
 
-void winograd::evaluate_slopes(detail::square_transform run, const image_rows& smaller, int first,
-                               int rows, float* to, const addresses& p, slope_layout at) const {
+void winograd::evaluate_grads(detail::square_transform run, const image_rows& smaller, int first,
+                              int rows, float* to, const addresses& p, grad_layout at) const {
   const int pitch = tiles_ * step;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
   for_each_image(first, rows, [&](int n, int row, int count, int before) {
     for (int k = 0; k < filters_; k += lanes) {
       fill_lines(smaller.data + n * smaller.stride + k * size, small_, rest(filters_, k),
-                 row * step, count * step, 0, pitch, p.slopes);
+                 row * step, count * step, 0, pitch, p.grads);
       const panel_vector v(filters_, at.depth, k);
       const std::ptrdiff_t apart = at.depth > 0 ? v.width : at.tile;
       for (int r = 0; r < count; ++r)
         run({tiles_, step * lanes, apart},
-            p.slopes + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
-            {pitch * lanes, lanes},
+            p.grads + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes, {pitch * lanes, lanes},
             to + (before + r * tiles_) * apart + (at.depth > 0 ? v.offset : k),
             {points_ * at.point_stride, at.point_stride}, nullptr);
     }
@@ -392,7 +391,7 @@ LAMINA_LAZY_BODY void winograd::make_images(detail::square_transform run, int fi
   const int pitch = tiles_ * step;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
   const std::ptrdiff_t point_stride = sums_point_stride(filters_);
-  float* const lines = p.slopes;
+  float* const lines = p.grads;
   for_each_image(first, rows, [&](int n, int row, int count, int before) {
     for (int k = 0; k < filters_; k += lanes) {
       alignas(64) float more[lanes] = {};

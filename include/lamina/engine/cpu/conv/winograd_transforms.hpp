@@ -250,11 +250,11 @@ struct forward_transforms {
   square_transform filters, image, result;
 };
 struct backward_transforms {
-  square_transform filters, slope;
+  square_transform filters, grad;
   square_addition result;
 };
 struct filter_gradient_transforms {
-  square_transform image, slope, filters;
+  square_transform image, grad, filters;
 };
 template <int Filter, int Points = winograd_points(Filter)>
 inline constexpr forward_transforms forward_transforms_of{

@@ -94,7 +94,7 @@ LAMINA_API_COLD std::ptrdiff_t gemm_bfloat16_group_scratch(const program_view&, 
                                                            const run_context& c);
 
 template <class S>
-struct bfloat16_group<expression::group_expression<group_head::gemm, S>> {
+struct bfloat16_group<expression::group_expression<fusion_anchor::gemm, S>> {
   static constexpr unsigned weights = 1u << 1;
   static constexpr bfloat16_layout layout = bfloat16_layout::matrix;
   static void run(const program_view&, float* const* a, const argument_info* info,

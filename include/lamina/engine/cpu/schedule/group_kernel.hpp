@@ -135,7 +135,7 @@ template <class Group, class Real = float>
 struct group_kernel;
 
 template <class S, class Real>
-struct group_kernel<expression::group_expression<group_head::gemm, S>, Real> {
+struct group_kernel<expression::group_expression<fusion_anchor::gemm, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     const auto [left, right, scratch_memory] = detail::product_arrays<Real>(a, c);
@@ -148,7 +148,7 @@ struct group_kernel<expression::group_expression<group_head::gemm, S>, Real> {
 };
 
 template <class S, class Real>
-struct group_kernel<expression::group_expression<group_head::gemm_dx, S>, Real> {
+struct group_kernel<expression::group_expression<fusion_anchor::gemm_dx, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     const auto [left, right, scratch_memory] = detail::product_arrays<Real>(a, c);
@@ -160,7 +160,7 @@ struct group_kernel<expression::group_expression<group_head::gemm_dx, S>, Real> 
 };
 
 template <class S, class Real>
-struct group_kernel<expression::group_expression<group_head::gemm_dw, S>, Real> {
+struct group_kernel<expression::group_expression<fusion_anchor::gemm_dw, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     const auto [left, right, scratch_memory] = detail::product_arrays<Real>(a, c);
@@ -173,7 +173,7 @@ struct group_kernel<expression::group_expression<group_head::gemm_dw, S>, Real> 
 };
 
 template <class S, class Real>
-struct group_kernel<expression::group_expression<group_head::reduce_rows, S>, Real> {
+struct group_kernel<expression::group_expression<fusion_anchor::reduce_rows, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     detail::reduce_rows(statement_runner<S, Real>(a), numbers_at<Real>(a[0]), c.rows_of(g.depth),
@@ -184,7 +184,7 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>, Re
 };
 
 template <class S, class Real>
-struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real> {
+struct group_kernel<expression::group_expression<fusion_anchor::pointwise, S>, Real> {
   static void run(const program_view&, float* const* a, [[maybe_unused]] const argument_info* info,
                   const group_info& g, const run_context& c) {
     using runner_type = statement_runner<S, Real>;

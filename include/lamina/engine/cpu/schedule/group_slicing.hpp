@@ -23,13 +23,13 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
                              const argument_info* info) {
   const bool is_batch = domain_of_rows(d.rows) == batch::domain;
   switch (d.head) {
-    case group_head::gemm:
-    case group_head::gemm_dx:
+    case fusion_anchor::gemm:
+    case fusion_anchor::gemm_dx:
       return is_batch ? slicing::product_rows : slicing::none;
-    case group_head::conv:
-    case group_head::conv_dx:
+    case fusion_anchor::conv:
+    case fusion_anchor::conv_dx:
       return is_batch ? slicing::rows : slicing::none;
-    case group_head::pointwise: {
+    case fusion_anchor::pointwise: {
       if (is_batch) return slicing::rows;
       if (d.rows != 1 || d.panel) return slicing::none;
       for (int a = 0; a < e.group.arguments; ++a)
@@ -37,7 +37,7 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
           return slicing::none;
       return slicing::elements;
     }
-    case group_head::call: {
+    case fusion_anchor::call: {
       const row_rule rule = e.group.schema->facts.rows;
       if (rule == row_rule::summed) return slicing::sums;
       // `has_rows` says that an argument has mini-batch rows, `has_others` that an argument has

@@ -70,7 +70,7 @@ struct nan_check_table {
       for (int e = d.first; e < d.first + d.count; ++e) {
         const instruction i = lowered.instructions[plan_type::grouped.order[e]];
         t.type[operators++] = i.schema->type;
-        if (d.head == group_head::call && i.runs < 0)
+        if (d.head == fusion_anchor::call && i.runs < 0)
           for (int o = 0; o < i.output_count; ++o)
             t.of[c.arguments + c.argument_count - 1 - o].is_written = true;
       }

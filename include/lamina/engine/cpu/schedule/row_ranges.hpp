@@ -157,7 +157,7 @@ struct ranged_groups {
         // Other products choose their algorithm by the number of rows, so dividing the rows could
         // change results.
         const bool other_product =
-            product && (rounded || plan_type::grouped.groups[g].head != group_head::gemm);
+            product && (rounded || plan_type::grouped.groups[g].head != fusion_anchor::gemm);
         if (others || other_product || (has_rows && !product && how != slicing::rows)) break;
         t.groups[g].before = !has_rows;
         t.groups[g].product = product;

@@ -212,13 +212,13 @@ struct tiled_groups {
       has_rows = has_rows || info[a].rows < 0;
     }
     if (!has_rows) return tiling::before;
-    const bool multiplies = d.head == group_head::gemm_dw;
-    if (multiplies || d.head == group_head::reduce_rows)
+    const bool multiplies = d.head == fusion_anchor::gemm_dw;
+    if (multiplies || d.head == fusion_anchor::reduce_rows)
       return d.depth < 0 && parts_of_rows(d.depth) == 1 &&
                      (!multiplies || detail::sums_in_order(d.rows, d.columns))
                  ? tiling::sums
                  : tiling::none;
-    if (d.head == group_head::conv || d.head == group_head::conv_dx) return tiling::none;
+    if (d.head == fusion_anchor::conv || d.head == fusion_anchor::conv_dx) return tiling::none;
     const slicing how = slicing_of(d, e, info);
     return how == slicing::rows || how == slicing::product_rows ? tiling::rows : tiling::none;
   }
@@ -226,7 +226,7 @@ struct tiled_groups {
   /// floats.
   static constexpr int sums_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
-    return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
+    return d.head == fusion_anchor::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
   }
   /// The parameter that changes if sums are written to this slot, or -1.
   static constexpr int changed_parameter(const memory_slot& s) {

@@ -60,7 +60,7 @@ struct schedule_table {
   static constexpr bool counts(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
-    if (d.head != group_head::call || i.schema->kind != operator_kind::pointwise) return false;
+    if (d.head != fusion_anchor::call || i.schema->kind != operator_kind::pointwise) return false;
     const group_code& c = plan_type::code.groups[g];
     for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
       const argument_info n = argument_info_of<plan_type>(a, 1);

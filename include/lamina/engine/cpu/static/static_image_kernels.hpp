@@ -114,7 +114,7 @@ struct static_conv {
 };
 
 template <class Group, class S>
-struct static_kernel<Group, expression::group_expression<group_head::conv, S>> {
+struct static_kernel<Group, expression::group_expression<fusion_anchor::conv, S>> {
   static void run(float* memory) {
     using runner = statement_runner<S>;
     const static_arguments<Group> a(memory);

@@ -131,7 +131,7 @@ template <class Group, class Expression>
 struct static_kernel;
 
 template <class Group, class S>
-struct static_kernel<Group, expression::group_expression<group_head::gemm, S>> {
+struct static_kernel<Group, expression::group_expression<fusion_anchor::gemm, S>> {
   static void run(float* memory) {
     const static_arguments<Group> a(memory);
     if constexpr (Group::multiplies_own_panels()) {
@@ -148,7 +148,7 @@ struct static_kernel<Group, expression::group_expression<group_head::gemm, S>> {
 };
 
 template <class Group, class S>
-struct static_kernel<Group, expression::group_expression<group_head::pointwise, S>> {
+struct static_kernel<Group, expression::group_expression<fusion_anchor::pointwise, S>> {
   static void run(float* memory) {
     static_assert(!Group::desc.panel);  // a forward pass does not write weights
     const static_arguments<Group> a(memory);
@@ -166,7 +166,7 @@ struct static_kernel<Group, expression::group_expression<group_head::pointwise, 
 };
 
 template <class Group, class S>
-struct static_kernel<Group, expression::group_expression<group_head::reduce_rows, S>> {
+struct static_kernel<Group, expression::group_expression<fusion_anchor::reduce_rows, S>> {
   static void run(float* memory) {
     const static_arguments<Group> a(memory);
     reduce_rows(statement_runner<S>(a.of), a.of[0], Group::layout::rows_of(Group::depth),

@@ -57,7 +57,7 @@ struct static_layout {
   /// Whether the weights of a product exceed half of a first-level cache of 32 KiB to 48 KiB: then
   /// every second run reads the panels from the last to the first (`panel_order`).
   static constexpr bool alternates(const group_desc& d) {
-    return !Weights::own_panels && d.head == group_head::gemm &&
+    return !Weights::own_panels && d.head == fusion_anchor::gemm &&
            panels_floats(d.depth, d.columns) > 6 * 1024;
   }
   static constexpr bool alternates() {
@@ -75,9 +75,9 @@ struct static_layout {
   /// Floats of scratch memory that group g needs.
   static constexpr std::ptrdiff_t scratch_floats(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
-    if (d.head == group_head::gemm)
+    if (d.head == fusion_anchor::gemm)
       return Weights::scratch_floats(rows_of(d.rows), d.depth, d.columns);
-    if (d.head == group_head::conv)
+    if (d.head == fusion_anchor::conv)
       return static_conv_shape(P::desc,
                                plan_type::lowered.instructions[plan_type::grouped.order[d.first]])
           .padded_floats();
@@ -93,7 +93,7 @@ struct static_layout {
         if (v < 0) continue;
         const memory_slot slot = plan_type::memory.slot_of[v];
         if (slot.space != memory_space::parameter || slot.offset != i) continue;
-        if (a != 1 || plan_type::grouped.groups[g].head != group_head::gemm) return false;
+        if (a != 1 || plan_type::grouped.groups[g].head != fusion_anchor::gemm) return false;
         found = true;
       }
     }
@@ -171,7 +171,7 @@ struct static_group {
 
   /// Whether the group is a product with a parameter whose panels differ from the model's panels.
   static constexpr bool multiplies_own_panels() {
-    if (!Weights::own_panels || desc.head != group_head::gemm) return false;
+    if (!Weights::own_panels || desc.head != fusion_anchor::gemm) return false;
     const int v = plan_type::code.arguments[code.arguments + 1];
     if (v < 0) return false;
     const memory_slot slot = plan_type::memory.slot_of[v];

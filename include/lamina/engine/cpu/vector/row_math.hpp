@@ -219,8 +219,8 @@ inline moments<Real> row_moments(const Real* x, std::ptrdiff_t n, Real epsilon) 
 
 /// The sum of d[j] * (x[j] - mean) * inverse, correct even if d[j] * (x[j] - mean) would overflow.
 template <class Real>
-LAMINA_COLD wide_number<Real> wide_slope(const Real* d, const Real* x, Real mean, Real inverse,
-                                         std::ptrdiff_t n) {
+LAMINA_COLD wide_number<Real> wide_grad(const Real* d, const Real* x, Real mean, Real inverse,
+                                        std::ptrdiff_t n) {
   wide_number<Real> sum = 0;
   for (std::ptrdiff_t j = 0; j < n; ++j)
     sum += static_cast<wide_number<Real>>(d[j] * ((x[j] - mean) * inverse));
@@ -230,7 +230,7 @@ template <class Real>
 inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse,
                            std::ptrdiff_t n) {
   const Real sum = centred_dot(d, x, mean, n) * inverse;
-  return is_finite(sum) ? sum : static_cast<Real>(wide_slope(d, x, mean, inverse, n));
+  return is_finite(sum) ? sum : static_cast<Real>(wide_grad(d, x, mean, inverse, n));
 }
 
 /// Visits positions 0 to n - 1: calls f(j, like) for each whole vector that begins at j, then for

@@ -168,12 +168,12 @@ struct conv_filter_body {
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
       const int first = part * g.part_terms;
       const int end = terms - first < g.part_terms ? terms : first + g.part_terms;
-      const channel_reader slopes{g.smaller + group * c.smaller.floats(), g.small_stride,
-                                  c.smaller.size, filters, end};
+      const channel_reader grads{g.smaller + group * c.smaller.floats(), g.small_stride,
+                                 c.smaller.size, filters, end};
       using window_type = typename window_reader_of<conv_kind::forward, ManyTaps>::type;
       const turned_window_reader<window_type> windows{
           {c, g.large + group * c.large.floats(), g.large_stride, end, seen(g)}};
-      mine.multiply(team, s, first, end, row0, slopes, column0, windows);
+      mine.multiply(team, s, first, end, row0, grads, column0, windows);
       float* const to = g.to + part * g.part_stride;
       mine.each([&](int y, int x, const pack& sums) {
         const int r = row0 + y;

@@ -121,10 +121,10 @@ struct gather_before_body {
 };
 
 /// Computes the gradient of the weights by which a recurrence multiplies its states: to[height,
-/// width] = states[rows, height]^T * slopes[rows, width]. `states` holds the state before each time
-/// step, `slopes` the gradients.
+/// width] = states[rows, height]^T * gradients[rows, width]. `states` holds the state before each
+/// time step, `gradients` the gradients.
 template <class Backend>
-void recurrent_weight_gradient(Backend& b, const row_array& states, const row_array& slopes,
+void recurrent_weight_gradient(Backend& b, const row_array& states, const row_array& grads,
                                int rows, int height, int width, float* to, std::ptrdiff_t stride,
                                float* workspace) {
   run_product(b,
@@ -132,7 +132,7 @@ void recurrent_weight_gradient(Backend& b, const row_array& states, const row_ar
                width,
                rows,
                {states.data, states.stride, true},
-               {slopes.data, slopes.stride},
+               {grads.data, grads.stride},
                to,
                stride},
               workspace);

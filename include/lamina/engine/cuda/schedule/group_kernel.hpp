@@ -15,7 +15,7 @@ namespace detail {
 /// The statements of a fused group, as a type.
 template <class Group>
 struct statements_of;
-template <group_head Head, class S>
+template <fusion_anchor Head, class S>
 struct statements_of<expression::group_expression<Head, S>> {
   using type = S;
 };

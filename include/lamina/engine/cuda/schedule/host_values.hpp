@@ -27,7 +27,7 @@ struct host_values {
   /// Whether the host runs an instruction: it computes all of its results.
   template <class L>
   constexpr bool makes(const L& l, const instruction& i) const {
-    if (i.runs >= 0 || i.head != group_head::call || i.output_count == 0) return false;
+    if (i.runs >= 0 || i.head != fusion_anchor::call || i.output_count == 0) return false;
     for (int r = first_number(i); r < i.outputs + i.output_count; ++r)
       if (l.results[r] < 0 || !computed[l.variables[l.results[r]].root]) return false;
     return true;
@@ -59,7 +59,7 @@ constexpr auto find_host_values() {
     for (int k = 0; k < l.count.instructions; ++k) {
       const instruction i = l.instructions[k];
       if (i.runs >= 0) continue;
-      bool able = i.head == group_head::call && may_be_of_host(i.schema);
+      bool able = i.head == fusion_anchor::call && may_be_of_host(i.schema);
       if (i.schema->facts.host != host_rule::always)
         for (int a = i.inputs; able && a < i.inputs + i.input_count; ++a)
           able = l.operands[a].id >= 0 && r.computed[root(l.operands[a].id)];

@@ -26,7 +26,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 template <class S>
-struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
+struct group_kernel<expression::group_expression<fusion_anchor::pointwise, S>> {
   static constexpr bool exists = true;
   template <class Backend>
   static void run(Backend& b, const call_context& c) {
@@ -40,7 +40,7 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
 };
 
 template <class S>
-struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
+struct group_kernel<expression::group_expression<fusion_anchor::reduce_rows, S>> {
   static constexpr bool exists = true;
   template <class Backend>
   static void run(Backend& b, const call_context& c) {
@@ -59,7 +59,7 @@ namespace detail {
 
 /// Launches a matrix product: gemm computes X W, gemm_dx dY W^T, gemm_dw X^T dY. The statements of
 /// the group run in the epilogue of the product, or else in a separate kernel.
-template <group_head Head, class S>
+template <fusion_anchor Head, class S>
 struct product_launch {
   static constexpr bool exists = true;
   using epilogue = epilogue_statements<S>;
@@ -87,8 +87,8 @@ struct product_launch {
 
  private:
   static product product_of(const call_context& c) {
-    constexpr bool left_turned = Head == group_head::gemm_dw;
-    constexpr bool right_turned = Head == group_head::gemm_dx;
+    constexpr bool left_turned = Head == fusion_anchor::gemm_dw;
+    constexpr bool right_turned = Head == fusion_anchor::gemm_dx;
     const int width = padded(c.group.columns);
     const std::ptrdiff_t right_stride = c.info(1).stride;
     // Computes the padding columns too if the rows of the right operand are padded, because whole
@@ -107,14 +107,14 @@ struct product_launch {
 }  // namespace detail
 
 template <class S>
-struct group_kernel<expression::group_expression<group_head::gemm, S>>
-    : detail::product_launch<group_head::gemm, S> {};
+struct group_kernel<expression::group_expression<fusion_anchor::gemm, S>>
+    : detail::product_launch<fusion_anchor::gemm, S> {};
 template <class S>
-struct group_kernel<expression::group_expression<group_head::gemm_dx, S>>
-    : detail::product_launch<group_head::gemm_dx, S> {};
+struct group_kernel<expression::group_expression<fusion_anchor::gemm_dx, S>>
+    : detail::product_launch<fusion_anchor::gemm_dx, S> {};
 template <class S>
-struct group_kernel<expression::group_expression<group_head::gemm_dw, S>>
-    : detail::product_launch<group_head::gemm_dw, S> {};
+struct group_kernel<expression::group_expression<fusion_anchor::gemm_dw, S>>
+    : detail::product_launch<fusion_anchor::gemm_dw, S> {};
 
 /// Whether an operator runs a block (a loop or branch). The machine runs it itself, so it has no
 /// kernel.

@@ -33,7 +33,7 @@ constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
   const int made = s.variables.count, count = s.instructions.count;
   bool read[lowered_limits.variables], written[lowered_limits.variables];
   for (int v = 0; v < made; ++v) read[v] = written[v] = false;
-  instruction i = begin(s, group_head::call, *op.schema, 0, k);
+  instruction i = begin(s, fusion_anchor::call, *op.schema, 0, k);
   i.runs = inner;
   const int condition = condition_of(p, op);
   if (condition >= 0) read[root(s, condition)] = true, use(s, condition, access::load);

@@ -24,14 +24,14 @@ template <class Real>
 void call_kernel<gradient_of<operators::elementwise_add>>::run(const call_context& c) {
   using general = gradient_of<operators::elementwise_add>;
   detail::pointwise_output<general, 0, Real>::run(c);
-  const operand slope = c.input(0), dy = c.output(1);
+  const operand grad = c.input(0), dy = c.output(1);
   if (!dy) return;
-  const bool channels = c.integer(0) == 1 && dy.rank == 1 && slope.rank > 2 && slope.domain != 0 &&
-                        slope.dims[1] == dy.columns && slope.type == dtype_of<Real> &&
+  const bool channels = c.integer(0) == 1 && dy.rank == 1 && grad.rank > 2 && grad.domain != 0 &&
+                        grad.dims[1] == dy.columns && grad.type == dtype_of<Real> &&
                         dy.type == dtype_of<Real>;
   if (!channels) return detail::pointwise_output<general, 1, Real>::run(c);
   clear(dy);
-  detail::add_channels(slope, dy.columns, dy.row<Real>(0));
+  detail::add_channels(grad, dy.columns, dy.row<Real>(0));
 }
 LAMINA_INSTANCE(
     void call_kernel<gradient_of<operators::elementwise_add>>::run<float>(const call_context&))

@@ -89,11 +89,11 @@ struct elementwise_div : elementwise {
     // If dy is 0, the gradient is 0 even if y is 0. Divides twice, because y * y may overflow or
     // underflow.
     const T inverse = T(1) / y;
-    const T slope = math::select(dy == T(0), T(0), dy * inverse);
+    const T grad = math::select(dy == T(0), T(0), dy * inverse);
     if constexpr (Slot == 0)
-      return slope;
+      return grad;
     else
-      return math::select(dy == T(0), T(0), -slope * (x * inverse));
+      return math::select(dy == T(0), T(0), -grad * (x * inverse));
   }
 };
 
@@ -144,13 +144,13 @@ struct elementwise_pow : elementwise {
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     // If dy is 0, the gradient is 0 even if the power or the logarithm is infinite.
     if constexpr (Slot == 0) {
-      const T slope = dy * y;
-      return math::select(slope == T(0), T(0), slope * math::pow(x, y - T(1)));
+      const T grad = dy * y;
+      return math::select(grad == T(0), T(0), grad * math::pow(x, y - T(1)));
     } else {
-      const T slope = dy * math::pow(x, y);
+      const T grad = dy * math::pow(x, y);
       return math::select(
-          slope == T(0), T(0),
-          math::select(x == T(0), math::select(y < T(0), -slope, T(0)), slope * math::log(x)));
+          grad == T(0), T(0),
+          math::select(x == T(0), math::select(y < T(0), -grad, T(0)), grad * math::log(x)));
     }
   }
 };

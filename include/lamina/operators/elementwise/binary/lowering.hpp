@@ -20,14 +20,14 @@ constexpr bool passes_gradient(const operator_desc& op, int o) {
 /// Whether this operator is the gradient of a sum of images and one number per channel, such as the
 /// bias of a convolution.
 constexpr bool is_channel_sum(const lowering_state& s, const operator_desc& op) {
-  const int slope = argument(s, op.inputs), dy = argument(s, op.outputs + 1);
+  const int grad = argument(s, op.inputs), dy = argument(s, op.outputs + 1);
   return is<gradient_of<operators::elementwise_add>>(op) && dy >= 0 &&
-         is_of_channels(s, dy, s.variables.items[slope], 1) &&
-         s.variables.items[slope].type == s.real;
+         is_of_channels(s, dy, s.variables.items[grad], 1) &&
+         s.variables.items[grad].type == s.real;
 }
 /// Emits the computation of Y@GRAD of such a sum.
-constexpr void emit_channel_sums(lowering_state& s, int slope, int dy, int k) {
-  emit_call(s, schema_of<operators::channel_sums>(), {padded_rows(s, slope, k)}, {dy}, k);
+constexpr void emit_channel_sums(lowering_state& s, int grad, int dy, int k) {
+  emit_call(s, schema_of<operators::channel_sums>(), {padded_rows(s, grad, k)}, {dy}, k);
 }
 
 }}}  // namespace lamina::lowering

@@ -43,7 +43,7 @@ constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
     const int rows = s.variables.items[out].rows, columns = s.variables.items[out].columns;
     const int made = a == last ? out : temporary(s, rows, columns, panel, -1);
     instruction add =
-        begin(s, group_head::pointwise, schema_of<operators::elementwise_add>(), 0, k);
+        begin(s, fusion_anchor::pointwise, schema_of<operators::elementwise_add>(), 0, k);
     use(s, so_far, access::load);
     use(s, v, access::load);
     s.variables.items[made].panel = panel;

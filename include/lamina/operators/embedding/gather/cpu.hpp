@@ -97,16 +97,16 @@ LAMINA_INSTANCE(void call_kernel<operators::gather>::run<double>(const call_cont
 
 template <class Real>
 void call_kernel<gradient_of<operators::gather>>::run(const call_context& c) {
-  const operand index = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand index = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
   clear(dx);
-  const entry_layout x(dx), y(slope);
+  const entry_layout x(dx), y(grad);
   Real* const rest = carries(index) ? numbers_at<Real>(c.scratch()) : nullptr;
   if (rest != nullptr) std::fill_n(rest, x.count * x.step, Real(0));
   detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
     Real* to = dx.row<Real>(0) + k * x.step;
-    const Real* from = slope.row<const Real>(0) + i * y.step;
+    const Real* from = grad.row<const Real>(0) + i * y.step;
     if (rest != nullptr) return add_carrying(from, x.size, to, rest + k * x.step);
     for (std::ptrdiff_t j = 0; j < x.size; ++j) to[j] += from[j];
   });
@@ -168,17 +168,17 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::scatter>>::scr
 
 template <class Real>
 void call_kernel<gradient_of<operators::scatter>>::run(const call_context& c) {
-  const operand ids = c.input(0), slope = c.input(2);
+  const operand ids = c.input(0), grad = c.input(2);
   const operand dx = c.output(0), du = c.output(1);
-  require_real<Real>(c, slope);
-  const entry_layout d(slope);
+  require_real<Real>(c, grad);
+  const entry_layout d(grad);
   int* const last = reinterpret_cast<int*>(c.scratch());
   std::fill(last, last + d.count, 0);
   detail::for_each_index(c, ids, d.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
     last[k] = static_cast<int>(i) + 1;
   });
   if (dx) {
-    copy_elements(slope, dx);
+    copy_elements(grad, dx);
     const entry_layout x(dx);
     for (std::ptrdiff_t k = 0; k < x.count; ++k)
       if (last[k] != 0)
@@ -189,7 +189,7 @@ void call_kernel<gradient_of<operators::scatter>>::run(const call_context& c) {
   const bool overwrites = c.flag(0);
   detail::for_each_index(c, ids, d.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
     Real* const to = du.row<Real>(0) + i * u.step;
-    const Real* const from = slope.row<const Real>(0) + k * d.step;
+    const Real* const from = grad.row<const Real>(0) + k * d.step;
     const bool replaced = overwrites && last[k] != i + 1;
     for (std::ptrdiff_t j = 0; j < u.size; ++j) to[j] = replaced ? Real(0) : from[j];
   });
@@ -216,7 +216,7 @@ LAMINA_INSTANCE(void call_kernel<operators::multiplex>::run<double>(const call_c
 
 template <class Real>
 void call_kernel<gradient_of<operators::multiplex>>::run(const call_context& c) {
-  const operand ids = c.input(0), slope = c.input(1);
+  const operand ids = c.input(0), grad = c.input(1);
   for (int i = 0; i < c.output_count(0); ++i) {
     const operand dx = c.output(0, i);
     if (!dx) continue;
@@ -224,7 +224,7 @@ void call_kernel<gradient_of<operators::multiplex>>::run(const call_context& c) 
     clear(dx);
     for (int r = 0; r < dx.rows; ++r)
       if (integer_in(ids, r, 0) == i)
-        std::memcpy(dx.row<Real>(r), slope.row<const Real>(r),
+        std::memcpy(dx.row<Real>(r), grad.row<const Real>(r),
                     static_cast<std::size_t>(dx.columns) * sizeof(Real));
   }
 }

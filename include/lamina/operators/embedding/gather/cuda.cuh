@@ -75,7 +75,7 @@ struct scatter_lines {
 /// Computes the gradient of a scatter that overwrites. It is 0 for overwritten entries of X and for
 /// updates that a later update overwrote. `table` and `to` are the gradients of X and of the
 /// updates; null if not wanted.
-struct scatter_slope_lines {
+struct scatter_grad_lines {
   using arguments = entry_update_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
@@ -86,10 +86,10 @@ struct scatter_slope_lines {
       static_cast<float*>(a.table)[key * a.table_step + j] = 0;
   }
 };
-struct scatter_update_slope_lines {
+struct scatter_update_grad_lines {
   struct arguments : entry_update_arguments {
-    const float* slope;
-    std::ptrdiff_t slope_step;
+    const float* grad;
+    std::ptrdiff_t grad_step;
   };
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
@@ -98,7 +98,7 @@ struct scatter_update_slope_lines {
     const bool replaced = a.overwrites && i + 1 < a.lines && a.keys[i + 1] == key;
     float* const to = static_cast<float*>(a.to) + a.entry(a.positions[i]);
     for (int j = team.rank(); j < a.size; j += team.size())
-      to[j] = replaced ? 0.0f : a.slope[key * a.slope_step + j];
+      to[j] = replaced ? 0.0f : a.grad[key * a.grad_step + j];
   }
 };
 
@@ -172,20 +172,20 @@ struct call_kernel<gradient_of<operators::scatter>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand slope = c.input(2), dx = c.output(0), du = c.output(1);
+    const operand grad = c.input(2), dx = c.output(0), du = c.output(1);
     if (!dx && !du) return;
-    require_float(c, slope);
-    if (dx) copy_elements(b, slope, dx);
+    require_float(c, grad);
+    if (dx) copy_elements(b, grad, dx);
     using forward = call_kernel<operators::scatter>;
-    detail::scatter_update_slope_lines::arguments a{};
-    static_cast<detail::entry_update_arguments&>(a) = forward::entries(c, dx ? dx : slope, du, 0);
+    detail::scatter_update_grad_lines::arguments a{};
+    static_cast<detail::entry_update_arguments&>(a) = forward::entries(c, dx ? dx : grad, du, 0);
     if (a.lines == 0) return;
     detail::sort_entries<detail::entry_key>(b, c, a);
-    if (dx) b.template lines<team_lines<detail::scatter_slope_lines>>(a);
+    if (dx) b.template lines<team_lines<detail::scatter_grad_lines>>(a);
     if (!du) return;
-    a.slope = slope.row<const float>(0);
-    a.slope_step = entry_layout(slope).step;
-    b.template lines<team_lines<detail::scatter_update_slope_lines>>(a);
+    a.grad = grad.row<const float>(0);
+    a.grad_step = entry_layout(grad).step;
+    b.template lines<team_lines<detail::scatter_update_grad_lines>>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

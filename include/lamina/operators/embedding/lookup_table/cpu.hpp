@@ -125,7 +125,7 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::lookup_table>>
 
 template <class Real>
 void call_kernel<gradient_of<operators::lookup_table>>::run(const call_context& c) {
-  const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
+  const operand ids = c.input(1), grad = c.input(2), dw = c.output(0);
   if (!dw) return;
   const std::size_t bytes = static_cast<std::size_t>(numbers_of(dw)) * sizeof(Real);
   if (dw.panel)
@@ -137,7 +137,7 @@ void call_kernel<gradient_of<operators::lookup_table>>::run(const call_context& 
     Real* const rest = numbers_at<Real>(c.scratch());
     std::memset(rest, 0, bytes);
     return detail::for_each_id<Real>(
-        c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        c, dw, ids, grad, static_cast<std::int64_t>(c.number(2)),
         [&](std::int64_t id, const Real* line) {
           detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
             add_carrying(line + column, n, to + at, rest + at);
@@ -146,7 +146,7 @@ void call_kernel<gradient_of<operators::lookup_table>>::run(const call_context& 
         [](const Real*) {});
   }
   detail::for_each_id<Real>(
-      c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+      c, dw, ids, grad, static_cast<std::int64_t>(c.number(2)),
       [&](std::int64_t id, const Real* line) {
         detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
           for (int j = 0; j < n; ++j) to[at + j] += line[column + j];
@@ -177,21 +177,21 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::lookup_table_rows_gradient
 
 template <class Real>
 void call_kernel<operators::lookup_table_rows_gradient>::run(const call_context& c) {
-  const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);
+  const operand table = c.input(0), ids = c.input(1), grad = c.input(2), out = c.output(0);
   if (!out) return;
   basic_selected_rows<Real>& rows = rows_of<Real>(out);
   rows.begin(table.columns);
   if (carries(ids)) {
     Real* const rest = numbers_at<Real>(c.scratch());
     return detail::for_each_id<Real>(
-        c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        c, table, ids, grad, static_cast<std::int64_t>(c.number(2)),
         [&](std::int64_t id, const Real* line) {
           rows.add_carrying(static_cast<int>(id), line, rest);
         },
         [](const Real*) {});
   }
   detail::for_each_id<Real>(
-      c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
+      c, table, ids, grad, static_cast<std::int64_t>(c.number(2)),
       [&](std::int64_t id, const Real* line) { rows.add(static_cast<int>(id), line); },
       [](const Real*) {});
 }

@@ -331,7 +331,7 @@ LAMINA_INSTANCE(
 template <class Real>
 void call_kernel<gradient_of<operators::linear_chain_crf>>::run(const call_context& c) {
   const detail::tag_scores<Real> in(c, c.input(2));
-  const operand alpha = c.input(3), e = c.input(4), w = c.input(5), slope = c.input(6);
+  const operand alpha = c.input(3), e = c.input(4), w = c.input(5), grad = c.input(6);
   const operand dx = c.output(0), dw = c.output(1);
   const int n = in.tags;
   Real *const behind = numbers_at<Real>(c.scratch()), *const row = behind + n,
@@ -342,7 +342,7 @@ void call_kernel<gradient_of<operators::linear_chain_crf>>::run(const call_conte
   for (int s = 0; s < all.count; ++s) {
     const int begin = all.begin(s), end = all.end(s);
     if (begin == end) continue;
-    const Real d = *slope.row<const Real>(s);
+    const Real d = *grad.row<const Real>(s);
     if (d == 0 || in.path(begin, end) == in.none) {  // without a path the cost is infinite
       for (int r = begin; r < end && dx; ++r) std::fill_n(dx.row<Real>(r), n, Real(0));
       continue;

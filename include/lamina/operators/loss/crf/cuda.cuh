@@ -65,10 +65,10 @@ struct call_kernel<gradient_of<operators::linear_chain_crf>> {
     a.dw = c.output(1);
     a.behind = memory.take(a.rows, a.tags);
     a.pairs = memory.take(a.rows, a.tags);
-    a.slopes = memory.take(a.rows, 1);
+    a.grads = memory.take(a.rows, 1);
     a.before = reinterpret_cast<int*>(memory.take(1, a.rows).data);
     detail::take_logs(b, a, memory);
-    if (a.lines > 0) b.template lines<team_lines<detail::crf_slope_lines>>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::crf_grad_lines>>(a);
     if (!a.dw) return;
     detail::find_steps_before(b, {a.all, false}, a.rows, a.before);
     run_lines<detail::crf_transition_lines>(b, a, a.count, a.rows, true);

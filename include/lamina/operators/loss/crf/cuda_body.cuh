@@ -21,9 +21,9 @@ struct crf_arguments {
   argument_view label;  // absent if there are no labels
   row_array alpha, e, w, cost, d;
   row_array dx, dw, behind, pairs, scores;
-  row_array logs;    // log(alpha), if sums are computed as logarithms
-  row_array slopes;  // by row: the gradient of its sequence's cost
-  int* holds;        // whether products represent every path that matters
+  row_array logs;   // log(alpha), if sums are computed as logarithms
+  row_array grads;  // by row: the gradient of its sequence's cost
+  int* holds;       // whether products represent every path that matters
   int *from, *before;
   std::int64_t* path;
   std::ptrdiff_t path_stride;
@@ -216,7 +216,7 @@ struct crf_lines {
 /// tag j of a row, up to a constant factor. The pair of tags i, j at rows r - 1 and r has the
 /// probability alpha[r - 1][i] w[i][j] pairs[r][j]. If sums are computed as logarithms, alpha, w,
 /// pairs and behind are logarithms, and products become sums.
-struct crf_slope_lines {
+struct crf_grad_lines {
   using arguments = crf_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
@@ -225,7 +225,7 @@ struct crf_slope_lines {
     if (d == 0 || crf_path(a, begin, end, team) == static_cast<double>(crf_none)) {
       // Without a path the cost is infinite and has no gradient.
       for (int r = begin; r < end; ++r) {
-        if (team.rank() == 0) *a.slopes.row(r) = 0;
+        if (team.rank() == 0) *a.grads.row(r) = 0;
         for (int j = team.rank(); j < n; j += team.size()) a.dx.row(r)[j] = 0;
       }
       return;
@@ -243,7 +243,7 @@ struct crf_slope_lines {
       sum = sum_of(team, sum);
       for (int j = team.rank(); j < n; j += team.size())
         a.dx.row(r)[j] = d * (alpha[j] * behind[j] / sum - (j == is ? 1.0f : 0.0f));
-      if (team.rank() == 0) *a.slopes.row(r) = d;
+      if (team.rank() == 0) *a.grads.row(r) = d;
       if (r == begin) break;
       float of_pairs = 0, of_row = 0;
       for (int i = team.rank(); i < n; i += team.size()) {
@@ -280,7 +280,7 @@ struct crf_slope_lines {
       const float sum = log_sum_over(team, n, [&](int j) { return logs[j] + behind[j]; });
       for (int j = team.rank(); j < n; j += team.size())
         a.dx.row(r)[j] = d * (math::exp(logs[j] + behind[j] - sum) - (j == is ? 1.0f : 0.0f));
-      if (team.rank() == 0) *a.slopes.row(r) = d;
+      if (team.rank() == 0) *a.grads.row(r) = d;
       if (r == begin) break;
       const float most = crf_largest(team, a.emission.row(r), n);
       float *const pairs = a.pairs.row(r), *const next = a.behind.row(r - 1);
@@ -312,12 +312,12 @@ struct crf_transition_lines {
       const bool is_first = a.before[r] < 0;
       if (i >= 0 && !is_first) {
         // Sequences without a gradient have no values in `pairs`.
-        if (*a.slopes.row(r) == 0) continue;
+        if (*a.grads.row(r) == 0) continue;
         const float share =
             by_logs
                 ? math::exp(a.logs.row(r - 1)[i] + a.transition.row(2 + i)[j] + a.pairs.row(r)[j])
                 : a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j] * a.pairs.row(r)[j];
-        sum += *a.slopes.row(r) * (share - (a.tag(r - 1) == i && a.tag(r) == j ? 1.0f : 0.0f));
+        sum += *a.grads.row(r) * (share - (a.tag(r - 1) == i && a.tag(r) == j ? 1.0f : 0.0f));
       } else if (i == -2 ? is_first : i == -1 && (r + 1 == a.rows || a.before[r + 1] < 0)) {
         sum += a.dx.row(r)[j];
       }

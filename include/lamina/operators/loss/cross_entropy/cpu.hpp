@@ -92,7 +92,7 @@ LAMINA_INSTANCE(void call_kernel<operators::cross_entropy>::run<double>(const ca
 
 template <class Real>
 void call_kernel<gradient_of<operators::cross_entropy>>::run(const call_context& c) {
-  const operand in = c.input(0), label = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand in = c.input(0), label = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   const bool soft = c.flag(0);
   const label_reader labels(c, label, c.integer(1));
@@ -101,7 +101,7 @@ void call_kernel<gradient_of<operators::cross_entropy>>::run(const call_context&
     for (int o = 0; o < lines.outer; ++o) {
       const Real* x = in.row<const Real>(r) + o * lines.n;
       Real* g = dx.row<Real>(r) + o * lines.n;
-      const Real d = slope.row<const Real>(r)[o];
+      const Real d = grad.row<const Real>(r)[o];
       if (soft) {
         const Real* l = label.row<const Real>(r) + o * lines.n;
         for (int j = 0; j < lines.n; ++j) g[j] = detail::finite_ratio(-d * l[j], x[j]);

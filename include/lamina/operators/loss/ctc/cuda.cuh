@@ -17,7 +17,7 @@ namespace detail {
 
 struct ctc_arguments {
   sequence_view rows, labels;
-  row_array logits, gradient, loss, slope, to;
+  row_array logits, gradient, loss, grad, to;
   argument_view label;
   // For each row, the largest logit, and the logarithm of the sum of e^(logit - largest). They are
   // stored separately, so that a large offset that all logits share does not cost digits of the
@@ -229,12 +229,12 @@ struct ctc_lines {
   }
 };
 
-struct ctc_slope_lines {
+struct ctc_grad_lines {
   using arguments = ctc_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const int begin = a.rows.begin(s), end = a.rows.end(s);
-    const float factor = *a.slope.row(s) / (a.by_times ? static_cast<float>(end - begin) : 1.0f);
+    const float factor = *a.grad.row(s) / (a.by_times ? static_cast<float>(end - begin) : 1.0f);
     for (int r = begin; r < end; ++r)
       for (int k = team.rank(); k < a.classes; k += team.size())
         a.to.row(r)[k] = a.gradient.row(r)[k] * factor;
@@ -298,13 +298,13 @@ struct call_kernel<gradient_of<operators::warpctc>> {
     detail::ctc_arguments a{};
     a.rows = c.sequences(dx.domain);
     a.gradient = c.input(1);
-    a.slope = c.input(2);
+    a.grad = c.input(2);
     a.to = dx;
     a.classes = dx.columns;
     a.by_times = c.flag(1);
     a.lines = a.rows.count;
     a.width = a.classes;
-    if (a.lines > 0) b.template lines<team_lines<detail::ctc_slope_lines>>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::ctc_grad_lines>>(a);
   }
 };
 

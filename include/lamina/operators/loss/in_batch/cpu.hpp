@@ -91,7 +91,7 @@ std::ptrdiff_t call_kernel<operators::in_batch_cross_entropy>::scratch(const cal
 template <class Real>
 void call_kernel<gradient_of<operators::in_batch_cross_entropy>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), label = c.input(2);
-  const operand log_sum = c.input(3), slope = c.input(4);
+  const operand log_sum = c.input(3), grad = c.input(4);
   const operand dx = c.output(0), dy = c.output(1);
   for (int r = 0; r < x.rows; ++r) {
     if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
@@ -99,7 +99,7 @@ void call_kernel<gradient_of<operators::in_batch_cross_entropy>>::run(const call
   }
   for (int i = 0; i < x.rows; ++i) {
     const Real* const a = x.row<const Real>(i);
-    const Real d = *slope.row<const Real>(i);
+    const Real d = *grad.row<const Real>(i);
     const Real* const sum = log_sum.row<const Real>(i);
     const Real share = detail::share_of_class<Real>(label, i, x.rows);
     for (int j = 0; j < x.rows; ++j) {

@@ -41,7 +41,7 @@ struct all_pairs_arguments {
     return 1.0f / static_cast<float>(equal);
   }
   /// The gradient of the score of pair (i, j).
-  LAMINA_INLINE LAMINA_FN float slope(int i, int j, float share_i) const {
+  LAMINA_INLINE LAMINA_FN float grad(int i, int j, float share_i) const {
     const float target = is_one_class(i, j) ? share_i : 0.0f;
     return *out.row(i) * (math::exp(score(i, j) - log_sum.row(i)[0] - log_sum.row(i)[1]) - target);
   }
@@ -74,14 +74,14 @@ struct all_pairs_lines {
 /// One team computes the gradient of one row of X or, if `Other`, of Y. Each thread computes some
 /// of its elements.
 template <bool Other>
-struct all_pairs_slope_lines {
+struct all_pairs_grad_lines {
   using arguments = all_pairs_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
     for (int k = team.rank(); k < a.columns; k += team.size()) a.to.row(r)[k] = 0;
     const float own = a.share(r);  // rows of one class have the same share
     for (int other = 0; other < a.lines; ++other) {
-      const float g = Other ? a.slope(other, r, own) : a.slope(r, other, own);
+      const float g = Other ? a.grad(other, r, own) : a.grad(r, other, own);
       const float* const from = Other ? a.x.row(other) : a.y.row(other);
       for (int k = team.rank(); k < a.columns; k += team.size()) a.to.row(r)[k] += g * from[k];
     }
@@ -122,9 +122,9 @@ struct call_kernel<gradient_of<operators::in_batch_cross_entropy>> {
     detail::all_pairs_arguments a = detail::pairs_of(x, c.input(1), c.input(2));
     a.log_sum = c.input(3), a.out = c.input(4);
     a.to = dx;
-    if (dx) b.template lines<team_lines<detail::all_pairs_slope_lines<false>>>(a);
+    if (dx) b.template lines<team_lines<detail::all_pairs_grad_lines<false>>>(a);
     a.to = dy;
-    if (dy) b.template lines<team_lines<detail::all_pairs_slope_lines<true>>>(a);
+    if (dy) b.template lines<team_lines<detail::all_pairs_grad_lines<true>>>(a);
   }
 };
 

@@ -18,7 +18,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T binary_cost(T x, T label) {
 }
 /// The derivative of binary_cost: s - label.
 template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T binary_slope(T x, T label) {
+LAMINA_INLINE LAMINA_NUMBER_FN T binary_grad(T x, T label) {
   const T e = math::exp_in_sum(-math::abs(x)), s = e / (T(1) + e);
   return math::select(x > T(0), (T(1) - label) - s, s - label);
 }
@@ -44,7 +44,7 @@ struct sigmoid_cross_entropy_with_logits : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T label, T dy, T ignore) {
-    return math::select(label == ignore, T(0), dy * detail::binary_slope(x, label));
+    return math::select(label == ignore, T(0), dy * detail::binary_grad(x, label));
   }
 };
 
@@ -108,11 +108,11 @@ struct huber_loss : pointwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T r, T dy, T delta) {
-    const T slope = dy * (math::min)(delta, (math::max)(-delta, r));
+    const T grad = dy * (math::min)(delta, (math::max)(-delta, r));
     if constexpr (Slot == 0)
-      return -slope;
+      return -grad;
     else
-      return slope;
+      return grad;
   }
 };
 
@@ -155,11 +155,11 @@ struct rank_loss : pointwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T label, T left, T right, T dy) {
-    const T slope = dy * detail::binary_slope<T>(left - right, label);
+    const T grad = dy * detail::binary_grad<T>(left - right, label);
     if constexpr (Slot == 1)
-      return slope;
+      return grad;
     else
-      return -slope;
+      return -grad;
   }
 };
 

@@ -49,7 +49,7 @@ void sigmoid_cross_entropy_gradient(call_context<Real>& ctx) {
   for (std::size_t i = 0; i < x.size(); ++i)
     if (label.flat(i) != ignore)
       dx.flat(i) =
-          d.flat(i) * lamina::detail::binary_slope<Real>(x.flat(i), label.flat(i)) / divisor;
+          d.flat(i) * lamina::detail::binary_grad<Real>(x.flat(i), label.flat(i)) / divisor;
   ctx.give("X@GRAD", std::move(dx));
 }
 

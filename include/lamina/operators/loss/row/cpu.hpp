@@ -97,12 +97,12 @@ LAMINA_INSTANCE(void call_kernel<operators::smooth_l1_loss>::run<double>(const c
 
 template <class Real>
 void call_kernel<gradient_of<operators::smooth_l1_loss>>::run(const call_context& c) {
-  const operand inside = c.input(0), outside = c.input(1), diff = c.input(2), slope = c.input(3);
+  const operand inside = c.input(0), outside = c.input(1), diff = c.input(2), grad = c.input(3);
   const operand dx = c.output(0), dy = c.output(1);
   const Real s2 = static_cast<Real>(c.number(0) * c.number(0));
   for (int r = 0; r < diff.rows; ++r) {
     const Real* d = diff.row<const Real>(r);
-    const Real dout = *slope.row<const Real>(r);
+    const Real dout = *grad.row<const Real>(r);
     for (int j = 0; j < diff.columns; ++j) {
       Real g = std::abs(d[j]) >= 1 / s2 ? (d[j] > 0 ? Real(1) : -Real(1)) : s2 * d[j];
       g *= dout;
@@ -142,7 +142,7 @@ LAMINA_INSTANCE(void call_kernel<operators::kldiv_loss>::run<double>(const call_
 
 template <class Real>
 void call_kernel<gradient_of<operators::kldiv_loss>>::run(const call_context& c) {
-  const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
+  const operand target = c.input(0), grad = c.input(1), dx = c.output(0);
   if (!dx) return;
   const kldiv_reduction how = kldiv_reduction_of(c);
   const Real factor = static_cast<Real>(kldiv_factor(how, target));
@@ -150,7 +150,7 @@ void call_kernel<gradient_of<operators::kldiv_loss>>::run(const call_context& c)
     for (int j = 0; j < dx.columns; ++j) {
       const Real t = target.row<const Real>(r)[j];
       const Real d =
-          how == kldiv_reduction::none ? slope.row<const Real>(r)[j] : *slope.row<const Real>(0);
+          how == kldiv_reduction::none ? grad.row<const Real>(r)[j] : *grad.row<const Real>(0);
       dx.row<Real>(r)[j] = t <= 0 ? Real(0) : -d * t * factor;
     }
 }
@@ -183,7 +183,7 @@ LAMINA_INSTANCE(void call_kernel<operators::bpr_loss>::run<double>(const call_co
 
 template <class Real>
 void call_kernel<gradient_of<operators::bpr_loss>>::run(const call_context& c) {
-  const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+  const operand in = c.input(0), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   const label_reader labels(c, c.input(1), -100);
   const row_lines lines(in);
@@ -194,7 +194,7 @@ void call_kernel<gradient_of<operators::bpr_loss>>::run(const call_context& c) {
       std::fill(g, g + lines.n, Real(0));
       const std::int64_t l = labels.at(r, o, lines.n);
       if (l < 0 || lines.n < 2) continue;
-      const Real d = slope.row<const Real>(r)[o] / static_cast<Real>(lines.n - 1);
+      const Real d = grad.row<const Real>(r)[o] / static_cast<Real>(lines.n - 1);
       Real total = 0;
       for (int j = 0; j < lines.n; ++j) {
         if (j == l) continue;
@@ -230,11 +230,11 @@ LAMINA_INSTANCE(void call_kernel<operators::label_smooth>::run<double>(const cal
 
 template <class Real>
 void call_kernel<gradient_of<operators::label_smooth>>::run(const call_context& c) {
-  const operand slope = c.input(0), dx = c.output(0);
+  const operand grad = c.input(0), dx = c.output(0);
   if (!dx) return;
   const Real factor = 1 - static_cast<Real>(c.number(0));
   for (int r = 0; r < dx.rows; ++r)
-    for (int j = 0; j < dx.columns; ++j) dx.row<Real>(r)[j] = factor * slope.row<const Real>(r)[j];
+    for (int j = 0; j < dx.columns; ++j) dx.row<Real>(r)[j] = factor * grad.row<const Real>(r)[j];
 }
 LAMINA_INSTANCE(
     void call_kernel<gradient_of<operators::label_smooth>>::run<float>(const call_context&))

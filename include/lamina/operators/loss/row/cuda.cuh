@@ -42,15 +42,15 @@ struct smooth_l1_lines {
     if (team.rank() == 0) *a.out.row(r) = total;
   }
 };
-struct smooth_l1_slope_lines {
+struct smooth_l1_grad_lines {
   using arguments = smooth_l1_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
-    const float slope = *a.out.row(r);
+    const float grad = *a.out.row(r);
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       const float d = a.diff.row(r)[j];
       float g = math::abs(d) >= 1 / a.s2 ? (d > 0 ? 1.0f : -1.0f) : a.s2 * d;
-      g *= slope;
+      g *= grad;
       float weight = a.inside ? a.inside.row(r)[j] : 1.0f;
       if (a.outside) weight *= a.outside.row(r)[j];
       g = weight == 0 ? 0.0f : g * weight;
@@ -63,7 +63,7 @@ struct smooth_l1_slope_lines {
 struct kldiv_arguments {
   row_array x, target, to;
   divider columns;
-  const float* slope;  // the gradient that all elements share, or null
+  const float* grad;  // the gradient that all elements share, or null
   float factor;
   int count;
 
@@ -84,13 +84,14 @@ struct kldiv_body {
     a.to.row(row)[i] = a.cost(row, i);
   }
 };
-/// Computes the gradient of X. If `slope` is null, `x` holds the gradient of each element's cost.
-struct kldiv_slope_body {
+/// Computes the gradient of X. If `gradient` is null, `x` holds the gradient of each element's
+/// cost.
+struct kldiv_grad_body {
   using arguments = kldiv_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const int row = a.columns.divide(i);
     const float t = a.target.row(row)[i];
-    const float d = a.slope != nullptr ? *a.slope : a.x.row(row)[i];
+    const float d = a.grad != nullptr ? *a.grad : a.x.row(row)[i];
     a.to.row(row)[i] = t <= 0 ? 0.0f : -d * t * a.factor;
   }
 };
@@ -143,7 +144,7 @@ struct call_kernel<gradient_of<operators::smooth_l1_loss>> {
     a.s2 = static_cast<float>(c.number(0) * c.number(0));
     a.columns = a.width = diff.columns;
     a.lines = a.count = diff.rows;
-    b.template lines<team_lines<detail::smooth_l1_slope_lines>>(a);
+    b.template lines<team_lines<detail::smooth_l1_grad_lines>>(a);
   }
 };
 
@@ -173,16 +174,16 @@ struct call_kernel<gradient_of<operators::kldiv_loss>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
+    const operand target = c.input(0), grad = c.input(1), dx = c.output(0);
     if (!dx) return;
     const kldiv_reduction how = kldiv_reduction_of(c);
     detail::kldiv_arguments a{};
-    a.x = slope, a.target = target, a.to = dx;
+    a.x = grad, a.target = target, a.to = dx;
     a.columns = divider(dx.columns);
-    a.slope = how == kldiv_reduction::none ? nullptr : slope.row<const float>(0);
+    a.grad = how == kldiv_reduction::none ? nullptr : grad.row<const float>(0);
     a.factor = static_cast<float>(kldiv_factor(how, target));
     a.count = dx.rows * dx.columns;
-    b.template elements<detail::kldiv_slope_body>(a);
+    b.template elements<detail::kldiv_grad_body>(a);
   }
 };
 

@@ -130,10 +130,10 @@ void bpr_gradient(call_context<Real>& ctx) {
     const std::size_t k = static_cast<std::size_t>(label);
     for (std::size_t c = 0; c < m.columns; ++c) {
       if (c == k) continue;
-      const Real slope = d.flat(r) / static_cast<Real>(m.columns - 1) /
-                         (1 + std::exp(x.flat(at + k) - x.flat(at + c)));
-      dx.flat(at + c) += slope;
-      dx.flat(at + k) -= slope;
+      const Real grad = d.flat(r) / static_cast<Real>(m.columns - 1) /
+                        (1 + std::exp(x.flat(at + k) - x.flat(at + c)));
+      dx.flat(at + c) += grad;
+      dx.flat(at + k) -= grad;
     }
   }
   ctx.give("X@GRAD", std::move(dx));

@@ -168,9 +168,9 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::matmul>::scratch<double>(c
 
 template <class Real>
 void call_kernel<gradient_of<operators::matmul>>::run(const call_context& c) {
-  const operand x = c.input(0), y = c.input(1), slope = c.input(2);
+  const operand x = c.input(0), y = c.input(1), grad = c.input(2);
   const operand dx = c.output(0), dy = c.output(1);
-  const matmul_shape s(c, x, y, slope);
+  const matmul_shape s(c, x, y, grad);
   const Real alpha = static_cast<Real>(c.number(2));
   // The first product overwrites a matrix that all products share; the others are added to it.
   const matrix_side gx = side_like(dx ? dx : x, s.x, c.flag(0), true);
@@ -178,7 +178,7 @@ void call_kernel<gradient_of<operators::matmul>>::run(const call_context& c) {
   if (dx && s.count == 0) clear(dx);
   if (dy && s.count == 0) clear(dy);
   for (int i = 0; i < s.count; ++i) {
-    const Real* d = slope.row<const Real>(0) + s.out_at(i);
+    const Real* d = grad.row<const Real>(0) + s.out_at(i);
     const Real* a = x.row<const Real>(0) + s.x.at(i);
     const Real* b = y.row<const Real>(0) + s.y.at(i);
     if (dx) {
@@ -214,7 +214,7 @@ void call_kernel<gradient_of<operators::matmul>>::skip_zeros(const call_context&
                                                              const matrix_side& gx,
                                                              const matrix_side& gy) {
   using side = detail::skipped_side<Real>;
-  const operand x = c.input(0), y = c.input(1), slope = c.input(2);
+  const operand x = c.input(0), y = c.input(1), grad = c.input(2);
   const Real alpha = static_cast<Real>(c.number(2));
   const bool in_x = c.flag(3), in_d = c.flag(4);
   const auto repair = [&](const operand& dz, const matrix_side& g, int shared, int m, int k, int n,
@@ -227,8 +227,8 @@ void call_kernel<gradient_of<operators::matmul>>::skip_zeros(const call_context&
             c, m, k, n, alpha, each, [&](int p) { return sides(i + p); }, to, g.stride);
     }
   };
-  const auto slope_side = [&](int i, bool turned) {
-    return side{slope.row<const Real>(0) + s.out_at(i), s.out_stride, turned, in_d};
+  const auto grad_side = [&](int i, bool turned) {
+    return side{grad.row<const Real>(0) + s.out_at(i), s.out_stride, turned, in_d};
   };
   const auto left = [&](int i, bool turned) {
     return side{x.row<const Real>(0) + s.x.at(i), s.x.stride, s.x.transposed != turned, in_x};
@@ -238,19 +238,19 @@ void call_kernel<gradient_of<operators::matmul>>::skip_zeros(const call_context&
   };
   if (s.x.transposed)
     repair(c.output(0), gx, s.x.count, s.k, s.n, s.m, [&](int i) {
-      return std::pair{right(i, false), slope_side(i, true)};
+      return std::pair{right(i, false), grad_side(i, true)};
     });
   else if (in_d)
     repair(c.output(0), gx, s.x.count, s.m, s.n, s.k, [&](int i) {
-      return std::pair{slope_side(i, false), right(i, true)};
+      return std::pair{grad_side(i, false), right(i, true)};
     });
   if (s.y.transposed)
     repair(c.output(1), gy, s.y.count, s.n, s.m, s.k, [&](int i) {
-      return std::pair{slope_side(i, true), left(i, false)};
+      return std::pair{grad_side(i, true), left(i, false)};
     });
   else
     repair(c.output(1), gy, s.y.count, s.k, s.m, s.n, [&](int i) {
-      return std::pair{left(i, true), slope_side(i, false)};
+      return std::pair{left(i, true), grad_side(i, false)};
     });
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::matmul>>::skip_zeros<float>(

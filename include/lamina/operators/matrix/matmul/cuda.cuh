@@ -246,11 +246,10 @@ struct call_kernel<gradient_of<operators::matmul>> {
           else
             detail::multiply(b, l, r, all, s.count, alpha, c.run.scratch);
           // The gradient of Out is on the left of the product for X, or for a transposed Y.
-          const bool slope_left = is_left != side.transposed;
-          const bool in_other = !is_left && c.flag(3), in_slope = c.flag(4);
+          const bool grad_left = is_left != side.transposed;
+          const bool in_other = !is_left && c.flag(3), in_grad = c.flag(4);
           detail::skip_zero_terms(b, l, r, all, s.count, shared ? s.count : 1, alpha,
-                                  slope_left ? in_slope : in_other,
-                                  slope_left ? in_other : in_slope);
+                                  grad_left ? in_grad : in_other, grad_left ? in_other : in_grad);
         });
   }
   template <class Backend>

@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 /// multiplied with every matrix of the other side. A vector X is treated as a row and a vector Y as
 /// a column; the result lacks this additional dimension. With skip_zeros, a term with an element of
 /// X that is 0 is 0 for every element of Y, including NaN; this holds for Out and for the gradient
-/// of Y. With skip_zero_slopes, a term of a gradient is 0 where the gradient of Out is 0. Fluid:
+/// of Y. With skip_zero_grads, a term of a gradient is 0 where the gradient of Out is 0. Fluid:
 /// matmul, which lacks the last two attributes.
 struct matmul : operator_definition {
   static constexpr const char* type = "matmul";
@@ -24,7 +24,7 @@ struct matmul : operator_definition {
        {"transpose_Y", attribute_type::boolean, 0},
        {"alpha", attribute_type::real, 1},
        {"skip_zeros", attribute_type::boolean, 0},
-       {"skip_zero_slopes", attribute_type::boolean, 0}}};
+       {"skip_zero_grads", attribute_type::boolean, 0}}};
   static constexpr std::uint32_t differentiable = 3;
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr auto rows = row_rule::paired;

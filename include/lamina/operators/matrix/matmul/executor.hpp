@@ -110,7 +110,7 @@ void matmul_gradient(call_context<Real>& ctx) {
   const std::size_t batches = a.batches == 1 ? b.batches : a.batches;
   const std::size_t m = a.rows, k = a.columns, n = b.columns;
   auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
-  const bool zeros_of_x = ctx.flag("skip_zeros"), zeros_of_d = ctx.flag("skip_zero_slopes");
+  const bool zeros_of_x = ctx.flag("skip_zeros"), zeros_of_d = ctx.flag("skip_zero_grads");
   // Adds the product for one matrix. Terms with zeros are skipped in this product before it is
   // added to the sum.
   const auto add = [&](const Real* l, bool l_turned, const Real* r, bool r_turned, Real* to,
@@ -123,17 +123,17 @@ void matmul_gradient(call_context<Real>& ctx) {
     for (std::size_t e = 0; e < own.size(); ++e) to[e] += own[e];
   };
   for (std::size_t i = 0; i < batches; ++i) {
-    const Real* slope = d.data() + i * m * n;
+    const Real* grad = d.data() + i * m * n;
     const Real* left = x.data() + a.at(i);
     const Real* right = y.data() + b.at(i);
     if (a.transposed)
-      add(right, b.transposed, slope, true, dx.data() + a.at(i), k, n, m, false, zeros_of_d);
+      add(right, b.transposed, grad, true, dx.data() + a.at(i), k, n, m, false, zeros_of_d);
     else
-      add(slope, false, right, !b.transposed, dx.data() + a.at(i), m, n, k, zeros_of_d, false);
+      add(grad, false, right, !b.transposed, dx.data() + a.at(i), m, n, k, zeros_of_d, false);
     if (b.transposed)
-      add(slope, true, left, a.transposed, dy.data() + b.at(i), n, m, k, zeros_of_d, zeros_of_x);
+      add(grad, true, left, a.transposed, dy.data() + b.at(i), n, m, k, zeros_of_d, zeros_of_x);
     else
-      add(left, !a.transposed, slope, false, dy.data() + b.at(i), k, m, n, zeros_of_x, zeros_of_d);
+      add(left, !a.transposed, grad, false, dy.data() + b.at(i), k, m, n, zeros_of_x, zeros_of_d);
   }
   dx *= ctx.real_attribute("alpha", 1);
   dy *= ctx.real_attribute("alpha", 1);

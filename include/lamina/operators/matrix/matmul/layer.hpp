@@ -13,8 +13,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 /// Options of matmul.
 struct matmul_attr {
   float alpha = 1;
-  bool skip_zeros = false;        // 0 in x times any element of y is 0, also NaN or infinity
-  bool skip_zero_slopes = false;  // the same in gradients, for 0 in the result's gradient
+  bool skip_zeros = false;       // 0 in x times any element of y is 0, also NaN or infinity
+  bool skip_zero_grads = false;  // the same in gradients, for 0 in the result's gradient
   std::string_view name{};
 };
 
@@ -98,7 +98,7 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
   const out z = layer.template output<out>();
   b.add_operator(schema_of<operators::matmul>(), {x.id, y.id}, {z.id},
                  b.attribute_list(Form.transpose_x, Form.transpose_y, attr.alpha, attr.skip_zeros,
-                                  attr.skip_zero_slopes));
+                                  attr.skip_zero_grads));
   return layer.returns(z);
 }
 

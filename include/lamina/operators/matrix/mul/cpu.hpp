@@ -131,13 +131,13 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<operators::mul>::scratch<double>(cons
 
 template <class Real>
 void call_kernel<gradient_of<operators::mul>>::run(const call_context& c) {
-  const operand x = c.input(0), y = c.input(1), slope = c.input(2);
+  const operand x = c.input(0), y = c.input(1), grad = c.input(2);
   const operand dx = c.output(0), dy = c.output(1);
   const int x_dims = c.integer(0), y_dims = c.integer(1);
-  const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
+  const detail::even_matrix a(x, x_dims), b(y, y_dims), z(grad, x_dims);
   const int m = a.rows, k = a.columns, n = b.columns;
   Real* memory = numbers_at<Real>(c.scratch());
-  const Real* d = z.read(slope, memory);
+  const Real* d = z.read(grad, memory);
   if (dx) {
     const detail::even_matrix g(dx, x_dims);
     Real* after = memory;

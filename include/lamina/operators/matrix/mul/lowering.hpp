@@ -42,7 +42,7 @@ constexpr bool lower_mul(lowering_state& s, const operator_desc& op, int k) {
   const int parts = parts_of_product(s, op, s.variables.items[x], of_y);
   if (parts == 0) return false;
   const int a = in_rows(s, x, k), w = of_y.panel ? y : in_panels(s, y, k);
-  instruction i = begin(s, group_head::gemm, *op.schema, 0, k);
+  instruction i = begin(s, fusion_anchor::gemm, *op.schema, 0, k);
   use(s, a, access::load);
   use(s, w, access::load);
   result(s, out);
@@ -66,7 +66,8 @@ constexpr bool lower_mul_grad(lowering_state& s, const operator_desc& op, int k)
   if (dx >= 0) {
     const bool transposes = s.block > 0 && parts == 1 && is_of_outer_block(s, y);
     const int w = transposes ? transposed_panels_of(s, y, k) : of_y.panel ? y : in_panels(s, y, k);
-    instruction i = begin(s, transposes ? group_head::gemm : group_head::gemm_dx, *op.schema, 0, k);
+    instruction i =
+        begin(s, transposes ? fusion_anchor::gemm : fusion_anchor::gemm_dx, *op.schema, 0, k);
     use(s, d, access::load);
     use(s, w, access::load);
     result(s, dx);
@@ -79,7 +80,7 @@ constexpr bool lower_mul_grad(lowering_state& s, const operator_desc& op, int k)
   if (dy >= 0) {
     const int a = in_rows(s, x, k);
     if (s.block > 0 && parts == 1 && collect(s, a, d, dy, k)) return true;
-    instruction i = begin(s, group_head::gemm_dw, *op.schema, 1, k);
+    instruction i = begin(s, fusion_anchor::gemm_dw, *op.schema, 1, k);
     use(s, a, access::load);
     use(s, d, access::load);
     s.variables.items[dy].panel = true;

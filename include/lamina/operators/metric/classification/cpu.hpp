@@ -114,7 +114,7 @@ LAMINA_INSTANCE(void call_kernel<operators::top_k>::run<double>(const call_conte
 
 template <class Real>
 void call_kernel<gradient_of<operators::top_k>>::run(const call_context& c) {
-  const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand indices = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
   clear(dx);
@@ -123,7 +123,7 @@ void call_kernel<gradient_of<operators::top_k>>::run(const call_context& c) {
   for (int r = 0; r < lines.rows; ++r)
     for (int i = 0; i < lines.outer * k; ++i)
       dx.row<Real>(r)[i / k * lines.n + indices.row<const std::int64_t>(r)[i]] +=
-          slope.row<const Real>(r)[i];
+          grad.row<const Real>(r)[i];
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::top_k>>::run<float>(const call_context&))
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::top_k>>::run<double>(const call_context&))

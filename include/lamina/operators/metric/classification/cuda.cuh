@@ -73,7 +73,7 @@ struct call_kernel<gradient_of<operators::top_k>> {
     const operand dx = c.output(0);
     if (!dx) return;
     fill(b, dx, 0);
-    detail::scatter_slopes(b, c, -1, c.input(2), dx, c.input(1));
+    detail::scatter_grads(b, c, -1, c.input(2), dx, c.input(1));
   }
 };
 

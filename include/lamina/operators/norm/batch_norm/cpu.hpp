@@ -18,21 +18,21 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Scale@GRAD of a channel if a product of a slope and a difference from the mean overflows.
+/// Scale@GRAD of a channel if a product of a gradient and a difference from the mean overflows.
 template <class Real>
-LAMINA_COLD Real wide_slope_of(const operand& x, const operand& d, const channel_rows& r,
-                               int channel, Real mean, Real inverse) {
+LAMINA_COLD Real wide_grad_of(const operand& x, const operand& d, const channel_rows& r,
+                              int channel, Real mean, Real inverse) {
   wide_number<Real> sum = 0;
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * r.size;
   for (int row = 0; row < r.rows; ++row)
     sum +=
-        wide_slope(d.row<const Real>(row) + at, x.row<const Real>(row) + at, mean, inverse, r.size);
+        wide_grad(d.row<const Real>(row) + at, x.row<const Real>(row) + at, mean, inverse, r.size);
   return static_cast<Real>(sum);
 }
 
 /// sums[0] = sum of d[j], sums[1] = sum of d[j] * (x[j] - mean).
 template <class Real>
-inline void slope_sums(const Real* d, const Real* x, Real mean, int size, Real* sums) {
+inline void grad_sums(const Real* d, const Real* x, Real mean, int size, Real* sums) {
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
   vector all[2] = {vector(Real(0)), vector(Real(0))},
@@ -40,10 +40,10 @@ inline void slope_sums(const Real* d, const Real* x, Real mean, int size, Real* 
   const vector centre(mean);
   int j = 0;
   const auto add = [&](int at, int chain) __attribute__((always_inline)) {
-    const vector slope = vector::load_unaligned(d + at);
-    all[chain] += slope;
+    const vector grad = vector::load_unaligned(d + at);
+    all[chain] += grad;
     weighted[chain] =
-        fused_multiply_add(slope, vector::load_unaligned(x + at) - centre, weighted[chain]);
+        fused_multiply_add(grad, vector::load_unaligned(x + at) - centre, weighted[chain]);
   };
   for (; j + 2 * lanes <= size; j += 2 * lanes) add(j, 0), add(j + lanes, 1);
   for (; j + lanes <= size; j += lanes) add(j, 0);
@@ -81,7 +81,7 @@ struct call_kernel<operators::batch_norm_factor> {
 };
 
 template <>
-struct call_kernel<operators::batch_norm_slopes> {
+struct call_kernel<operators::batch_norm_grads> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   template <class Real = float>
@@ -149,7 +149,7 @@ LAMINA_INSTANCE(
     std::ptrdiff_t call_kernel<operators::batch_norm_factor>::scratch<double>(const call_context&))
 
 template <class Real>
-void call_kernel<operators::batch_norm_slopes>::run(const call_context& c) {
+void call_kernel<operators::batch_norm_grads>::run(const call_context& c) {
   const operand x = c.input(0), scale = c.input(1), d = c.input(4);
   const detail::channel_rows r(x, scale.columns);
   const Real *mean = c.input(2).row<const Real>(0), *inverse = c.input(3).row<const Real>(0);
@@ -165,17 +165,17 @@ void call_kernel<operators::batch_norm_slopes>::run(const call_context& c) {
     double all[detail::channels_together] = {}, weighted[detail::channels_together] = {};
     for (int row = 0; row < r.rows; ++row) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(first) * r.size;
-      const Real *from = x.row<const Real>(row) + at, *slope = d.row<const Real>(row) + at;
+      const Real *from = x.row<const Real>(row) + at, *grad = d.row<const Real>(row) + at;
       if (r.size == 1) {
         for (int i = 0; i < n; ++i) {
-          all[i] += static_cast<double>(slope[i]);
-          weighted[i] += static_cast<double>(slope[i] * (from[i] - mean[first + i]));
+          all[i] += static_cast<double>(grad[i]);
+          weighted[i] += static_cast<double>(grad[i] * (from[i] - mean[first + i]));
         }
         continue;
       }
-      for (int i = 0; i < n; ++i, from += r.size, slope += r.size) {
+      for (int i = 0; i < n; ++i, from += r.size, grad += r.size) {
         Real sums[2];
-        detail::slope_sums(slope, from, mean[first + i], r.size, sums);
+        detail::grad_sums(grad, from, mean[first + i], r.size, sums);
         all[i] += static_cast<double>(sums[0]);
         weighted[i] += static_cast<double>(sums[1]);
       }
@@ -187,18 +187,18 @@ void call_kernel<operators::batch_norm_slopes>::run(const call_context& c) {
   }
   for (int i = 0; i < r.channels && r.rows > 0; ++i) {
     sum_dh[i] *= inverse[i];
-    if (!is_finite(sum_dh[i])) sum_dh[i] = detail::wide_slope_of(x, d, r, i, mean[i], inverse[i]);
+    if (!is_finite(sum_dh[i])) sum_dh[i] = detail::wide_grad_of(x, d, r, i, mean[i], inverse[i]);
   }
   Real of_all = given || r.rows == 0 ? Real(0) : 1 / r.count<Real>();
   if (joint != nullptr) {
-    const double count = detail::join_slopes(*joint, r, sum_d, sum_dh);
+    const double count = detail::join_grads(*joint, r, sum_d, sum_dh);
     passes = count == 1;
     of_all = count > 0 ? static_cast<Real>(1 / count) : Real(0);
     if (passes) std::fill_n(sum_d, r.channels, Real(0)), std::fill_n(sum_dh, r.channels, Real(0));
   }
   if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
   if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
-  if (joint != nullptr && !passes) detail::take_slopes(*joint, r, sum_d, sum_dh);
+  if (joint != nullptr && !passes) detail::take_grads(*joint, r, sum_d, sum_dh);
   const operand share = c.output(2), line = c.output(3), factor = c.output(4);
   if (!factor) return;
   for (int i = 0; i < r.channels; ++i) {
@@ -207,17 +207,17 @@ void call_kernel<operators::batch_norm_slopes>::run(const call_context& c) {
     factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
   }
 }
-LAMINA_INSTANCE(void call_kernel<operators::batch_norm_slopes>::run<float>(const call_context&))
-LAMINA_INSTANCE(void call_kernel<operators::batch_norm_slopes>::run<double>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::batch_norm_grads>::run<float>(const call_context&))
+LAMINA_INSTANCE(void call_kernel<operators::batch_norm_grads>::run<double>(const call_context&))
 
 template <class Real>
-std::ptrdiff_t call_kernel<operators::batch_norm_slopes>::scratch(const call_context& c) {
+std::ptrdiff_t call_kernel<operators::batch_norm_grads>::scratch(const call_context& c) {
   return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.input(1).columns)));
 }
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<operators::batch_norm_slopes>::scratch<float>(const call_context&))
+    std::ptrdiff_t call_kernel<operators::batch_norm_grads>::scratch<float>(const call_context&))
 LAMINA_INSTANCE(
-    std::ptrdiff_t call_kernel<operators::batch_norm_slopes>::scratch<double>(const call_context&))
+    std::ptrdiff_t call_kernel<operators::batch_norm_grads>::scratch<double>(const call_context&))
 
 #endif  // LAMINA_DEFINES
 

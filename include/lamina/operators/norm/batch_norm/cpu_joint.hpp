@@ -4,8 +4,8 @@
 //
 // In the forward pass, each part contributes the numbers [elements per channel, mean of each
 // channel, sum of squared distances from this mean]. In the backward pass it contributes [elements
-// per channel, sum of the slopes, sum of slope * x_hat], where a slope is the gradient of the cost
-// of the whole mini-batch, up to a factor that all parts share.
+// per channel, sum of the gradients, sum of gradient * x_hat], where a gradient is the gradient of
+// the cost of the whole mini-batch, up to a factor that all parts share.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -39,7 +39,7 @@ constexpr std::size_t joint_numbers(int channels) {
 
 /// Combines the moments of two parts by the formula of Chan, Golub and LeVeque (1983).
 LAMINA_API_COLD void add_moments(double* to, const double* more, std::size_t count);
-LAMINA_API_COLD void add_slopes(double* to, const double* more, std::size_t count);
+LAMINA_API_COLD void add_grads(double* to, const double* more, std::size_t count);
 
 /// Mean and squared distances of a channel whose variance overflows Real.
 template <class Real>
@@ -92,12 +92,12 @@ LAMINA_COLD double join_moments(const joint_sums& joint, const operand& x, const
   return sums[0];
 }
 
-/// Adds up the sums of the gradient over all parts. take_slopes() then reads the result. Returns
+/// Adds up the sums of the gradient over all parts. take_grads() then reads the result. Returns
 /// the number of elements per channel. Throws lamina::error if this part has elements but no weight
 /// in the cost: its gradient would be lost.
 template <class Real>
-LAMINA_COLD double join_slopes(const joint_sums& joint, const channel_rows& r, const Real* sum_d,
-                               const Real* sum_dh) {
+LAMINA_COLD double join_grads(const joint_sums& joint, const channel_rows& r, const Real* sum_d,
+                              const Real* sum_dh) {
   double* const sums = joint.numbers;
   std::fill_n(sums, joint_numbers(r.channels), 0.0);
   if (r.rows > 0) {
@@ -111,14 +111,14 @@ LAMINA_COLD double join_slopes(const joint_sums& joint, const channel_rows& r, c
       sums[1 + r.channels + c] = joint.weight * static_cast<double>(sum_dh[c]);
     }
   }
-  joint.join(joint_numbers(r.channels), &add_slopes);
+  joint.join(joint_numbers(r.channels), &add_grads);
   return sums[0];
 }
 /// Reads the sums over all parts and divides them by the weight of this part, so that they are sums
-/// of slopes of this part's cost.
+/// of gradients of this part's cost.
 template <class Real>
-LAMINA_COLD void take_slopes(const joint_sums& joint, const channel_rows& r, Real* sum_d,
-                             Real* sum_dh) {
+LAMINA_COLD void take_grads(const joint_sums& joint, const channel_rows& r, Real* sum_d,
+                            Real* sum_dh) {
   for (int c = 0; c < r.channels && joint.weight > 0; ++c) {
     sum_d[c] = static_cast<Real>(joint.numbers[1 + c] / joint.weight);
     sum_dh[c] = static_cast<Real>(joint.numbers[1 + r.channels + c] / joint.weight);
@@ -143,7 +143,7 @@ void add_moments(double* to, const double* more, std::size_t count) {
   to[0] = all;
 }
 
-void add_slopes(double* to, const double* more, std::size_t count) {
+void add_grads(double* to, const double* more, std::size_t count) {
   for (std::size_t k = 0; k < count; ++k) to[k] += more[k];
 }
 
@@ -163,7 +163,7 @@ LAMINA_API_COLD std::size_t joint_numbers_of(const program_view& program, const 
 std::size_t joint_numbers_of(const program_view& program, const group_info& group,
                              const argument_info* info) {
   const bool forward = group.schema == schema_of<operators::batch_norm_factor>().bare;
-  if (!forward && group.schema != schema_of<operators::batch_norm_slopes>().bare) return 0;
+  if (!forward && group.schema != schema_of<operators::batch_norm_grads>().bare) return 0;
   const operator_call call(program, nullptr, info, group.schema, group.op, nullptr);
   const bool given = call.flag(0) || call.flag(4);  // moving statistics
   // Argument 9 of the forward operator is the factors, argument 1 of its gradient is Scale.

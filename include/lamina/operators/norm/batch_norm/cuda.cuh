@@ -17,8 +17,8 @@ namespace detail {
 
 /// The arguments: two arrays of images, and several arrays with one number per channel.
 struct batch_norm_arguments {
-  const float *x, *slope;
-  std::ptrdiff_t x_stride, slope_stride;
+  const float *x, *grad;
+  std::ptrdiff_t x_stride, grad_stride;
   const float* in[4];
   float* out[5];
   float keep, epsilon;
@@ -85,13 +85,13 @@ struct batch_norm_terms : batch_norm_arguments {
 
 /// Two sums per channel: of the gradient, and of the gradient times the difference of x from its
 /// mean.
-struct batch_norm_slope_terms : batch_norm_arguments {
+struct batch_norm_grad_terms : batch_norm_arguments {
   static constexpr int sums = 2;
 
   LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {
     // A single element has passed unchanged, so it adds nothing.
     if (passes()) return;
-    const float d = slope[row * slope_stride + column];
+    const float d = grad[row * grad_stride + column];
     to[0] += static_cast<double>(d);
     // Multiplies the difference by the inverse first: the product of the difference and the
     // gradient may overflow.
@@ -144,17 +144,17 @@ struct call_kernel<operators::batch_norm_factor> {
 };
 
 template <>
-struct call_kernel<operators::batch_norm_slopes> {
+struct call_kernel<operators::batch_norm_grads> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    detail::batch_norm_slope_terms a{};
+    detail::batch_norm_grad_terms a{};
     const operand x = c.input(0), d = c.input(4);
     const channel_elements elements(x, c.input(1).columns);
     a.x = detail::numbers(x);
     a.x_stride = x.stride;
-    a.slope = detail::numbers(d);
-    a.slope_stride = d.stride;
+    a.grad = detail::numbers(d);
+    a.grad_stride = d.stride;
     for (int i = 0; i < 3; ++i) a.in[i] = detail::numbers(c.input(1 + i));
     for (int i = 0; i < 5; ++i) a.out[i] = detail::numbers(c.output(i));
     a.given = c.flag(0) || c.flag(4);
@@ -164,7 +164,7 @@ struct call_kernel<operators::batch_norm_slopes> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return channel_scratch(detail::batch_norm_slope_terms::sums, {c.input(0), c.input(1).columns});
+    return channel_scratch(detail::batch_norm_grad_terms::sums, {c.input(0), c.input(1).columns});
   }
 };
 

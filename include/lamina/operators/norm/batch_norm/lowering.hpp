@@ -59,7 +59,7 @@ constexpr bool lower_normalization(lowering_state& s, const operator_desc& op, i
   const int factor =
       given && s.early.op == k ? s.early.factor : make_factor(s, op, given ? -1 : a, k);
   instruction i =
-      begin_images(s, group_head::pointwise, schema_of<operators::channel_normalize>(), y, k);
+      begin_images(s, fusion_anchor::pointwise, schema_of<operators::channel_normalize>(), y, k);
   use(s, a, access::load);
   const access how = of_channels(s.variables.items[factor].columns, s.variables.items[x].columns);
   use(s, mean, how);
@@ -73,27 +73,27 @@ constexpr bool lower_normalization(lowering_state& s, const operator_desc& op, i
 constexpr bool lower_normalization_grad(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), scale = argument(s, op.inputs + 1);
   const int mean = argument(s, op.inputs + 2), variance = argument(s, op.inputs + 3);
-  const int slope = argument(s, op.inputs + 4);
+  const int grad = argument(s, op.inputs + 4);
   const int dx = argument(s, op.outputs), dscale = argument(s, op.outputs + 1);
   const int dbias = argument(s, op.outputs + 2);
-  if (!is_images(s, x) || !is_images(s, slope)) return false;
-  const int a = padded_rows(s, x, k), d = padded_rows(s, slope, k);
+  if (!is_images(s, x) || !is_images(s, grad)) return false;
+  const int a = padded_rows(s, x, k), d = padded_rows(s, grad, k);
   const int channels = s.variables.items[scale].columns;
   // With given statistics, the gradient of X is the gradient of Y times the factor.
   const bool given = has_statistics(s, op);
   int made[3];
   for (int j = 0; j < 3; ++j)
     made[j] = dx < 0 || (given && j < 2) ? -1 : temporary(s, 1, channels, false, -1);
-  emit_call(s, schema_of<operators::batch_norm_slopes>(),
+  emit_call(s, schema_of<operators::batch_norm_grads>(),
             {a, in_rows(s, scale, k), mean, variance, d},
             {dscale, dbias, made[0], made[1], made[2]}, k);
   if (dx < 0) return true;
   const access how = of_channels(channels, s.variables.items[x].columns);
   const operator_schema& schema = given ? schema_of<operators::elementwise_mul>()
                                   : how == access::row
-                                      ? schema_of<operators::column_normalize_slope>()
-                                      : schema_of<operators::channel_normalize_slope>();
-  instruction i = begin_images(s, group_head::pointwise, schema, dx, k);
+                                      ? schema_of<operators::column_normalize_grad>()
+                                      : schema_of<operators::channel_normalize_grad>();
+  instruction i = begin_images(s, fusion_anchor::pointwise, schema, dx, k);
   use(s, d, access::load);
   if (!given) {
     use(s, a, access::load);

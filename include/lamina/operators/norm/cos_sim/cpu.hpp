@@ -39,8 +39,8 @@ LAMINA_COLD cosine_numbers<wide_number<Real>> wide_cosine(const Real* a, const R
 /// Adds the gradient of a cosine with respect to x: to += d / |x| (y / |y| - cos x / |x|). If `to`
 /// is null, does nothing.
 template <class Real, class Wide>
-LAMINA_COLD void add_cosine_slope(const Real* x, Wide x_norm, const Real* y, Wide y_norm,
-                                  Wide cosine, Real d, int n, Real* to) {
+LAMINA_COLD void add_cosine_grad(const Real* x, Wide x_norm, const Real* y, Wide y_norm,
+                                 Wide cosine, Real d, int n, Real* to) {
   for (int j = 0; j < n && to != nullptr; ++j)
     to[j] += static_cast<Real>(
         static_cast<Wide>(d) / x_norm *
@@ -96,7 +96,7 @@ LAMINA_INSTANCE(void call_kernel<operators::cos_sim>::run<double>(const call_con
 template <class Real>
 void call_kernel<gradient_of<operators::cos_sim>>::run(const call_context& c) {
   const operand x = c.input(0), y = c.input(1), cosine = c.input(2), x_norm = c.input(3),
-                y_norm = c.input(4), slope = c.input(5);
+                y_norm = c.input(4), grad = c.input(5);
   const operand dx = c.output(0), dy = c.output(1);
   if (dy) clear(dy);
   // If all rows of x share one row of y, the gradient of y is a sum over the rows of x.
@@ -107,7 +107,7 @@ void call_kernel<gradient_of<operators::cos_sim>>::run(const call_context& c) {
     const int s = y.rows == 1 ? 0 : r;
     const Real* a = x.row<const Real>(r);
     const Real* b = y.row<const Real>(s);
-    const Real d = *slope.row<const Real>(r), cos = *cosine.row<const Real>(r);
+    const Real d = *grad.row<const Real>(r), cos = *cosine.row<const Real>(r);
     const Real xn = *x_norm.row<const Real>(r), yn = *y_norm.row<const Real>(s);
     // A vector of length 0 has no direction, so its gradient is 0. All other lengths are valid,
     // however small.
@@ -119,10 +119,10 @@ void call_kernel<gradient_of<operators::cos_sim>>::run(const call_context& c) {
     if (!is_finite(xn) || !is_finite(yn) || !is_finite(ix) || !is_finite(iy)) {
       const auto w = detail::wide_cosine(a, b, x.columns);
       if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
-      detail::add_cosine_slope(a, w.x_norm, b, w.y_norm, w.cosine, d, x.columns,
-                               dx ? dx.row<Real>(r) : nullptr);
-      detail::add_cosine_slope(b, w.y_norm, a, w.x_norm, w.cosine, d, x.columns,
-                               dy ? dy.row<Real>(s) : nullptr);
+      detail::add_cosine_grad(a, w.x_norm, b, w.y_norm, w.cosine, d, x.columns,
+                              dx ? dx.row<Real>(r) : nullptr);
+      detail::add_cosine_grad(b, w.y_norm, a, w.x_norm, w.cosine, d, x.columns,
+                              dy ? dy.row<Real>(s) : nullptr);
       continue;
     }
     if (dx) {

@@ -32,7 +32,7 @@ struct cosine_arguments {
     return {1 / xn, 1 / yn};
   }
   /// The contribution of row r to element j of dy.
-  LAMINA_INLINE LAMINA_FN float slope_of_y(int r, int j) const {
+  LAMINA_INLINE LAMINA_FN float grad_of_y(int r, int j) const {
     const inverses by = of_norms(r);
     if (by.none()) return 0;
     return (x.row(r)[j] * by.x - y.row(of_y(r))[j] * by.y * *cosine.row(r)) * (*d.row(r) * by.y);
@@ -63,22 +63,22 @@ struct cosine_lines {
   }
 };
 
-struct cosine_slope_lines {
+struct cosine_grad_lines {
   using arguments = cosine_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
     const float *const x = a.x.row(r), *const y = a.y.row(a.of_y(r));
     const cosine_arguments::inverses by = a.of_norms(r);
-    const float slope = *a.d.row(r), cosine = *a.cosine.row(r);
+    const float grad = *a.d.row(r), cosine = *a.cosine.row(r);
     // There are two loops, which are not unrolled: unrolled loops or a single loop would need more
     // registers than a thread has.
     LAMINA_CUDA_KEEP_LOOP
     for (int j = team.rank(); a.dx && j < a.columns; j += team.size())
-      a.dx.row(r)[j] = by.none() ? 0.0f : (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
+      a.dx.row(r)[j] = by.none() ? 0.0f : (y[j] * by.y - x[j] * by.x * cosine) * (grad * by.x);
     if (!a.dy || a.shares_y) return;
     LAMINA_CUDA_KEEP_LOOP
     for (int j = team.rank(); j < a.columns; j += team.size())
-      a.dy.row(r)[j] = by.none() ? 0.0f : (x[j] * by.x - y[j] * by.y * cosine) * (slope * by.y);
+      a.dy.row(r)[j] = by.none() ? 0.0f : (x[j] * by.x - y[j] * by.y * cosine) * (grad * by.y);
   }
 };
 
@@ -91,7 +91,7 @@ struct cosine_shared_lines {
     // The loop is not unrolled, because with its divisions it would need more registers than a
     // thread has.
     LAMINA_CUDA_KEEP_LOOP
-    for (int r = team.rank(); r < a.rows; r += team.size()) sum += a.slope_of_y(r, j);
+    for (int r = team.rank(); r < a.rows; r += team.size()) sum += a.grad_of_y(r, j);
     sum = sum_of(team, sum);
     if (team.rank() == 0) a.dy.row(0)[j] = sum;
   }
@@ -136,7 +136,7 @@ struct call_kernel<gradient_of<operators::cos_sim>> {
     a.dx = c.output(0);
     a.dy = c.output(1);
     if (a.dx || (a.dy && !a.shares_y))
-      run_lines<detail::cosine_slope_lines>(b, a, a.rows, a.columns, false);
+      run_lines<detail::cosine_grad_lines>(b, a, a.rows, a.columns, false);
     if (a.dy && a.shares_y) run_lines<detail::cosine_shared_lines>(b, a, a.columns, a.rows, true);
   }
 };

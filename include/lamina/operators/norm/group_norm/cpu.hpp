@@ -92,10 +92,10 @@ struct group_norm_kernel {
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
           const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
-          const Real *const from = x.row<const Real>(r) + at, *const slope =
+          const Real *const from = x.row<const Real>(r) + at, *const grad =
                                                                   d.row<const Real>(r) + at;
-          const Real sum_d = row_sum(slope, g.size);
-          const Real sum_dh = normalised_dot(slope, from, mean, inverse, g.size);
+          const Real sum_d = row_sum(grad, g.size);
+          const Real sum_dh = normalised_dot(grad, from, mean, inverse, g.size);
           if (dscale) dscale.row<Real>(0)[channel] += sum_dh;
           if (dbias) dbias.row<Real>(0)[channel] += sum_d;
           const Real factor = scale ? scale.row<const Real>(0)[channel] : 1;
@@ -106,7 +106,7 @@ struct group_norm_kernel {
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
           const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
-          const Real *const from = x.row<const Real>(r) + at, *const slope =
+          const Real *const from = x.row<const Real>(r) + at, *const grad =
                                                                   d.row<const Real>(r) + at;
           Real* const to = dx.row<Real>(r) + at;
           const Real factor = (scale ? scale.row<const Real>(0)[channel] : 1) * inverse;
@@ -114,7 +114,7 @@ struct group_norm_kernel {
           for_each_position<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
             using number = decltype(like);
             store(to + j,
-                  number(load(slope + j, like) * number(factor) - number(shift) -
+                  number(load(grad + j, like) * number(factor) - number(shift) -
                          (load(from + j, like) - number(mean)) * number(inverse) * number(tilt)));
           });
         }

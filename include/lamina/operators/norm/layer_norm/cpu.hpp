@@ -65,7 +65,7 @@ LAMINA_INSTANCE(void call_kernel<operators::layer_norm>::run<double>(const call_
 template <class Real>
 void call_kernel<gradient_of<operators::layer_norm>>::run(const call_context& c) {
   const operand in = c.input(0), scale = c.input(1), means = c.input(2), variances = c.input(3),
-                slope = c.input(4);
+                grad = c.input(4);
   const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
   const normalised_parts parts(c, in);
   const int n = parts.n;
@@ -82,7 +82,7 @@ void call_kernel<gradient_of<operators::layer_norm>>::run(const call_context& c)
       of_scale.begin_row();
       of_bias.begin_row();
       const Real* x = in.row<const Real>(r) + o * n;
-      const Real* d = slope.row<const Real>(r) + o * n;
+      const Real* d = grad.row<const Real>(r) + o * n;
       const Real mean = detail::part_number<Real>(means, parts.outer, r, o);
       const Real inverse = inverse_deviation(
           x, n, mean, detail::part_number<Real>(variances, parts.outer, r, o), epsilon);

@@ -37,9 +37,9 @@ struct part_numbers {
 /// Slices of `n` elements that are normalised together; a row has `outer` slices. Element j of
 /// slice o uses the scale and bias at index o * of_part + j / size.
 struct normalise_arguments {
-  const float *x, *slope, *scale, *bias;
+  const float *x, *grad, *scale, *bias;
   float *to, *to_scale, *to_bias;
-  std::ptrdiff_t x_stride, slope_stride, to_stride;
+  std::ptrdiff_t x_stride, grad_stride, to_stride;
   part_numbers means, spreads;
   divider outer, size;
   int rows, n, of_part;
@@ -113,7 +113,7 @@ struct normalise_lines {
 
 /// The gradient of each slice. With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g)
 /// - h * mean(g * h)) * inverse.
-struct normalise_slope_lines {
+struct normalise_grad_lines {
   using arguments = normalise_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
@@ -121,11 +121,11 @@ struct normalise_slope_lines {
     const int row = a.outer.divide(o);
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(o) * a.n;
     const float *const x = a.x + row * a.x_stride + at, *const d =
-                                                            a.slope + row * a.slope_stride + at;
+                                                            a.grad + row * a.grad_stride + at;
     const float mean = a.means.at(i), inverse = a.inverse(i), all = static_cast<float>(a.n);
     float sum = 0, weighted = 0;
     for (int j = team.rank(); j < a.n; j += team.size()) {
-      const float g = slope_at(a, d, o, j);
+      const float g = grad_at(a, d, o, j);
       sum += g;
       weighted += g * ((x[j] - mean) * inverse);
     }
@@ -133,11 +133,11 @@ struct normalise_slope_lines {
     weighted = sum_of(team, weighted) / all;
     float* const to = a.to + row * a.to_stride + at;
     for (int j = team.rank(); j < a.n; j += team.size())
-      to[j] = (slope_at(a, d, o, j) - sum - (x[j] - mean) * inverse * weighted) * inverse;
+      to[j] = (grad_at(a, d, o, j) - sum - (x[j] - mean) * inverse * weighted) * inverse;
   }
 
  private:
-  static LAMINA_INLINE LAMINA_FN float slope_at(const arguments& a, const float* d, int o, int j) {
+  static LAMINA_INLINE LAMINA_FN float grad_at(const arguments& a, const float* d, int o, int j) {
     return a.scale != nullptr ? d[j] * a.scale[o * a.of_part + a.size.quotient(j)] : d[j];
   }
 };
@@ -147,7 +147,7 @@ struct normalise_slope_lines {
 struct normalise_terms {
   normalise_arguments of;
   LAMINA_INLINE LAMINA_FN void add(int part, int row, int at, double (&to)[2]) const {
-    const float d = of.slope[row * of.slope_stride + at];
+    const float d = of.grad[row * of.grad_stride + at];
     const float off = of.x[row * of.x_stride + at] - of.means.at(part);
     to[0] += static_cast<double>(d);
     to[1] += static_cast<double>(d * (off * of.inverse(part)));
@@ -226,17 +226,17 @@ struct normalise_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand x = c.input(0), slope = c.input(4), dx = c.output(0);
+    const operand x = c.input(0), grad = c.input(4), dx = c.output(0);
     const operand dscale = c.output(1), dbias = c.output(2);
     auto a = normalise_of<Op>(c, x);
-    a.slope = row_of(slope);
-    a.slope_stride = slope.stride;
+    a.grad = row_of(grad);
+    a.grad_stride = grad.stride;
     a.means = part_numbers(c.input(2));
     a.spreads = part_numbers(c.input(3));
     if (dx) {
       a.to = dx.template row<float>(0);
       a.to_stride = dx.stride;
-      run_lines<normalise_slope_lines>(b, a, a.rows * a.outer.divisor(), a.n, false);
+      run_lines<normalise_grad_lines>(b, a, a.rows * a.outer.divisor(), a.n, false);
     }
     if (!dscale && !dbias) return;
     a.to_scale = dscale ? dscale.template row<float>(0) : nullptr;

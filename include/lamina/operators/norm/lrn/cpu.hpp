@@ -73,7 +73,7 @@ void call_kernel<gradient_of<operators::lrn>>::run(const call_context& c) {
       const channels_around nearby(i, n, channels, true);
       const Real *const from = x.row<const Real>(r), *const out = y.row<const Real>(r),
                         *const whole = middle.row<const Real>(r),
-                        *const slope = d.row<const Real>(r);
+                        *const grad = d.row<const Real>(r);
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
       Real* const to = dx.row<Real>(r) + at;
       for_each_position<Real>(size, [=](std::ptrdiff_t j, auto like) {
@@ -83,14 +83,14 @@ void call_kernel<gradient_of<operators::lrn>>::run(const call_context& c) {
           const std::ptrdiff_t p = static_cast<std::ptrdiff_t>(m) * size + j;
           const number v = load(whole + p, like);
           sum += math::select(v == number(Real(0)), number(Real(0)),
-                              number(load(slope + p, like) * load(out + p, like) / v));
+                              number(load(grad + p, like) * load(out + p, like) / v));
         }
         // If k and all neighbours are 0, the power is infinite, and the element gets the gradient
         // 0.
         const number own = load(whole + at + j, like);
         const number power =
             math::select(own == number(Real(0)), number(Real(0)), math::pow(own, number(-beta)));
-        store(to + j, number(load(slope + at + j, like) * power -
+        store(to + j, number(load(grad + at + j, like) * power -
                              number(factor) * load(from + at + j, like) * sum));
       });
     }

@@ -37,7 +37,7 @@ struct lrn_body {
     if (a.y) a.y.row(r)[at] = whole == 0 ? 0.0f : x[at] * math::pow(whole, -a.beta);
   }
 };
-struct lrn_slope_body {
+struct lrn_grad_body {
   using arguments = lrn_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const channel_position to(a.columns, a.size, i);
@@ -95,7 +95,7 @@ struct call_kernel<gradient_of<operators::lrn>> {
     a.middle = c.input(2);
     a.d = c.input(3);
     a.dx = c.output(0);
-    if (a.dx) b.template elements<detail::lrn_slope_body>(a);
+    if (a.dx) b.template elements<detail::lrn_grad_body>(a);
   }
 };
 

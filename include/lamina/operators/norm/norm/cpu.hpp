@@ -154,17 +154,17 @@ LAMINA_INSTANCE(void call_kernel<operators::norm>::run<double>(const call_contex
 
 template <class Real>
 void call_kernel<gradient_of<operators::norm>>::run(const call_context& c) {
-  const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand in = c.input(0), norms = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   const array_layout shape = layout_of(in);
   const int axis = dimension_of(c, c.integer(0), shape.rank);
   const Real epsilon = static_cast<Real>(c.number(1));
   const line_layout x_lines(shape, axis), length(layout_of(norms), axis),
-      d_lines(layout_of(slope), axis), g_lines(layout_of(dx), axis);
+      d_lines(layout_of(grad), axis), g_lines(layout_of(dx), axis);
   for (int r = 0; r < x_lines.rows; ++r)
     for (int o = 0; o < x_lines.outer; ++o) {
       const Real* x = in.row<const Real>(0) + x_lines.at(r, o);
-      const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+      const Real* d = grad.row<const Real>(0) + d_lines.at(r, o);
       const Real* size = norms.row<const Real>(0) + length.at(r, o);
       Real* g = dx.row<Real>(0) + g_lines.at(r, o);
       if (x_lines.inner == 1 && x_lines.step == 1) {

@@ -45,15 +45,15 @@ struct axis_norm_lines {
   }
 };
 
-struct norm_slope_arguments {
+struct norm_grad_arguments {
   const float *x, *d, *size;
   float* to;
   axis_lines<4> of;  // strides of X, dX, Norm, the gradient of Out
   int lines, width, count;
 };
 /// dx = (d - x (x . d) / size^2) / size. A vector of length 0 has no direction: its gradient is 0.
-struct axis_norm_slope_lines {
-  using arguments = norm_slope_arguments;
+struct axis_norm_grad_lines {
+  using arguments = norm_grad_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
     const auto at = a.of.firsts.at(i);
@@ -95,13 +95,13 @@ struct call_kernel<gradient_of<operators::norm>> {
   static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), size = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
-    detail::norm_slope_arguments a{};
+    detail::norm_grad_arguments a{};
     a.x = x.row<const float>(0);
     a.d = d.row<const float>(0);
     a.size = size.row<const float>(0);
     a.to = dx.row<float>(0);
     a.of = {c, c.integer(0), {x, dx, size, d}};
-    run_lines<detail::axis_norm_slope_lines>(b, a, a.of.firsts.count, a.of.n, a.of.side_by_side);
+    run_lines<detail::axis_norm_grad_lines>(b, a, a.of.firsts.count, a.of.n, a.of.side_by_side);
   }
 };
 

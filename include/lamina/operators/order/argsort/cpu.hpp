@@ -134,13 +134,12 @@ LAMINA_INSTANCE(void call_kernel<operators::argsort>::run<double>(const call_con
 
 template <class Real>
 void call_kernel<gradient_of<operators::argsort>>::run(const call_context& c) {
-  const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand indices = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
   const array_layout shape = layout_of(dx);
   const int axis = dimension_of(c, c.integer(0), shape.rank);
-  const line_layout to(shape, axis), from(layout_of(slope), axis),
-      numbers(layout_of(indices), axis);
+  const line_layout to(shape, axis), from(layout_of(grad), axis), numbers(layout_of(indices), axis);
   for (int r = 0; r < to.rows; ++r)
     for (int o = 0; o < to.outer; ++o)
       for (int i = 0; i < to.inner; ++i)
@@ -148,7 +147,7 @@ void call_kernel<gradient_of<operators::argsort>>::run(const call_context& c) {
           const std::int64_t position =
               indices.row<const std::int64_t>(0)[numbers.at(r, o) + i + k * numbers.step];
           dx.row<Real>(0)[to.at(r, o) + i + position * to.step] =
-              slope.row<const Real>(0)[from.at(r, o) + i + k * from.step];
+              grad.row<const Real>(0)[from.at(r, o) + i + k * from.step];
         }
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::argsort>>::run<float>(const call_context&))

@@ -98,27 +98,27 @@ std::ptrdiff_t line_order_scratch(int lines, int n) {
 }
 
 /// Copies the gradient of Out to dX: each element goes to the position in Indices.
-struct argsort_slope_body {
+struct argsort_grad_body {
   struct arguments {
     operand_lines<3> of;  // the gradient of Out, dX, Indices
     float* to;
-    const float* slope;
+    const float* grad;
     const std::int64_t* indices;
     int count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const auto at = a.of.at(i);
     const std::ptrdiff_t first = at.of[1] - a.of.position(i) * a.of.step[1];
-    a.to[first + a.indices[at.of[2]] * a.of.step[1]] = a.slope[at.of[0]];
+    a.to[first + a.indices[at.of[2]] * a.of.step[1]] = a.grad[at.of[0]];
   }
 };
 template <class Backend>
-void scatter_slopes(Backend& b, const call_context& c, int axis, const operand& slope,
-                    const operand& dx, const operand& indices) {
+void scatter_grads(Backend& b, const call_context& c, int axis, const operand& grad,
+                   const operand& dx, const operand& indices) {
   require_float(c, dx);
-  const operand_lines<3> of(c, axis, {slope, dx, indices});
-  b.template elements<argsort_slope_body>({of, dx.row<float>(0), slope.row<const float>(0),
-                                           indices.row<const std::int64_t>(0), of.count});
+  const operand_lines<3> of(c, axis, {grad, dx, indices});
+  b.template elements<argsort_grad_body>({of, dx.row<float>(0), grad.row<const float>(0),
+                                          indices.row<const std::int64_t>(0), of.count});
 }
 
 /// The index of the largest or the smallest element of a line. NaN takes precedence over every
@@ -228,7 +228,7 @@ struct call_kernel<gradient_of<operators::argsort>> {
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
     if (const operand dx = c.output(0))
-      detail::scatter_slopes(b, c, c.integer(0), c.input(2), dx, c.input(1));
+      detail::scatter_grads(b, c, c.integer(0), c.input(2), dx, c.input(1));
   }
 };
 

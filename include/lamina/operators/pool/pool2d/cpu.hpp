@@ -148,12 +148,12 @@ struct call_kernel<gradient_of<operators::pool2d>> {
       return (x == most) | math::is_nan(x);
   }
   template <class Real>
-  static void spread(const pool_windows& w, const Real* slope, Real* to) {
+  static void spread(const pool_windows& w, const Real* grad, Real* to) {
     for (int y = 0; y < w.height.out; ++y)
-      for (int x = 0; x < w.width.out; ++x, ++slope) {
+      for (int x = 0; x < w.width.out; ++x, ++grad) {
         const int top = w.height.first(y), bottom = w.height.end(y);
         const int left = w.width.first(x), right = w.width.end(x);
-        const Real part = *slope * w.share<Real>(bottom - top, right - left);
+        const Real part = *grad * w.share<Real>(bottom - top, right - left);
         for (int i = top; i < bottom; ++i)
           for (int j = left; j < right; ++j)
             to[static_cast<std::ptrdiff_t>(i) * w.width.in + j] += part;
@@ -161,7 +161,7 @@ struct call_kernel<gradient_of<operators::pool2d>> {
   }
   template <class = void>
   static void give_to_first_of_squares(const pool_windows& w, const float* image, const float* most,
-                                       const float* slope, float* to) {
+                                       const float* grad, float* to) {
     const int n = w.width.in, out = w.width.out;
     int y = detail::for_each_square_vector(
         w, [=](auto like, detail::pool_positions at, std::ptrdiff_t in, std::ptrdiff_t position)
@@ -170,7 +170,7 @@ struct call_kernel<gradient_of<operators::pool2d>> {
                  const float* const x = image + in;
                  float* const target = to + in;
                  const V m = V::load_unaligned(most + position), none(0.F);
-                 const V d = V::load_unaligned(slope + position);
+                 const V d = V::load_unaligned(grad + position);
                  const V u0 = V::load_unaligned(x), u1 = V::load_unaligned(x + at.upper);
                  const V l0 = V::load_unaligned(x + at.lower);
                  const V l1 = V::load_unaligned(x + at.last);
@@ -199,17 +199,17 @@ struct call_kernel<gradient_of<operators::pool2d>> {
             static_cast<int>(!is_most(u[0], m)) *
             (1 + static_cast<int>(!is_most(u[1], m)) * (1 + static_cast<int>(!is_most(l[0], m))));
         for (const int i : positions) to[at + i] = 0;
-        to[at + positions[first]] = slope[position];
+        to[at + positions[first]] = grad[position];
       }
   }
   /// Adds the gradient of each window to the first position of its largest element. The loops run
   /// backwards, so that the last match is this position and no branch depends on values.
   template <class Real>
   static void give_to_first(const pool_windows& w, const Real* image, const Real* most,
-                            const Real* slope, Real* to) {
+                            const Real* grad, Real* to) {
     for (int y = 0; y < w.height.out; ++y) {
       const int top = w.height.first(y), bottom = w.height.end(y);
-      for (int x = 0; x < w.width.out; ++x, ++slope, ++most) {
+      for (int x = 0; x < w.width.out; ++x, ++grad, ++most) {
         const int left = w.width.first(x), right = w.width.end(x);
         std::ptrdiff_t position = static_cast<std::ptrdiff_t>(top) * w.width.in + left;
         for (int i = bottom - 1; i >= top; --i)
@@ -217,7 +217,7 @@ struct call_kernel<gradient_of<operators::pool2d>> {
             const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * w.width.in + j;
             position = is_most(image[at], *most) ? at : position;
           }
-        to[position] += *slope;
+        to[position] += *grad;
       }
     }
   }
@@ -268,18 +268,18 @@ void call_kernel<gradient_of<operators::pool2d>>::run(const call_context& c) {
   for (int r = 0; r < x.rows; ++r)
     for (int channel = 0; channel < w.channels; ++channel) {
       const std::ptrdiff_t in = channel * w.in_size(), out = channel * w.out_size();
-      const Real* slope = d.row<const Real>(r) + out;
+      const Real* grad = d.row<const Real>(r) + out;
       Real* to = dx.row<Real>(r) + in;
       const Real *const image = x.row<const Real>(r) + in, *const most = y.row<const Real>(r) + out;
       if constexpr (std::is_same_v<Real, float>)
         if (are_squares && !w.is_average) {
-          give_to_first_of_squares(w, image, most, slope, to);
+          give_to_first_of_squares(w, image, most, grad, to);
           continue;
         }
       if (w.is_average)
-        spread(w, slope, to);
+        spread(w, grad, to);
       else
-        give_to_first(w, image, most, slope, to);
+        give_to_first(w, image, most, grad, to);
     }
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::pool2d>>::run<float>(const call_context&))

@@ -18,9 +18,9 @@ namespace detail {
 
 struct pool_arguments {
   pool_windows windows;
-  const float *x, *y, *slope;
+  const float *x, *y, *grad;
   float* to;
-  std::ptrdiff_t x_stride, y_stride, slope_stride, to_stride;
+  std::ptrdiff_t x_stride, y_stride, grad_stride, to_stride;
   divider columns, size, width;  // division by the result's columns, channel size, width
   int count;
 
@@ -79,13 +79,13 @@ LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int 
 }
 
 /// Each element of the image adds up the gradients of the windows that contain it.
-struct pool_slope_body {
+struct pool_grad_body {
   using arguments = pool_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
     const pool_windows& w = g.windows;
     const auto e = g.at(i);
     const std::ptrdiff_t channel = e.channel * w.out_size();
-    const float* const slope = g.slope + e.row * g.slope_stride + channel;
+    const float* const grad = g.grad + e.row * g.grad_stride + channel;
     const float* const best = g.y + e.row * g.y_stride + channel;
     const float* const from = g.x + e.row * g.x_stride + e.channel * w.in_size();
     float sum = 0;
@@ -97,10 +97,10 @@ struct pool_slope_body {
         const int left = w.width.first(x), right = w.width.end(x);
         if (e.y >= bottom || e.x >= right) continue;
         if (w.is_average)
-          sum += slope[at] * w.share(bottom - top, right - left);
+          sum += grad[at] * w.share(bottom - top, right - left);
         else if (first_of(from, w.width.in, top, bottom, left, right, best[at]) ==
                  e.y * w.width.in + e.x)
-          sum += slope[at];
+          sum += grad[at];
       }
     }
     g.to[e.row * g.to_stride + e.column] = sum;
@@ -109,7 +109,7 @@ struct pool_slope_body {
 
 /// The gradient of windows that do not overlap: one thread per window writes the elements of its
 /// window. Elements after the last windows get 0 from the threads of these windows.
-struct own_slope_body {
+struct own_grad_body {
   using arguments = pool_arguments;
   static constexpr int most_elements = 16;
   static bool receives(const pool_windows& w) {
@@ -124,10 +124,10 @@ struct own_slope_body {
     const int last_column = e.x + 1 == w.width.out ? w.width.in : right;
     const std::ptrdiff_t channel = e.channel * w.in_size();
     float* const to = g.to + e.row * g.to_stride + channel;
-    float slope = g.slope[e.row * g.slope_stride + e.column];
+    float grad = g.grad[e.row * g.grad_stride + e.column];
     int best = -1;
     if (w.is_average)
-      slope *= w.share(bottom - top, right - left);
+      grad *= w.share(bottom - top, right - left);
     else
       best = first_of(g.x + e.row * g.x_stride + channel, w.width.in, top, bottom, left, right,
                       g.y[e.row * g.y_stride + e.column]);
@@ -136,7 +136,7 @@ struct own_slope_body {
       for (int x = left; x < last_column; ++x) {
         const int position = y * w.width.in + x;
         const bool receives = w.is_average ? y < bottom && x < right : position == best;
-        to[position] = receives ? slope : 0.0f;
+        to[position] = receives ? grad : 0.0f;
       }
     }
   }
@@ -167,7 +167,7 @@ struct call_kernel<gradient_of<operators::pool2d>> {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const pool_windows w(c, x, y);
-    const bool own = detail::own_slope_body::receives(w);
+    const bool own = detail::own_grad_body::receives(w);
     auto a = own ? detail::pool_of(w, y, w.height.out, w.width.out)
                  : detail::pool_of(w, dx, w.height.in, w.width.in);
     a.to = dx.row<float>(0);
@@ -176,12 +176,12 @@ struct call_kernel<gradient_of<operators::pool2d>> {
     a.x_stride = x.stride;
     a.y = y.row<const float>(0);
     a.y_stride = y.stride;
-    a.slope = d.row<const float>(0);
-    a.slope_stride = d.stride;
+    a.grad = d.row<const float>(0);
+    a.grad_stride = d.stride;
     if (own)
-      b.template elements<detail::own_slope_body>(a);
+      b.template elements<detail::own_grad_body>(a);
     else
-      b.template elements<detail::pool_slope_body>(a);
+      b.template elements<detail::pool_grad_body>(a);
   }
 };
 

@@ -72,11 +72,11 @@ constexpr bool is_read_otherwise(const program_desc& p, pooled_chain& c, int k, 
   }
   if (c.act < 0 || (c.pool_grad < 0 && c.act_grad < 0)) return false;
   if (c.pool_grad < 0 || c.act_grad < 0) return true;
-  const int slope = p.arguments[p.operators[c.pool_grad].outputs];
-  if (slope < 0 || p.arguments[p.operators[c.act_grad].outputs] < 0) return true;
+  const int grad = p.arguments[p.operators[c.pool_grad].outputs];
+  if (grad < 0 || p.arguments[p.operators[c.act_grad].outputs] < 0) return true;
   for (int q = k; q < p.count.operators; ++q)
     for (int at = p.operators[q].inputs; at < p.operators[q].outputs; ++at)
-      if (p.arguments[at] == slope && q != c.act_grad && !is_list_count(p, p.operators[q], at))
+      if (p.arguments[at] == grad && q != c.act_grad && !is_list_count(p, p.operators[q], at))
         return true;
   return false;
 }
@@ -128,7 +128,7 @@ constexpr void lower_chain(lowering_state& s, pooled_chain& c, const operator_de
                    out, c.act < 0, k);
   if (c.act < 0) return;
   instruction f =
-      begin_images(s, group_head::pointwise, *s.program.operators[c.act].schema, out, k);
+      begin_images(s, fusion_anchor::pointwise, *s.program.operators[c.act].schema, out, k);
   use(s, so_far, access::load);
   result(s, out);
   end(s, f);
@@ -138,20 +138,21 @@ constexpr void lower_chain_grad(lowering_state& s, pooled_chain& c, const operat
                                 int k) {
   const program_desc& p = s.program;
   const int out = argument(s, op.inputs + 1);
-  c.slope = padded_rows(s, argument(s, op.inputs + 2), k);
+  c.grad = padded_rows(s, argument(s, op.inputs + 2), k);
   c.spread = argument(s, c.act < 0 ? op.outputs : p.operators[c.act_grad].outputs);
   if (c.spread < 0) return;
   if (c.act >= 0) {
-    const int before = c.slope;
-    c.slope = like_pooled(s, out);
-    instruction f = begin_images(s, group_head::pointwise, *p.operators[c.act_grad].schema, out, k);
+    const int before = c.grad;
+    c.grad = like_pooled(s, out);
+    instruction f =
+        begin_images(s, fusion_anchor::pointwise, *p.operators[c.act_grad].schema, out, k);
     use(s, out, access::load);
     use(s, before, access::load);
-    result(s, c.slope);
+    result(s, c.grad);
     end(s, f);
   }
   s.variables.items[c.spread].panel = false;
-  emit_call(s, *op.schema, {c.image, c.largest, c.slope}, {c.spread}, k);
+  emit_call(s, *op.schema, {c.image, c.largest, c.grad}, {c.spread}, k);
 }
 
 /// Lowers operator k if it belongs to a chain.
@@ -164,11 +165,11 @@ constexpr bool lower_in_chain(lowering_state& s, const operator_desc& op, int k)
   }
   return false;
 }
-/// Returns `slope` of a chain if v is its `spread`, else v. Both have the same sums over each
-/// channel, but `slope` has fewer elements.
+/// Returns `gradient` of a chain if v is its `spread`, else v. Both have the same sums over each
+/// channel, but `gradient` has fewer elements.
 constexpr int same_channel_sums(const lowering_state& s, int v) {
   for (int n = 0; n < s.chains.count; ++n)
-    if (s.chains.items[n].spread == v) return s.chains.items[n].slope;
+    if (s.chains.items[n].spread == v) return s.chains.items[n].grad;
   return v;
 }
 

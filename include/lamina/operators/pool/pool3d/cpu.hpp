@@ -130,7 +130,7 @@ LAMINA_INSTANCE(void call_kernel<operators::pool3d>::run<double>(const call_cont
 
 template <class Real>
 void call_kernel<gradient_of<operators::pool3d>>::run(const call_context& c) {
-  const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand x = c.input(0), out = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
   const volume_windows w(c, pool3d_attributes, x, out);
@@ -139,7 +139,7 @@ void call_kernel<gradient_of<operators::pool3d>>::run(const call_context& c) {
     for (int channel = 0; channel < w.channels; ++channel) {
       const Real* const from = x.row<const Real>(r) + channel * w.in_size();
       const Real* const most = out.row<const Real>(r) + channel * w.out_size();
-      const Real* const d = slope.row<const Real>(r) + channel * w.out_size();
+      const Real* const d = grad.row<const Real>(r) + channel * w.out_size();
       Real* const to = dx.row<Real>(r) + channel * w.in_size();
       w.for_each_window([&](std::ptrdiff_t at, auto held) {
         std::ptrdiff_t n = 0, position = -1;
@@ -187,12 +187,12 @@ LAMINA_INSTANCE(
 
 template <class Real>
 void call_kernel<gradient_of<operators::max_pool2d_with_index>>::run(const call_context& c) {
-  const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand positions = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
   for (int r = 0; r < dx.rows; ++r)
     detail::for_each_position_of(c, positions, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-      dx.row<Real>(r)[at] += slope.row<const Real>(r)[i];
+      dx.row<Real>(r)[at] += grad.row<const Real>(r)[i];
     });
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::max_pool2d_with_index>>::run<float>(
@@ -226,15 +226,15 @@ LAMINA_INSTANCE(std::ptrdiff_t call_kernel<gradient_of<operators::unpool>>::scra
 
 template <class Real>
 void call_kernel<gradient_of<operators::unpool>>::run(const call_context& c) {
-  const operand positions = c.input(1), slope = c.input(3), dx = c.output(0);
+  const operand positions = c.input(1), grad = c.input(3), dx = c.output(0);
   if (!dx) return;
   int* const last = reinterpret_cast<int*>(c.scratch());
   for (int r = 0; r < positions.rows; ++r) {
-    detail::for_each_position_of(c, positions, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+    detail::for_each_position_of(c, positions, grad, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
       last[at] = static_cast<int>(i);
     });
-    detail::for_each_position_of(c, positions, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-      dx.row<Real>(r)[i] = last[at] == i ? slope.row<const Real>(r)[at] : Real(0);
+    detail::for_each_position_of(c, positions, grad, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      dx.row<Real>(r)[i] = last[at] == i ? grad.row<const Real>(r)[at] : Real(0);
     });
   }
 }

@@ -19,7 +19,7 @@ namespace detail {
 
 struct volume_arguments {
   volume_windows w;
-  row_array x, slope, to;
+  row_array x, grad, to;
   std::int32_t* positions;  // positions of the largest elements; null if not wanted
   std::ptrdiff_t positions_stride;
   divider columns, size, layer, width;  // sizes of the array whose elements the threads compute
@@ -83,7 +83,7 @@ struct volume_pool_body {
 /// Each image element adds up gradients of the windows that contain it. For maxima, it adds the
 /// gradients of windows of which it is the largest element; for averages, a share of each gradient.
 template <bool ByPlace>
-struct volume_slope_body {
+struct volume_grad_body {
   using arguments = volume_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const auto e = a.at(i);
@@ -99,12 +99,12 @@ struct volume_slope_body {
         for (int x = s[2].first_window(e.x); x < s[2].out && s[2].first(x) <= e.x; ++x) {
           if (e.z >= s[0].end(z) || e.y >= s[1].end(y) || e.x >= s[2].end(x)) continue;
           const int at = channel + (z * s[1].out + y) * s[2].out + x;
-          const float slope = a.slope.row(e.row)[at];
+          const float grad = a.grad.row(e.row)[at];
           if constexpr (ByPlace)
-            sum += a.positions[e.row * a.positions_stride + at] == own ? slope : 0.0f;
+            sum += a.positions[e.row * a.positions_stride + at] == own ? grad : 0.0f;
           else
-            sum += slope * a.share((s[0].end(z) - s[0].first(z)) * (s[1].end(y) - s[1].first(y)) *
-                                   (s[2].end(x) - s[2].first(x)));
+            sum += grad * a.share((s[0].end(z) - s[0].first(z)) * (s[1].end(y) - s[1].first(y)) *
+                                  (s[2].end(x) - s[2].first(x)));
         }
       }
     }
@@ -157,7 +157,7 @@ struct unpool_lines {
   }
 };
 /// If a later element has overwritten an element of X, the gradient of the earlier one is 0.
-struct unpool_slope_lines {
+struct unpool_grad_lines {
   using arguments = unpool_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
@@ -218,8 +218,8 @@ struct call_kernel<gradient_of<operators::pool3d>> {
     const volume_windows w(c, pool3d_attributes, x, out);
     auto a = detail::volume_of(w, dx, false);
     detail::set_pooling(c, a);
-    a.slope = c.input(2);
-    if (a.is_average) return b.template elements<detail::volume_slope_body<false>>(a);
+    a.grad = c.input(2);
+    if (a.is_average) return b.template elements<detail::volume_grad_body<false>>(a);
     // The kernel needs the positions of the largest elements and computes them again.
     a.positions = reinterpret_cast<std::int32_t*>(c.run.scratch);
     a.positions_stride = out.columns;
@@ -229,7 +229,7 @@ struct call_kernel<gradient_of<operators::pool3d>> {
     find.positions = a.positions;
     find.positions_stride = a.positions_stride;
     b.template elements<detail::volume_pool_body>(find);
-    b.template elements<detail::volume_slope_body<true>>(a);
+    b.template elements<detail::volume_grad_body<true>>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -259,14 +259,14 @@ struct call_kernel<gradient_of<operators::max_pool2d_with_index>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
+    const operand positions = c.input(1), grad = c.input(2), dx = c.output(0);
     if (!dx) return;
-    const volume_windows w(c, indexed_pool_attributes, dx, slope);
+    const volume_windows w(c, indexed_pool_attributes, dx, grad);
     auto a = detail::volume_of(w, dx, false);
-    a.slope = slope;
+    a.grad = grad;
     a.positions = positions.row<std::int32_t>(0);
     a.positions_stride = positions.stride;
-    b.template elements<detail::volume_slope_body<true>>(a);
+    b.template elements<detail::volume_grad_body<true>>(a);
   }
 };
 
@@ -296,7 +296,7 @@ struct call_kernel<gradient_of<operators::unpool>> {
     if (!dx) return;
     auto a = detail::unpool_of(c, dx, c.input(3), c.input(1));
     a.last = reinterpret_cast<int*>(c.run.scratch);
-    if (a.lines > 0) b.template lines<team_lines<detail::unpool_slope_lines>>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::unpool_grad_lines>>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

@@ -128,12 +128,12 @@ LAMINA_INSTANCE(void call_kernel<operators::dropout>::run<double>(const call_con
 
 template <class Real>
 void call_kernel<gradient_of<operators::dropout>>::run(const call_context& c) {
-  const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);
+  const operand mask = c.input(0), grad = c.input(1), dx = c.output(0);
   if (!dx) return;
   const Real factor = dropout_factor<Real>(c);
   for (int r = 0; r < dx.rows; ++r) {
     const std::uint8_t* m = mask.row<const std::uint8_t>(r);
-    const Real* d = slope.row<const Real>(r);
+    const Real* d = grad.row<const Real>(r);
     Real* g = dx.row<Real>(r);
     for (int j = 0; j < dx.columns; ++j) g[j] = m[j] != 0 ? d[j] * factor : Real(0);
   }

@@ -62,8 +62,8 @@ struct gru_cell {
       const number rest = number(Real(1)) - u;
       const number share = origin_mode ? rest : u, kept = origin_mode ? u : rest;
       const number difference = origin_mode ? h - c : c - h;
-      store(dg + j, slope_of(gate, u, number(dh * difference)));
-      store(dg + 2 * n + j, slope_of(candidate, c, number(dh * share)));
+      store(dg + j, grad_of(gate, u, number(dh * difference)));
+      store(dg + 2 * n + j, grad_of(candidate, c, number(dh * share)));
       store(back + j, dh * kept);
     });
   }
@@ -76,7 +76,7 @@ struct gru_cell {
     for_each_position<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
       using number = decltype(like);
       const number r = load(g + n + j, like), d = load(d_reset + j, like);
-      store(dg + n + j, slope_of(gate, r, number(d * load(before + j, like))));
+      store(dg + n + j, grad_of(gate, r, number(d * load(before + j, like))));
       store(back + j, load(back + j, like) + d * r);
     });
   }

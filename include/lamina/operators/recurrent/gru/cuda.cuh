@@ -102,7 +102,7 @@ struct gru_gradient_kernel {
     const row_array seen = memory.take(a.rows, n);
     int* const before = reinterpret_cast<int*>(memory.take(1, a.rows).data);
     float* const weight = memory.take(1, 3 * n * n).data;
-    call::template walk<gru_slope_lines, kept_gru_slope_steps>(b, a);
+    call::template walk<gru_grad_lines, kept_gru_grad_steps>(b, a);
     if (d_bias)
       sum_columns(b, array_terms{a.d_gates.data, a.d_gates.stride},
                   store_sums{d_bias.template row<float>(0)}, a.rows, 3 * n, memory.rest());

@@ -90,24 +90,24 @@ struct gru_lines {
   }
 };
 
-/// The gradients of the update gate and of the candidate, both stored by gru_step_slopes(), and the
+/// The gradients of the update gate and of the candidate, both stored by gru_step_grads(), and the
 /// gradient that reaches the previous state directly.
-struct gru_slopes {
+struct gru_grads {
   float update, candidate, before;
 };
 /// `dh` is the gradient of the state.
-LAMINA_INLINE LAMINA_FN gru_slopes gru_step_slopes(const gru_arguments& a, int row, int j, float u,
-                                                   float c, float before, float dh) {
+LAMINA_INLINE LAMINA_FN gru_grads gru_step_grads(const gru_arguments& a, int row, int j, float u,
+                                                 float c, float before, float dh) {
   const float share = a.origin_mode ? 1 - u : u, kept = a.origin_mode ? u : 1 - u;
   const float difference = a.origin_mode ? before - c : c - before;
-  const gru_slopes d{slope_of(a.gate, u, dh * difference), slope_of(a.candidate, c, dh * share),
-                     dh * kept};
+  const gru_grads d{grad_of(a.gate, u, dh * difference), grad_of(a.candidate, c, dh * share),
+                    dh * kept};
   a.d_gates.row(row)[j] = d.update;
   a.d_gates.row(row)[2 * a.n + j] = d.candidate;
   return d;
 }
 
-struct gru_slope_lines {
+struct gru_grad_lines {
   using arguments = gru_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
@@ -123,14 +123,14 @@ struct gru_slope_lines {
       for (int j = team.rank(); j < n; j += team.size()) {
         const float dh = back[j] + a.d_hidden.row(row)[j];
         back[j] =
-            gru_step_slopes(a, row, j, g[j], g[2 * n + j], h != nullptr ? h[j] : 0.0f, dh).before;
+            gru_step_grads(a, row, j, g[j], g[2 * n + j], h != nullptr ? h[j] : 0.0f, dh).before;
       }
       team.barrier();
       for (int j = team.rank(); j < n; j += team.size()) {
         float d_reset = 0;
         for (int q = 0; q < n; ++q) d_reset += dg[2 * n + q] * a.weight.candidate(j, q);
         const float r = g[n + j], before = h != nullptr ? h[j] : 0.0f;
-        dg[n + j] = slope_of(a.gate, r, d_reset * before);
+        dg[n + j] = grad_of(a.gate, r, d_reset * before);
         back[j] += d_reset * r;
       }
       team.barrier();

@@ -78,13 +78,13 @@ struct kept_gru_steps {
 
 /// The backward pass: each thread keeps a row of the weight of one gate or of the candidate.
 template <int States>
-struct kept_gru_slope_steps {
+struct kept_gru_grad_steps {
   using shape = kept_shape<States, 3>;
   using arguments = gru_arguments;
   struct memory {
-    shared_state<States> slopes[3];  // gradients of the gates and of the candidate
-    float sums[2][bound(States)];    // products of the gates' gradients with the weight
-    float past[bound(States)];       // gradient of the previous state, gates excluded
+    shared_state<States> grads[3];  // gradients of the gates and of the candidate
+    float sums[2][bound(States)];   // products of the gates' gradients with the weight
+    float past[bound(States)];      // gradient of the previous state, gates excluded
     float gates[3][bound(States)], before[bound(States)], d_hidden[bound(States)];
   };
   static constexpr bool adjacent = true;
@@ -109,7 +109,7 @@ struct kept_gru_slope_steps {
       if (gate == 1) of[lane].other = a.d_hidden.row(rows[k])[j];
     };
     const auto multiply = [&](int lane, int gate, int j) {
-      if (gate < 2) m.sums[gate][j] = weights.times(lane, gate, j, m.slopes[gate]);
+      if (gate < 2) m.sums[gate][j] = weights.times(lane, gate, j, m.grads[gate]);
     };
     // The gradient of the state before the step that was processed last.
     const auto back = [&](int j) { return m.past[j] + (m.sums[0][j] + m.sums[1][j]); };
@@ -117,7 +117,7 @@ struct kept_gru_slope_steps {
       if (j < n)
         read(length - 1, lane, gate, j);
       else
-        m.slopes[gate][j] = 0;
+        m.grads[gate][j] = 0;
     });
     LAMINA_CUDA_KEEP_LOOP
     for (int k = length; k-- > 0;) {
@@ -135,17 +135,17 @@ struct kept_gru_slope_steps {
         if (gate != 0 || j >= n) return;
         float dh = m.d_hidden[j];
         if (k + 1 < length) dh += back(j);
-        const gru_slopes d =
-            gru_step_slopes(a, row, j, m.gates[0][j], m.gates[2][j], m.before[j], dh);
-        m.slopes[0][j] = d.update;
-        m.slopes[2][j] = d.candidate;
+        const gru_grads d =
+            gru_step_grads(a, row, j, m.gates[0][j], m.gates[2][j], m.before[j], dh);
+        m.grads[0][j] = d.update;
+        m.grads[2][j] = d.candidate;
         m.past[j] = d.before;
       });
       team.barrier();
       shape::each(team, [&](int lane, int gate, int j) {
         if (gate != 2 || j >= n) return;
-        const float r = m.gates[1][j], d_reset = weights.times(lane, gate, j, m.slopes[2]);
-        m.slopes[1][j] = a.d_gates.row(row)[n + j] = slope_of(a.gate, r, d_reset * m.before[j]);
+        const float r = m.gates[1][j], d_reset = weights.times(lane, gate, j, m.grads[2]);
+        m.grads[1][j] = a.d_gates.row(row)[n + j] = grad_of(a.gate, r, d_reset * m.before[j]);
         m.past[j] += d_reset * r;
       });
       team.barrier();

@@ -80,14 +80,14 @@ struct lstm_cell {
       const number f = load(r.g + 2 * n + j, like), o = load(r.g + 3 * n + j, like);
       const number a = load(r.activated + j, like), before = load(r.cell_before + j, like);
       const number dh = load(r.back_hidden + j, like) + load(r.d_hidden + j, like);
-      const number d_o = slope_of(gate, o, number(dh * a));
+      const number d_o = grad_of(gate, o, number(dh * a));
       number dc = load(r.back_cell + j, like) + load(r.d_cell + j, like) +
-                  slope_of(of_cell, a, number(dh * o));
+                  grad_of(of_cell, a, number(dh * o));
       if (peepholes != nullptr) dc += load(peepholes + 2 * n + j, like) * d_o;
       dc = through_clip(load(r.cell + j, like), dc, clip);
-      const number d_x = slope_of(candidate, x, number(dc * i));
-      const number d_i = slope_of(gate, i, number(dc * x));
-      const number d_f = slope_of(gate, f, number(dc * before));
+      const number d_x = grad_of(candidate, x, number(dc * i));
+      const number d_i = grad_of(gate, i, number(dc * x));
+      const number d_f = grad_of(gate, f, number(dc * before));
       number back = dc * f;
       if (peepholes != nullptr)
         back += load(peepholes + j, like) * d_i + load(peepholes + n + j, like) * d_f;

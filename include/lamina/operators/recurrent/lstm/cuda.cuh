@@ -119,8 +119,8 @@ struct call_kernel<gradient_of<operators::lstm>> {
     a.back_cell = memory.take(a.lines, a.n);
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
-    if (a.lines > 0 && !detail::walk_with_kept_weights<detail::kept_lstm_slope_steps>(b, a))
-      b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
+    if (a.lines > 0 && !detail::walk_with_kept_weights<detail::kept_lstm_grad_steps>(b, a))
+      b.template lines<team_lines<detail::lstm_grad_lines<false>>>(a);
     detail::lstm_parameter_gradients(b, a, a.hidden, memory, c.output(3), c.output(4));
   }
   template <class Backend>

@@ -113,30 +113,30 @@ struct lstm_step {
   float gates[4], activated, before;  // `before` is the previous cell
 };
 /// The gradients of the gates of cell j, which are also stored, and of the previous cell.
-struct lstm_slopes {
+struct lstm_grads {
   float gates[4], before;
 };
 /// `dh` and `dc` are the gradients of the hidden state and of the cell.
 template <bool Projects>
-LAMINA_INLINE LAMINA_FN lstm_slopes lstm_step_slopes(const lstm_arguments& a, int row, int j,
-                                                     const lstm_step& step, float dh, float dc) {
+LAMINA_INLINE LAMINA_FN lstm_grads lstm_step_grads(const lstm_arguments& a, int row, int j,
+                                                   const lstm_step& step, float dh, float dc) {
   const int n = a.n;
   const float x = step.gates[0], i = step.gates[1], f = step.gates[2], o = step.gates[3];
-  const float d_o = slope_of(a.gate, o, dh * step.activated);
-  dc += slope_of(a.of_cell, step.activated, dh * o);
+  const float d_o = grad_of(a.gate, o, dh * step.activated);
+  dc += grad_of(a.of_cell, step.activated, dh * o);
   if (a.peepholes != nullptr) dc += a.peepholes[2 * n + j] * d_o;
   if constexpr (Projects) dc = through_clip(a.cell.row(row)[j], dc, a.cell_clip);
-  const float d_i = slope_of(a.gate, i, dc * x), d_f = slope_of(a.gate, f, dc * step.before);
+  const float d_i = grad_of(a.gate, i, dc * x), d_f = grad_of(a.gate, f, dc * step.before);
   float before = dc * f;
   if (a.peepholes != nullptr) before += a.peepholes[j] * d_i + a.peepholes[n + j] * d_f;
-  const lstm_slopes d{{slope_of(a.candidate, x, dc * i), d_i, d_f, d_o}, before};
+  const lstm_grads d{{grad_of(a.candidate, x, dc * i), d_i, d_f, d_o}, before};
   LAMINA_CUDA_UNROLL
   for (int q = 0; q < 4; ++q) a.d_gates.row(row)[q * n + j] = d.gates[q];
   return d;
 }
 
 template <bool Projects>
-struct lstm_slope_lines {
+struct lstm_grad_lines {
   using arguments = lstm_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
@@ -151,8 +151,7 @@ struct lstm_slope_lines {
           const float y = a.projection.row(row)[q];
           float dy = a.d_projection.row(row)[q];
           if (behind != nullptr) dy += dot(behind, a.weight.row(q), 1, 4 * n);
-          a.d_projected.row(row)[q] =
-              slope_of(a.of_projection, y, through_clip(y, dy, a.proj_clip));
+          a.d_projected.row(row)[q] = grad_of(a.of_projection, y, through_clip(y, dy, a.proj_clip));
         }
         team.barrier();
       }
@@ -184,7 +183,7 @@ struct lstm_slope_lines {
     const lstm_step step{{g[0], g[n], g[2 * n], g[3 * n]},
                          a.activated.row(row)[j],
                          before != nullptr ? before[j] : 0.0f};
-    *back_cell = lstm_step_slopes<Projects>(a, row, j, step, dh, dc).before;
+    *back_cell = lstm_step_grads<Projects>(a, row, j, step, dh, dc).before;
   }
 };
 

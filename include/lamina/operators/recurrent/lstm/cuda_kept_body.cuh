@@ -68,12 +68,12 @@ struct kept_lstm_steps {
 
 /// The backward pass: each thread keeps a row of the weight of one gate.
 template <int States>
-struct kept_lstm_slope_steps {
+struct kept_lstm_grad_steps {
   using shape = kept_shape<States, 4>;
   using arguments = lstm_arguments;
   struct memory {
-    shared_state<States> slopes[4];  // gradients of the gates of the following step
-    float sums[4][bound(States)];    // their products with the weight
+    shared_state<States> grads[4];  // gradients of the gates of the following step
+    float sums[4][bound(States)];   // their products with the weight
     float gates[4][bound(States)], others[4][bound(States)];
   };
   static constexpr bool adjacent = true;
@@ -109,7 +109,7 @@ struct kept_lstm_slope_steps {
       if (j < n)
         read(length - 1, lane, gate, j);
       else
-        m.slopes[gate][j] = 0;
+        m.grads[gate][j] = 0;
     });
     LAMINA_CUDA_KEEP_LOOP
     for (int k = length; k-- > 0;) {
@@ -118,7 +118,7 @@ struct kept_lstm_slope_steps {
         m.gates[gate][j] = of[lane].gate;
         m.others[gate][j] = of[lane].other;
         read(k - 1, lane, gate, j);
-        if (k + 1 < length) m.sums[gate][j] = weights.times(lane, gate, j, m.slopes[gate]);
+        if (k + 1 < length) m.sums[gate][j] = weights.times(lane, gate, j, m.grads[gate]);
       });
       team.barrier();
       shape::each(team, [&](int lane, int gate, int j) {
@@ -128,17 +128,17 @@ struct kept_lstm_slope_steps {
                              m.others[3][j]};
         float dh = m.others[1][j];
         if (k + 1 < length) dh += sum_of_products(m, j);
-        const lstm_slopes d =
-            lstm_step_slopes<false>(a, rows[k], j, step, dh, m.others[2][j] + of[lane].d_cell);
+        const lstm_grads d =
+            lstm_step_grads<false>(a, rows[k], j, step, dh, m.others[2][j] + of[lane].d_cell);
         LAMINA_CUDA_UNROLL
-        for (int q = 0; q < 4; ++q) m.slopes[q][j] = d.gates[q];
+        for (int q = 0; q < 4; ++q) m.grads[q][j] = d.gates[q];
         of[lane].d_cell = d.before;
       });
       team.barrier();
     }
     if (a.dh0 && length > 0)
       shape::each(team, [&](int lane, int gate, int j) {
-        m.sums[gate][j] = weights.times(lane, gate, j, m.slopes[gate]);
+        m.sums[gate][j] = weights.times(lane, gate, j, m.grads[gate]);
       });
     team.barrier();
     shape::each(team, [&](int lane, int gate, int j) {

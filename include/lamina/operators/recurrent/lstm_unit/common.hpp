@@ -25,10 +25,10 @@ struct lstm_unit_step {
   LAMINA_INLINE LAMINA_NUMBER_FN T hidden(T cell) const { return o * operators::tanh::f(cell); }
 
   /// The gradients of the elements of X and of the previous cell.
-  struct slopes {
+  struct grads {
     T i, f, o, candidate, before;
   };
-  LAMINA_INLINE LAMINA_NUMBER_FN slopes backward(T cell, T before, T d_cell, T d_hidden) const {
+  LAMINA_INLINE LAMINA_NUMBER_FN grads backward(T cell, T before, T d_cell, T d_hidden) const {
     const T a = operators::tanh::f(cell);
     const T dc = d_cell + operators::tanh::df(a, T(d_hidden * o));
     return {operators::sigmoid::df(i, T(dc * candidate)), operators::sigmoid::df(f, T(dc * before)),

@@ -72,18 +72,18 @@ void call_kernel<gradient_of<operators::lstm_unit>>::run(const call_context& c) 
   for (int r = 0; r < x.rows; ++r) {
     const Real* const g = x.row<const Real>(r);
     for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
-      const auto slopes = detail::lstm_unit_at(g + j, n, forget_bias, like)
-                              .backward(load(cell.row<const Real>(r) + j, like),
-                                        load(before.row<const Real>(r) + j, like),
-                                        load(d_cell.row<const Real>(r) + j, like),
-                                        load(d_hidden.row<const Real>(r) + j, like));
-      if (d_before) store(d_before.row<Real>(r) + j, slopes.before);
+      const auto grads = detail::lstm_unit_at(g + j, n, forget_bias, like)
+                             .backward(load(cell.row<const Real>(r) + j, like),
+                                       load(before.row<const Real>(r) + j, like),
+                                       load(d_cell.row<const Real>(r) + j, like),
+                                       load(d_hidden.row<const Real>(r) + j, like));
+      if (d_before) store(d_before.row<Real>(r) + j, grads.before);
       if (!dx) return;
       Real* const to = dx.row<Real>(r) + j;
-      store(to, slopes.i);
-      store(to + n, slopes.f);
-      store(to + 2 * n, slopes.o);
-      store(to + 3 * n, slopes.candidate);
+      store(to, grads.i);
+      store(to + n, grads.f);
+      store(to + 2 * n, grads.o);
+      store(to + 3 * n, grads.candidate);
     });
   }
 }

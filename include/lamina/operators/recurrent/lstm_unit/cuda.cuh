@@ -30,15 +30,15 @@ struct lstm_unit_arrays {
     if (hidden) hidden.row(r)[j] = g.hidden(now);
   }
   LAMINA_INLINE LAMINA_FN void step_back(int r, int j) const {
-    const auto slopes = gates(r, j).backward(cell.row(r)[j], before.row(r)[j], d_cell.row(r)[j],
-                                             d_hidden.row(r)[j]);
-    if (d_before) d_before.row(r)[j] = slopes.before;
+    const auto grads = gates(r, j).backward(cell.row(r)[j], before.row(r)[j], d_cell.row(r)[j],
+                                            d_hidden.row(r)[j]);
+    if (d_before) d_before.row(r)[j] = grads.before;
     if (!dx) return;
     float* const to = dx.row(r) + j;
-    to[0] = slopes.i;
-    to[cells] = slopes.f;
-    to[2 * cells] = slopes.o;
-    to[3 * cells] = slopes.candidate;
+    to[0] = grads.i;
+    to[cells] = grads.f;
+    to[2 * cells] = grads.o;
+    to[3 * cells] = grads.candidate;
   }
 };
 struct lstm_unit_arguments : lstm_unit_arrays {
@@ -53,7 +53,7 @@ struct lstm_unit_body {
     a.step(r, i);
   }
 };
-struct lstm_unit_slope_body {
+struct lstm_unit_grad_body {
   using arguments = lstm_unit_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const int r = a.by_cells.divide(i);
@@ -98,7 +98,7 @@ struct call_kernel<gradient_of<operators::lstm_unit>> {
     a.d_hidden = c.input(4);
     a.dx = c.output(0);
     a.d_before = c.output(1);
-    b.template elements<detail::lstm_unit_slope_body>(a);
+    b.template elements<detail::lstm_unit_grad_body>(a);
   }
 };
 

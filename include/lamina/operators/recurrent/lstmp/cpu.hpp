@@ -169,7 +169,7 @@ void call_kernel<gradient_of<operators::lstmp>>::run(const call_context& c) {
         using number = decltype(like);
         const number now = load(y + j, like);
         const number dy = load(back + j, like) + load(d + j, like);
-        store(to + j, slope_of(of_projection, now, through_clip(now, dy, clip)));
+        store(to + j, grad_of(of_projection, now, through_clip(now, dy, clip)));
       });
     }
     m.of_projection.run(count, dp, proj_stride, m.back_hidden, stride, false);

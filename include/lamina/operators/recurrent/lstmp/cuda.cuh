@@ -69,7 +69,7 @@ struct call_kernel<gradient_of<operators::lstmp>> {
     a.back_cell = memory.take(a.lines, a.n);
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
-    if (a.lines > 0) b.template lines<team_lines<detail::lstm_slope_lines<true>>>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::lstm_grad_lines<true>>>(a);
     detail::lstm_parameter_gradients(b, a, a.projection, memory, c.output(3), c.output(5));
     if (!d_proj_weight) return;
     detail::recurrent_weight_gradient(b, hidden, a.d_projected, a.rows, a.n, a.depth,

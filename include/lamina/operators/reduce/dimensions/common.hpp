@@ -66,18 +66,18 @@ enum class reduction_kind { sum, mean, max, min, product, all, any };
 template <reduction_kind Kind, class Real = float>
 struct reduce_gradient_layout {
   static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
-  operand in, out, slope, dx;
+  operand in, out, grad, dx;
   loop_nest<4> loops;  // strides: dX, the gradient of Out, X, Out
   Real factor = 1;     // factor of the gradient of Out
 
   explicit reduce_gradient_layout(const operator_call& c)
       : in(c.input(0)),
         out(c.input(is_extreme ? 1 : 0)),
-        slope(c.input(is_extreme ? 2 : 1)),
+        grad(c.input(is_extreme ? 2 : 1)),
         dx(c.output(0)) {
     if (!dx) return;
     require_real<Real>(c, dx);
-    const reduced_layout d(c, in, slope), y(c, in, is_extreme ? out : slope);
+    const reduced_layout d(c, in, grad), y(c, in, is_extreme ? out : grad);
     const array_layout g = layout_of(dx);
     for (int k = 0; k < g.rank; ++k)
       loops.add(g.extent[k], g.step[k], d.out[k], d.x.step[k], y.out[k]);

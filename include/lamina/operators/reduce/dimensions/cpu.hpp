@@ -159,7 +159,7 @@ struct reduce_gradient_kernel {
     const std::ptrdiff_t gs = loops.inner_step(0), ds = loops.inner_step(1);
     loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
       Real* to = l.dx.template row<Real>(0) + at[0];
-      const Real* from = l.slope.template row<const Real>(0) + at[1];
+      const Real* from = l.grad.template row<const Real>(0) + at[1];
       for (std::ptrdiff_t i = 0; i < n; ++i) to[i * gs] = from[i * ds] * factor;
     });
   }
@@ -170,12 +170,12 @@ template <reduction_kind Kind>
 struct extreme_gradient_kernel {
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    const operand in = c.input(0), out = c.input(1), grad = c.input(2), dx = c.output(0);
     if (!dx) return;
     require_real<Real>(c, dx);
     clear(dx);
     const array_layout g = layout_of(dx);
-    const reduced_layout l(c, in, slope), y(c, in, out);
+    const reduced_layout l(c, in, grad), y(c, in, out);
     loop_nest<4> kept;  // strides: X, dX, gradient of Out, Out
     for (int d = 0; d < l.x.rank; ++d)
       if (!l.is_reduced[d]) kept.add(l.x.extent[d], l.x.step[d], g.step[d], l.out[d], y.out[d]);
@@ -185,7 +185,7 @@ struct extreme_gradient_kernel {
       for (std::ptrdiff_t k = 0; k < n; ++k) {
         const Real* const x = in.row<const Real>(0) + first[0] + k * kept.inner_step(0);
         Real* const to = dx.row<Real>(0) + first[1] + k * kept.inner_step(1);
-        const Real d = slope.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
+        const Real d = grad.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
         const Real best = out.row<const Real>(0)[first[3] + k * kept.inner_step(3)];
         bool found = false;
         over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
@@ -255,10 +255,10 @@ struct call_kernel<gradient_of<operators::reduce_prod>> {
 
 template <class Real>
 void call_kernel<gradient_of<operators::reduce_prod>>::run(const call_context& c) {
-  const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+  const operand in = c.input(0), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
-  const reduced_layout l(c, in, slope);
+  const reduced_layout l(c, in, grad);
   const array_layout g = layout_of(dx);
   const loop_nest<3> kept = l.kept(g);
   const loop_nest<2> over = l.over(g);
@@ -266,7 +266,7 @@ void call_kernel<gradient_of<operators::reduce_prod>>::run(const call_context& c
     for (std::ptrdiff_t k = 0; k < n; ++k) {
       const Real* x = in.row<const Real>(0) + first[0] + k * kept.inner_step(0);
       Real* to = dx.row<Real>(0) + first[1] + k * kept.inner_step(1);
-      const Real d = slope.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
+      const Real d = grad.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
       Real product = 1;
       int zeros = 0;
       over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {

@@ -119,9 +119,9 @@ struct reduce_kernel {
   }
 };
 
-struct reduce_slope_body {
+struct reduce_grad_body {
   struct arguments {
-    const float* slope;
+    const float* grad;
     float* to;
     element_loops<4> loops;  // dX, gradient of Out, and two arrays for extremes only
     float factor;
@@ -129,7 +129,7 @@ struct reduce_slope_body {
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const auto at = a.loops.at(i);
-    a.to[at.of[0]] = a.slope[at.of[1]] * a.factor;
+    a.to[at.of[0]] = a.grad[at.of[1]] * a.factor;
   }
 };
 
@@ -143,16 +143,16 @@ struct reduce_gradient_kernel {
     const reduce_gradient_layout<Kind> l(c);
     if (!l.dx) return;
     const element_loops<4> loops(c, l.loops);
-    b.template elements<reduce_slope_body>({l.slope.template row<const float>(0),
-                                            l.dx.template row<float>(0), loops, l.factor,
-                                            loops.count});
+    b.template elements<reduce_grad_body>({l.grad.template row<const float>(0),
+                                           l.dx.template row<float>(0), loops, l.factor,
+                                           loops.count});
   }
 };
 
 /// dX of extremes: the gradient of a result goes to the first element that equals the result.
-struct extreme_slope_lines {
+struct extreme_grad_lines {
   struct arguments {
-    const float *x, *out, *slope;
+    const float *x, *out, *grad;
     float* to;
     element_loops<4> kept;  // loops over X, dX, gradient of Out, Out
     element_loops<2> over;  // loops over X, dX
@@ -161,7 +161,7 @@ struct extreme_slope_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
     const auto first = a.kept.at(i);
-    const float best = a.out[first.of[3]], d = a.slope[first.of[2]];
+    const float best = a.out[first.of[3]], d = a.grad[first.of[2]];
     int found = a.over.count;
     for (int k = team.rank(); k < a.over.count && found == a.over.count; k += team.size())
       if (math::is_same(a.x[first.of[0] + a.over.at(k).of[0]], best)) found = k;
@@ -174,35 +174,35 @@ struct extreme_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    const operand in = c.input(0), out = c.input(1), grad = c.input(2), dx = c.output(0);
     if (!dx) return;
     require_float(c, dx);
     const array_layout g = layout_of(dx);
-    const reduced_layout l(c, in, slope), y(c, in, out);
+    const reduced_layout l(c, in, grad), y(c, in, out);
     loop_nest<4> kept;
     for (int d = 0; d < l.x.rank; ++d)
       if (!l.is_reduced[d]) kept.add(l.x.extent[d], l.x.step[d], g.step[d], l.out[d], y.out[d]);
     const loop_nest<2> over = l.over(g);
-    extreme_slope_lines::arguments a{in.row<const float>(0),
-                                     out.row<const float>(0),
-                                     slope.row<const float>(0),
-                                     dx.row<float>(0),
-                                     element_loops<4>(c, kept),
-                                     element_loops<2>(c, over),
-                                     0,
-                                     0,
-                                     0};
-    run_lines<extreme_slope_lines>(b, a, a.kept.count, a.over.count,
-                                   over.inner_step(0) != 1 && kept.inner_step(0) == 1);
+    extreme_grad_lines::arguments a{in.row<const float>(0),
+                                    out.row<const float>(0),
+                                    grad.row<const float>(0),
+                                    dx.row<float>(0),
+                                    element_loops<4>(c, kept),
+                                    element_loops<2>(c, over),
+                                    0,
+                                    0,
+                                    0};
+    run_lines<extreme_grad_lines>(b, a, a.kept.count, a.over.count,
+                                  over.inner_step(0) != 1 && kept.inner_step(0) == 1);
   }
 };
 
 /// For each result of a product, computes the number of zero factors and the product of all other
 /// factors, and from these the gradients. Out / x is wrong if factors are 0 or if their product
 /// overflows or underflows: then each gradient is a separate product.
-struct product_slope_lines {
+struct product_grad_lines {
   struct arguments {
-    const float *x, *slope;
+    const float *x, *grad;
     float* to;
     element_loops<3> kept;  // loops over X, dX, gradient of Out
     element_loops<2> over;  // loops over X, dX
@@ -220,7 +220,7 @@ struct product_slope_lines {
     }
     product = team.reduce(product, reducer<reduction_kind::product>{});
     zeros = sum_of(team, zeros);
-    const float d = a.slope[first.of[2]], size = math::abs(product);
+    const float d = a.grad[first.of[2]], size = math::abs(product);
     // Compares with the smallest normal and the largest float; comparisons with NaN are false.
     const bool divides = size <= 0x1.fffffep127f && (zeros != 0 || size >= 0x1p-126f);
     for (int k = team.rank(); k < a.over.count; k += team.size()) {
@@ -277,23 +277,23 @@ struct call_kernel<gradient_of<operators::reduce_prod>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+    const operand in = c.input(0), grad = c.input(2), dx = c.output(0);
     if (!dx) return;
     require_float(c, dx);
-    const reduced_layout l(c, in, slope);
+    const reduced_layout l(c, in, grad);
     const array_layout g = layout_of(dx);
     const loop_nest<3> kept = l.kept(g);
     const loop_nest<2> over = l.over(g);
-    detail::product_slope_lines::arguments a{in.row<const float>(0),
-                                             slope.row<const float>(0),
-                                             dx.row<float>(0),
-                                             element_loops<3>(c, kept),
-                                             element_loops<2>(c, over),
-                                             0,
-                                             0,
-                                             0};
-    run_lines<detail::product_slope_lines>(b, a, a.kept.count, a.over.count,
-                                           over.inner_step(0) != 1 && kept.inner_step(0) == 1);
+    detail::product_grad_lines::arguments a{in.row<const float>(0),
+                                            grad.row<const float>(0),
+                                            dx.row<float>(0),
+                                            element_loops<3>(c, kept),
+                                            element_loops<2>(c, over),
+                                            0,
+                                            0,
+                                            0};
+    run_lines<detail::product_grad_lines>(b, a, a.kept.count, a.over.count,
+                                          over.inner_step(0) != 1 && kept.inner_step(0) == 1);
   }
 };
 

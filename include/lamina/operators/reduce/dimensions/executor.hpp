@@ -107,18 +107,18 @@ void reduce_gradient(call_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x));
   std::vector<bool> found(d.size(), false);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const Real slope = d.flat(plan.position[i]);
-    if constexpr (Kind == reduction_kind::sum) dx.flat(i) = slope;
-    if constexpr (Kind == reduction_kind::mean) dx.flat(i) = slope / static_cast<Real>(plan.count);
+    const Real grad = d.flat(plan.position[i]);
+    if constexpr (Kind == reduction_kind::sum) dx.flat(i) = grad;
+    if constexpr (Kind == reduction_kind::mean) dx.flat(i) = grad / static_cast<Real>(plan.count);
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min) {
       if (found[plan.position[i]] ||
           !math::is_same(x.flat(i), ctx.real("Out").flat(plan.position[i])))
         continue;
-      dx.flat(i) = slope;
+      dx.flat(i) = grad;
       found[plan.position[i]] = true;
     }
     if constexpr (Kind == reduction_kind::product) {
-      Real others = slope;
+      Real others = grad;
       for (std::size_t j = 0; j < x.size(); ++j)
         if (j != i && plan.position[j] == plan.position[i]) others *= x.flat(j);
       dx.flat(i) = others;

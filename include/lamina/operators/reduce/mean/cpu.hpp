@@ -77,10 +77,10 @@ LAMINA_INSTANCE(void call_kernel<operators::mean>::run<double>(const call_contex
 
 template <class Real>
 void call_kernel<gradient_of<operators::mean>>::run(const call_context& c) {
-  const operand slope = c.input(0), dx = c.output(0);
+  const operand grad = c.input(0), dx = c.output(0);
   if (!dx) return;
   const double count = static_cast<double>(dx.rows) * dx.columns;
-  detail::fill(dx, load_as<double>(slope.data, slope.type, 0) / count);
+  detail::fill(dx, load_as<double>(grad.data, grad.type, 0) / count);
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::mean>>::run<float>(const call_context&))
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::mean>>::run<double>(const call_context&))

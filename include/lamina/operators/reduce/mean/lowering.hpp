@@ -37,7 +37,7 @@ constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k
   const int dout = argument(s, op.inputs + (reduces ? 1 : 0)), dx = argument(s, op.outputs);
   if (dx < 0 || s.variables.items[dx].type != s.real) return false;
   const plan_variable d = s.variables.items[dx];
-  instruction i = begin(s, group_head::pointwise, schema_of<operators::spread_mean>(), 0, k);
+  instruction i = begin(s, fusion_anchor::pointwise, schema_of<operators::spread_mean>(), 0, k);
   use(s, dout, access::scalar);
   use(s,
       d.rows < 0 ? constant_operand(inverse_rows(domain_of_rows(d.rows)))

@@ -71,10 +71,10 @@ template <class Real>
 void call_kernel<gradient_of<operators::l1_norm>>::run(const call_context& c) {
   const operand x = c.input(0), dx = c.output(0);
   if (!dx) return;
-  const Real slope = *c.input(1).row<const Real>(0);
+  const Real grad = *c.input(1).row<const Real>(0);
   for (int r = 0; r < x.rows; ++r)
     for (int j = 0; j < x.columns; ++j)
-      dx.row<Real>(r)[j] = slope * math::sign(x.row<const Real>(r)[j]);
+      dx.row<Real>(r)[j] = grad * math::sign(x.row<const Real>(r)[j]);
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::l1_norm>>::run<float>(const call_context&))
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::l1_norm>>::run<double>(const call_context&))
@@ -95,9 +95,9 @@ template <class Real>
 void call_kernel<gradient_of<operators::squared_l2_norm>>::run(const call_context& c) {
   const operand x = c.input(0), dx = c.output(0);
   if (!dx) return;
-  const Real slope = 2 * *c.input(1).row<const Real>(0);
+  const Real grad = 2 * *c.input(1).row<const Real>(0);
   for (int r = 0; r < x.rows; ++r)
-    for (int j = 0; j < x.columns; ++j) dx.row<Real>(r)[j] = slope * x.row<const Real>(r)[j];
+    for (int j = 0; j < x.columns; ++j) dx.row<Real>(r)[j] = grad * x.row<const Real>(r)[j];
 }
 LAMINA_INSTANCE(
     void call_kernel<gradient_of<operators::squared_l2_norm>>::run<float>(const call_context&))
@@ -125,14 +125,14 @@ LAMINA_INSTANCE(void call_kernel<operators::squared_l2_distance>::run<double>(co
 
 template <class Real>
 void call_kernel<gradient_of<operators::squared_l2_distance>>::run(const call_context& c) {
-  const operand y = c.input(1), difference = c.input(2), slope = c.input(3);
+  const operand y = c.input(1), difference = c.input(2), grad = c.input(3);
   const operand dx = c.output(0), dy = c.output(1);
   const bool shared = dy && dy.rows == 1 && y.rows == 1;
   if (shared) clear(dy);
   detail::blocked_sums<Real> of_y(shared ? dy.row<Real>(0) : nullptr, dy.columns, c.scratch());
   for (int r = 0; r < difference.rows; ++r) {
     of_y.begin_row();
-    const Real twice = 2 * *slope.row<const Real>(r);
+    const Real twice = 2 * *grad.row<const Real>(r);
     const Real* const d = difference.row<const Real>(r);
     for (int j = 0; j < difference.columns; ++j) {
       const Real g = twice * d[j];

@@ -14,9 +14,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 namespace detail {
 
 template <bool Squares>
-struct norm_slope_body {
+struct norm_grad_body {
   struct arguments {
-    const float *x, *slope;
+    const float *x, *grad;
     float* to;
     std::ptrdiff_t x_stride, to_stride;
     divider columns;
@@ -25,18 +25,18 @@ struct norm_slope_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     int j = i;
     const int r = a.columns.divide(j);
-    const float v = a.x[r * a.x_stride + j], slope = *a.slope;
-    a.to[r * a.to_stride + j] = slope * (Squares ? 2 * v : math::sign(v));
+    const float v = a.x[r * a.x_stride + j], grad = *a.grad;
+    a.to[r * a.to_stride + j] = grad * (Squares ? 2 * v : math::sign(v));
   }
 };
 template <bool Squares>
-struct whole_norm_slope_kernel {
+struct whole_norm_grad_kernel {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), dx = c.output(0);
     if (dx)
-      b.template elements<norm_slope_body<Squares>>(
+      b.template elements<norm_grad_body<Squares>>(
           {x.row<const float>(0), c.input(1).row<const float>(0), dx.row<float>(0), x.stride,
            dx.stride, divider(x.columns), x.rows * x.columns});
   }
@@ -45,30 +45,30 @@ struct whole_norm_slope_kernel {
 /// The gradient of a single row of Y that all rows of X share: a sum over the rows of X, in order.
 struct shared_difference_body {
   struct arguments {
-    const float *difference, *slope;
+    const float *difference, *grad;
     float* to;
-    std::ptrdiff_t difference_stride, slope_stride;
+    std::ptrdiff_t difference_stride, grad_stride;
     int rows, count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int j) {
     float sum = 0;
     for (int r = 0; r < a.rows; ++r)
-      sum -= 2 * a.slope[r * a.slope_stride] * a.difference[r * a.difference_stride + j];
+      sum -= 2 * a.grad[r * a.grad_stride] * a.difference[r * a.difference_stride + j];
     a.to[j] = sum;
   }
 };
-struct difference_slope_body {
+struct difference_grad_body {
   struct arguments {
-    const float *difference, *slope;
+    const float *difference, *grad;
     float *dx, *dy;
-    std::ptrdiff_t difference_stride, slope_stride, dx_stride, dy_stride;
+    std::ptrdiff_t difference_stride, grad_stride, dx_stride, dy_stride;
     divider columns;
     int count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     int j = i;
     const int r = a.columns.divide(j);
-    const float g = 2 * a.slope[r * a.slope_stride] * a.difference[r * a.difference_stride + j];
+    const float g = 2 * a.grad[r * a.grad_stride] * a.difference[r * a.difference_stride + j];
     if (a.dx != nullptr) a.dx[r * a.dx_stride + j] = g;
     if (a.dy != nullptr) a.dy[r * a.dy_stride + j] = -g;
   }
@@ -79,13 +79,13 @@ struct difference_slope_body {
 template <>
 struct call_kernel<operators::l1_norm> : detail::all_reduce_kernel<element_size, false> {};
 template <>
-struct call_kernel<gradient_of<operators::l1_norm>> : detail::whole_norm_slope_kernel<false> {};
+struct call_kernel<gradient_of<operators::l1_norm>> : detail::whole_norm_grad_kernel<false> {};
 template <>
 struct call_kernel<operators::squared_l2_norm> : detail::all_reduce_kernel<element_square, false> {
 };
 template <>
-struct call_kernel<gradient_of<operators::squared_l2_norm>>
-    : detail::whole_norm_slope_kernel<true> {};
+struct call_kernel<gradient_of<operators::squared_l2_norm>> : detail::whole_norm_grad_kernel<true> {
+};
 
 template <>
 struct call_kernel<operators::squared_l2_distance> {
@@ -113,19 +113,19 @@ struct call_kernel<gradient_of<operators::squared_l2_distance>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand y = c.input(1), difference = c.input(2), slope = c.input(3);
+    const operand y = c.input(1), difference = c.input(2), grad = c.input(3);
     const operand dx = c.output(0), dy = c.output(1);
     const bool shared = dy && dy.rows == 1 && y.rows == 1;
     const float* const d = difference.row<const float>(0);
-    const float* const s = slope.row<const float>(0);
+    const float* const s = grad.row<const float>(0);
     if (shared)
       b.template elements<detail::shared_difference_body>({d, s, dy.row<float>(0),
-                                                           difference.stride, slope.stride,
+                                                           difference.stride, grad.stride,
                                                            difference.rows, difference.columns});
     if (dx || (dy && !shared))
-      b.template elements<detail::difference_slope_body>(
+      b.template elements<detail::difference_grad_body>(
           {d, s, dx ? dx.row<float>(0) : nullptr, dy && !shared ? dy.row<float>(0) : nullptr,
-           difference.stride, slope.stride, dx.stride, dy.stride, divider(difference.columns),
+           difference.stride, grad.stride, dx.stride, dy.stride, divider(difference.columns),
            difference.rows * difference.columns});
   }
 };

@@ -21,9 +21,9 @@ void whole_norm_forward(call_context<Real>& ctx) {
 }
 template <class Real, bool Squared>
 void whole_norm_gradient(call_context<Real>& ctx) {
-  const Real slope = ctx.real("Out@GRAD").flat(0);
+  const Real grad = ctx.real("Out@GRAD").flat(0);
   xt::xarray<Real> dx = ctx.real("X");
-  for (Real& x : dx) x = slope * (Squared ? 2 * x : math::sign(x));
+  for (Real& x : dx) x = grad * (Squared ? 2 * x : math::sign(x));
   ctx.give("X@GRAD", std::move(dx));
 }
 

@@ -136,15 +136,15 @@ void call_kernel<gradient_of<operators::spp>>::run(const call_context& c) {
   detail::for_each_pyramid_window(
       c, x,
       [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
-        const Real slope = d.row<const Real>(r)[at];
-        const Real share = slope / detail::window_size<Real>(rows, columns);
+        const Real grad = d.row<const Real>(r)[at];
+        const Real share = grad / detail::window_size<Real>(rows, columns);
         for (int v = rows.begin; v < rows.end; ++v)
           for (int h = columns.begin; h < columns.end; ++h) {
             const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
             if (average) {
               dx.row<Real>(r)[k] += share;
             } else if (math::is_same(x.row<const Real>(r)[k], y.row<const Real>(r)[at])) {
-              dx.row<Real>(r)[k] += slope;
+              dx.row<Real>(r)[k] += grad;
               return;
             }
           }

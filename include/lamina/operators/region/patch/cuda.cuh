@@ -51,7 +51,7 @@ struct pyramid_body {
 };
 /// The gradient of an image element. Each element is in one window per level; among several largest
 /// elements of a window, the first one gets the gradient.
-struct pyramid_slope_body {
+struct pyramid_grad_body {
   using arguments = pyramid_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const channel_position to(a.columns, a.plane, i);
@@ -66,11 +66,11 @@ struct pyramid_slope_body {
       const int at = begin + (to.channel << 2 * level) + (row << level) + column;
       const image_range rows = pyramid_window(row, windows, a.down);
       const image_range columns = pyramid_window(column, windows, a.over);
-      const float slope = a.d.row(to.row)[at];
+      const float grad = a.d.row(to.row)[at];
       if (a.average)
-        sum += slope / arguments::size(rows, columns);
+        sum += grad / arguments::size(rows, columns);
       else if (is_first(plane, a.over, a.y.row(to.row)[at], rows, columns, y, x))
-        sum += slope;
+        sum += grad;
     }
     a.dx.row(to.row)[to.at] = sum;
   }
@@ -127,7 +127,7 @@ struct patch_body {
   }
 };
 /// Each element of an image adds up the gradients of all windows that contain it.
-struct patch_slope_body {
+struct patch_grad_body {
   using arguments = patch_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const patch_grid& g = a.grid;
@@ -175,7 +175,7 @@ struct call_kernel<gradient_of<operators::spp>> {
     if (!dx) return;
     auto a = detail::pyramid_of(c, c.input(0), dx);
     a.y = c.input(1), a.d = c.input(2), a.dx = dx;
-    b.template elements<detail::pyramid_slope_body>(a);
+    b.template elements<detail::pyramid_grad_body>(a);
   }
 };
 
@@ -205,7 +205,7 @@ struct call_kernel<gradient_of<operators::im2sequence>> {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
     const patch_grid grid(c, dx);
-    b.template elements<detail::patch_slope_body>(
+    b.template elements<detail::patch_grad_body>(
         {dx, d, divider(dx.columns), divider(dx.dims[2] * dx.dims[3]), divider(dx.dims[3]),
          divider(grid.windows()), divider(grid.columns), grid, dx.rows * dx.columns});
   }

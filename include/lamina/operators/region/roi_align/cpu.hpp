@@ -99,11 +99,11 @@ void sum_regions(const call_context& c, ForEach for_each) {
 }
 template <class Real, class ForEach>
 void spread_regions(const call_context& c, ForEach for_each) {
-  const operand x = c.input(0), regions = c.input(1), slope = c.input(2), dx = c.output(0);
+  const operand x = c.input(0), regions = c.input(1), grad = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
   for_each(c, x, regions, [&](int n, int r, int from, std::ptrdiff_t to, float weight) {
-    dx.row<Real>(n)[to] += weight * slope.row<const Real>(r)[from];
+    dx.row<Real>(n)[to] += weight * grad.row<const Real>(r)[from];
   });
 }
 

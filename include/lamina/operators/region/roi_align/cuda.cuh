@@ -63,7 +63,7 @@ LAMINA_INLINE LAMINA_FN float aligned_weight(const region_side& s, int part, int
 /// Each image element adds up weighted gradients of all parts of the image's regions. The weight of
 /// a point is the weight of its row times the weight of its column. A weight of 0 adds nothing,
 /// even if a gradient is infinite or a region has no sample points.
-struct aligned_slope_body {
+struct aligned_grad_body {
   struct arguments : aligned_arguments {
     divider x_columns, x_size, x_width;
   };
@@ -76,7 +76,7 @@ struct aligned_slope_body {
     LAMINA_CUDA_KEEP_LOOP
     for (int r = a.all.begin(to.row); r < a.all.end(to.row); ++r) {
       const float* const region = a.regions.row(r);
-      const float* const slope = a.y.row(r) + to.channel * a.parts.divisor();
+      const float* const grad = a.y.row(r) + to.channel * a.parts.divisor();
       const region_side rows = region_side_of(region[1], region[3], a.scale, down, a.ratio);
       const region_side columns = region_side_of(region[0], region[2], a.scale, across, a.ratio);
       const float share = 1.0f / static_cast<float>(rows.points * columns.points);
@@ -87,7 +87,7 @@ struct aligned_slope_body {
         LAMINA_CUDA_KEEP_LOOP
         for (int q = 0; q < across; ++q)
           if (const float weight = aligned_weight(columns, q, a.over, column); weight != 0)
-            sum += of_row * share * weight * slope[p * across + q];
+            sum += of_row * share * weight * grad[p * across + q];
       }
     }
     a.x.row(to.row)[to.at] = sum;
@@ -128,7 +128,7 @@ struct scored_body {
     a.y.row(to.row)[to.at] = sum;
   }
 };
-struct scored_slope_lines {
+struct scored_grad_lines {
   using arguments = region_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
@@ -139,13 +139,13 @@ struct scored_slope_lines {
     LAMINA_CUDA_KEEP_LOOP
     for (int r = a.all.begin(image); r < a.all.end(image); ++r) {
       const scored_part_ranges part(a, r, channel % a.parts.divisor());
-      const float slope = a.y.row(r)[channel] * part.share();
+      const float grad = a.y.row(r)[channel] * part.share();
       LAMINA_CUDA_KEEP_LOOP
       for (int k = team.rank(); k < a.down * a.over; k += team.size()) {
         const int v = k / a.over, h = k % a.over;
         if (v >= part.rows.begin && v < part.rows.end && h >= part.columns.begin &&
             h < part.columns.end)
-          plane[k] += slope;
+          plane[k] += grad;
       }
     }
   }
@@ -182,13 +182,13 @@ struct call_kernel<gradient_of<operators::roi_align>> {
   static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
-    detail::aligned_slope_body::arguments a{};
+    detail::aligned_grad_body::arguments a{};
     static_cast<detail::aligned_arguments&>(a) = detail::aligned_of(c, dx, c.input(2));
     a.x_columns = divider(dx.columns);
     a.x_size = divider(a.down * a.over);
     a.x_width = divider(a.over);
     a.count = dx.rows * dx.columns;
-    b.template elements<detail::aligned_slope_body>(a);
+    b.template elements<detail::aligned_grad_body>(a);
   }
 };
 template <>
@@ -210,7 +210,7 @@ struct call_kernel<gradient_of<operators::psroi_pool>> {
     auto a = detail::scored_of(c, dx, c.input(2));
     a.lines = dx.rows * a.channels;
     a.width = a.down * a.over;
-    if (a.lines > 0) b.template lines<team_lines<detail::scored_slope_lines>>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::scored_grad_lines>>(a);
   }
 };
 

@@ -67,7 +67,7 @@ struct region_body {
 
 /// Line i is a channel of an image. Each thread owns some of its positions and visits all parts of
 /// the image's regions in order.
-struct region_slope_lines {
+struct region_grad_lines {
   using arguments = region_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
@@ -137,7 +137,7 @@ struct call_kernel<gradient_of<operators::roi_pool>> {
     a.positions_stride = positions.stride;
     a.lines = dx.rows * a.channels;
     a.width = a.down * a.over;
-    if (a.lines > 0) b.template lines<team_lines<detail::region_slope_lines>>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::region_grad_lines>>(a);
   }
 };
 

@@ -47,7 +47,7 @@ struct window_lines {
     }
   }
 };
-struct window_slope_lines {
+struct window_grad_lines {
   using arguments = window_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
@@ -151,7 +151,7 @@ struct call_kernel<operators::sequence_windows_grad> {
     a.out[0] = view_of_operand(dx);
     a.out[1] = view_of_operand(dpadding);
     const int width = d.columns / at_least_one(a.length);
-    if (dx) detail::run_windows<detail::window_slope_lines>(b, c, a, d.domain, width);
+    if (dx) detail::run_windows<detail::window_grad_lines>(b, c, a, d.domain, width);
     if (!dpadding) return;
     a.all = c.sequences(d.domain);
     a.columns = divider(width);

@@ -41,7 +41,7 @@ constexpr void lower_sequence_conv(lowering_state& s, const operator_desc& op, i
   const int seen = windows_of(s, argument(s, op.inputs), argument(s, op.inputs + 1),
                               s.variables.items[filter].rows, k);
   const int w = in_panels(s, filter, k);
-  instruction i = begin(s, group_head::gemm, *op.schema, 0, k);
+  instruction i = begin(s, fusion_anchor::gemm, *op.schema, 0, k);
   use(s, seen, access::load);
   use(s, w, access::load);
   result(s, out);
@@ -59,7 +59,7 @@ constexpr void lower_sequence_conv_grad(lowering_state& s, const operator_desc& 
   const int rows = s.variables.items[x].rows, seen = s.variables.items[filter].rows;
   if (dx >= 0 || dpadding >= 0) {
     const int w = in_panels(s, filter, k), made = temporary(s, rows, seen, false, -1);
-    instruction i = begin(s, group_head::gemm_dx, *op.schema, 0, k);
+    instruction i = begin(s, fusion_anchor::gemm_dx, *op.schema, 0, k);
     use(s, d, access::load);
     use(s, w, access::load);
     result(s, made);
@@ -72,7 +72,7 @@ constexpr void lower_sequence_conv_grad(lowering_state& s, const operator_desc& 
   }
   if (dfilter >= 0) {
     const int a = windows_of(s, x, padding, seen, k);
-    instruction i = begin(s, group_head::gemm_dw, *op.schema, 2, k);
+    instruction i = begin(s, fusion_anchor::gemm_dw, *op.schema, 2, k);
     use(s, a, access::load);
     use(s, d, access::load);
     s.variables.items[dfilter].panel = true;

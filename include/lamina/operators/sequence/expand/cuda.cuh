@@ -88,7 +88,7 @@ struct call_kernel<gradient_of<operators::sequence_expand>> {
     a.outs = c.sequences(d.domain);
     a.in[0] = view_of_operand(d);
     a.out[0] = view_of_operand(dx);
-    detail::run_sequences<detail::copied_slope_lines>(b, c, a, dx.domain, dx);
+    detail::run_sequences<detail::copied_grad_lines>(b, c, a, dx.domain, dx);
   }
 };
 template <>

@@ -60,7 +60,7 @@ struct scatter_check_body {
       report_fault(a.fault, a.group, r * a.ids.columns);
   }
 };
-struct sequence_scatter_slope_lines {
+struct sequence_scatter_grad_lines {
   using arguments = scatter_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
@@ -154,7 +154,7 @@ struct call_kernel<gradient_of<operators::sequence_scatter>> {
     detail::scatter_arguments a{};
     a.x = view_of_operand(d);
     a.updates = view_of_operand(updates);
-    detail::run_scatter<detail::sequence_scatter_slope_lines>(b, c, a, ids);
+    detail::run_scatter<detail::sequence_scatter_grad_lines>(b, c, a, ids);
   }
 };
 

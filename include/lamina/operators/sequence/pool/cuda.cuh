@@ -48,13 +48,13 @@ struct sequence_pool_lines {
   }
 };
 
-struct sequence_pool_slope_lines {
+struct sequence_pool_grad_lines {
   using arguments = sequence_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const int begin = a.all.begin(s), end = a.all.end(s);
     const float factor = end > begin ? pool_factor(a.type, end - begin) : 0;
-    const float* const slope = a.in[2].row<const float>(s);
+    const float* const grad = a.in[2].row<const float>(s);
     const std::int32_t* const index =
         a.type == pooling_type::max ? a.in[1].row<const std::int32_t>(s) : nullptr;
     for (int i = team.rank(); i < (end - begin) * a.columns.divisor(); i += team.size()) {
@@ -64,7 +64,7 @@ struct sequence_pool_slope_lines {
                             : a.type == pooling_type::first ? r == begin
                             : a.type == pooling_type::last  ? r == end - 1
                                                             : true;
-      a.out[0].row<float>(r)[j] = receives ? slope[j] * factor : 0.0f;
+      a.out[0].row<float>(r)[j] = receives ? grad[j] * factor : 0.0f;
     }
   }
 };
@@ -98,7 +98,7 @@ struct call_kernel<gradient_of<operators::sequence_pool>> {
     for (int i = 0; i < 3; ++i) a.in[i] = c.in(i);
     a.out[0] = view_of_operand(dx);
     a.type = sequence_pool_of(c);
-    detail::run_sequences<detail::sequence_pool_slope_lines>(b, c, a, dx.domain, dx);
+    detail::run_sequences<detail::sequence_pool_grad_lines>(b, c, a, dx.domain, dx);
   }
 };
 

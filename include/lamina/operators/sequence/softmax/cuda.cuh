@@ -31,7 +31,7 @@ struct sequence_softmax_lines {
     for (int r = begin; r < end; r += step) *a.out[0].row<float>(r) *= factor;
   }
 };
-struct sequence_softmax_slope_lines {
+struct sequence_softmax_grad_lines {
   using arguments = sequence_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
@@ -71,7 +71,7 @@ struct call_kernel<gradient_of<operators::sequence_softmax>> {
     a.in[0] = view_of_operand(y);
     a.in[1] = c.in(1);
     a.out[0] = c.out(0);
-    if (a.out[0]) detail::run_sequences<detail::sequence_softmax_slope_lines>(b, c, a, y.domain, y);
+    if (a.out[0]) detail::run_sequences<detail::sequence_softmax_grad_lines>(b, c, a, y.domain, y);
   }
 };
 

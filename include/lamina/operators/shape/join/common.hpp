@@ -77,13 +77,13 @@ template <>
 struct joining<gradient_of<operators::concat>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
-    const operand slope = c.input(1);
-    const int axis = dimension_of(c, c.integer(0), layout_of(slope).rank);
+    const operand grad = c.input(1);
+    const int axis = dimension_of(c, c.integer(0), layout_of(grad).rank);
     std::ptrdiff_t begin = 0;
     for (int i = 0; i < c.output_count(0); ++i) {
       const operand dx = c.output(0, i);
       if (dx)
-        begin = detail::copy_along<true>(e, slope, dx, axis, begin);
+        begin = detail::copy_along<true>(e, grad, dx, axis, begin);
       else
         begin += layout_of(c.input(0, i)).extent[axis];
     }
@@ -130,12 +130,11 @@ template <>
 struct joining<gradient_of<operators::slice>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
-    const operand slope = c.input(1), dx = c.output(0);
+    const operand grad = c.input(1), dx = c.output(0);
     if (!dx) return;
     e.clear(dx);
-    const array_layout x = layout_of(dx), y = layout_of(slope);
-    e.copy(dx.type, y.rank, y.extent, {slope.data, 0, y.step},
-           {dx.data, slice_begin(c, x), x.step});
+    const array_layout x = layout_of(dx), y = layout_of(grad);
+    e.copy(dx.type, y.rank, y.extent, {grad.data, 0, y.step}, {dx.data, slice_begin(c, x), x.step});
   }
 };
 
@@ -153,11 +152,11 @@ template <>
 struct joining<gradient_of<operators::crop>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
-    const operand slope = c.input(2), dx = c.output(0);
+    const operand grad = c.input(2), dx = c.output(0);
     if (!dx) return;
     e.clear(dx);
-    const array_layout x = layout_of(dx), y = layout_of(slope);
-    e.copy(dx.type, y.rank, y.extent, {slope.data, 0, y.step},
+    const array_layout x = layout_of(dx), y = layout_of(grad);
+    e.copy(dx.type, y.rank, y.extent, {grad.data, 0, y.step},
            {dx.data, crop_begin(c, x, y), x.step});
   }
 };
@@ -176,10 +175,10 @@ template <>
 struct joining<gradient_of<operators::pad>> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
-    const operand slope = c.input(0), dx = c.output(0);
+    const operand grad = c.input(0), dx = c.output(0);
     if (!dx) return;
-    const array_layout x = layout_of(dx), y = layout_of(slope);
-    e.copy(dx.type, x.rank, x.extent, {slope.data, pad_begin(c, y), y.step}, {dx.data, 0, x.step});
+    const array_layout x = layout_of(dx), y = layout_of(grad);
+    e.copy(dx.type, x.rank, x.extent, {grad.data, pad_begin(c, y), y.step}, {dx.data, 0, x.step});
   }
 };
 

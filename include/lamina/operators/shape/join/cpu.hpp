@@ -81,12 +81,12 @@ struct call_kernel<gradient_of<operators::expand>> {
 
 template <class Real>
 void call_kernel<gradient_of<operators::expand>>::run(const call_context& c) {
-  const operand slope = c.input(1), dx = c.output(0);
+  const operand grad = c.input(1), dx = c.output(0);
   if (!dx) return;
   require_real<Real>(c, dx);
   clear(dx);
-  const expanded_layout l(c, layout_of(dx), layout_of(slope));
-  add_part<Real>(l.rank, l.extent, {slope.data, 0, l.y}, {dx.data, 0, l.x});
+  const expanded_layout l(c, layout_of(dx), layout_of(grad));
+  add_part<Real>(l.rank, l.extent, {grad.data, 0, l.y}, {dx.data, 0, l.x});
 }
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::expand>>::run<float>(const call_context&))
 LAMINA_INSTANCE(void call_kernel<gradient_of<operators::expand>>::run<double>(const call_context&))

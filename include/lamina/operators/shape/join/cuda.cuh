@@ -81,13 +81,13 @@ struct call_kernel<gradient_of<operators::expand>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const operand slope = c.input(1), dx = c.output(0);
+    const operand grad = c.input(1), dx = c.output(0);
     if (!dx) return;
     require_float(c, dx);
-    const expanded_layout l(c, layout_of(dx), layout_of(slope));
+    const expanded_layout l(c, layout_of(dx), layout_of(grad));
     loop_nest<2> kept, over;
     for (int d = 0; d < l.rank; ++d) (l.x[d] == 0 ? over : kept).add(l.extent[d], l.y[d], l.x[d]);
-    detail::reduce<reduction_kind::sum>(b, c, slope, dx, kept, over);
+    detail::reduce<reduction_kind::sum>(b, c, grad, dx, kept, over);
   }
 };
 

@@ -30,9 +30,9 @@ void give_copied(call_context<Real>& ctx, const char* in, const char* out,
 
 /// dx[position[i]] += dout[i].
 template <class Real>
-void give_scattered(call_context<Real>& ctx, const char* slope, const char* out,
+void give_scattered(call_context<Real>& ctx, const char* grad, const char* out,
                     const std::vector<std::size_t>& position) {
-  const auto& d = ctx.real(slope);
+  const auto& d = ctx.real(grad);
   auto dx = zeros<Real>(ctx.output_shape(out));
   for (std::size_t i = 0; i < d.size(); ++i)
     if (position[i] != nowhere) dx.flat(position[i]) += d.flat(i);

@@ -27,10 +27,10 @@ struct reshape_kernel {
 struct reshape_gradient_kernel {
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand slope = c.input(1), dx = c.output(0);
+    const operand grad = c.input(1), dx = c.output(0);
     if (!dx) return;
-    require_size(c, dx, slope);
-    copy_elements(slope, dx);
+    require_size(c, dx, grad);
+    copy_elements(grad, dx);
   }
 };
 

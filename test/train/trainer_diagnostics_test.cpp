@@ -73,7 +73,7 @@ TEST_CASE("what is made of a program with a mistake compiles and does nothing") 
   using evaluates = evaluator<faulty>;
   using trains = trainer<faulty, optimizer::adam>;
   STATIC_REQUIRE(std::is_base_of_v<refused_evaluator, evaluates>);
-  STATIC_REQUIRE(std::is_base_of_v<refused_trainer, trains>);
+  STATIC_REQUIRE(std::is_base_of_v<trainer_diagnostics, trains>);
   STATIC_REQUIRE(std::is_constructible_v<evaluates, const model<faulty>&>);
   STATIC_REQUIRE(std::is_constructible_v<evaluates, const model<faulty>&, int>);
   STATIC_REQUIRE(std::is_constructible_v<evaluates, const model<faulty>&, evaluator_options>);

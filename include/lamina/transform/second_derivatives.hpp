@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/gradient_bends.hpp - second derivatives of functions of one variable: the
+// lamina/transform/second_derivatives.hpp - second derivatives of functions of one variable: the
 // gradients of their gradient operators.
 #pragma once
 
@@ -25,9 +25,9 @@ namespace detail {
 
 /// dX = d f'(v), where v is X or Out. The gradient of d is g f'(v), which the same operator
 /// computes with g in place of d.
-constexpr void differentiate_slope(gradient_writer& w, const operator_schema& schema) {
+constexpr void differentiate_grad(gradient_writer& w, const operator_schema& schema) {
   program_builder& b = w.builder();
-  const int g = w.slope(0), v = w.input(0);
+  const int g = w.grad(0), v = w.input(0);
   if (g < 0) return;
   if (const int part = partial_gradient(b, w.of_out()); part >= 0)
     b.add_operator(schema, {v, g}, {part}, w.attributes());
@@ -37,7 +37,7 @@ constexpr void differentiate_slope(gradient_writer& w, const operator_schema& sc
 /// 0 also where f' is infinite.
 template <class Op>
 constexpr void differentiate_bend(gradient_writer& w) {
-  const int g = w.slope(0), v = w.input(0), d = w.of_out(), at = w.attributes();
+  const int g = w.grad(0), v = w.input(0), d = w.of_out(), at = w.attributes();
   if (g < 0 || !w.wants(v)) return;
   program_builder& b = w.builder();
   const auto u = [&] { return w.product(d, g); };
@@ -72,15 +72,15 @@ constexpr void differentiate_bend(gradient_writer& w) {
   } else if constexpr (__is_same(Op, operators::cos)) {
     w.give(v, w.product(w.of_one<operators::cos>(v), u()), -1);
   } else if constexpr (__is_same(Op, operators::asin) || __is_same(Op, operators::acos)) {
-    int slope = u();
-    for (int i = 0; i < 3; ++i) slope = w.template gradient<Op>(v, slope);
-    w.give(v, w.product(v, slope));
+    int grad = u();
+    for (int i = 0; i < 3; ++i) grad = w.template gradient<Op>(v, grad);
+    w.give(v, w.product(v, grad));
   } else if constexpr (__is_same(Op, operators::atan)) {
-    const int slope =
+    const int grad =
         w.template gradient<operators::atan>(v, w.template gradient<operators::atan>(v, u()));
     // Where |v| is above these limits, 1 / (1 + v^2)^2 is 0.
     const double most = b.variables.items[v].type == dtype::float64 ? 1e150 : 1e18;
-    w.give(v, w.product(w.limited(v, most), slope), -2);
+    w.give(v, w.product(w.limited(v, most), grad), -2);
   } else if constexpr (__is_same(Op, operators::softplus) || __is_same(Op, operators::logsigmoid)) {
     w.give(v, w.template gradient<operators::sigmoid>(w.of_one<operators::sigmoid>(v), u()),
            __is_same(Op, operators::softplus) ? 1 : -1);

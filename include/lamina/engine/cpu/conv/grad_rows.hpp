@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/slope_rows.hpp - divides the smaller image of a convolution, or its
+// lamina/engine/cpu/conv/grad_rows.hpp - divides the smaller image of a convolution, or its
 // gradient, into whole vectors of windows.
 #pragma once
 
@@ -17,9 +17,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 /// image. If a row is not a whole number of vectors, the image is copied and its rows are padded
 /// with zeros: either to whole vectors, or to the distance of window rows in the larger image,
 /// whichever is shorter.
-class slope_rows {
+class grad_rows {
  public:
-  LAMINA_API slope_rows(const conv_shape& s, const conv_forward& forward);
+  LAMINA_API grad_rows(const conv_shape& s, const conv_forward& forward);
 
   /// Whether the image is read in place, without a copy.
   bool whole() const { return whole_; }
@@ -49,7 +49,7 @@ class slope_rows {
 
 #if LAMINA_DEFINES
 
-slope_rows::slope_rows(const conv_shape& s, const conv_forward& forward)
+grad_rows::grad_rows(const conv_shape& s, const conv_forward& forward)
     : forward_(forward),
       channels_(s.small_channels),
       row_count_(s.side[0].smaller * s.side[1].smaller) {
@@ -70,7 +70,7 @@ slope_rows::slope_rows(const conv_shape& s, const conv_forward& forward)
   vectors_ = flat_ ? flat : by_row;
 }
 
-LAMINA_LAZY_BODY void slope_rows::fill(int* rows, int* where) const {
+LAMINA_LAZY_BODY void grad_rows::fill(int* rows, int* where) const {
   (void)forward_.fill_rows(rows);
   for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {
     where[v] = flat_ ? v * lanes : rows[r] + x;
@@ -79,7 +79,7 @@ LAMINA_LAZY_BODY void slope_rows::fill(int* rows, int* where) const {
   }
 }
 
-LAMINA_LAZY_BODY void slope_rows::copy(const float* from, const int* rows, float* to) const {
+LAMINA_LAZY_BODY void grad_rows::copy(const float* from, const int* rows, float* to) const {
   const int step = (width_ + lanes - 1) / lanes * lanes;
   for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)
     for (int r = 0; r < count_; ++r, from += width_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/letter.hpp - a message whose length its receiver does not know.
+// lamina/distributed/packet.hpp - a message whose length its receiver does not know.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,17 +14,17 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// A buffer that begins at a multiple of 64 bytes. New bytes are not initialised.
-class letter {
+class packet {
  public:
-  letter() = default;
-  letter(letter&& other) noexcept { swap(other); }
-  letter& operator=(letter&& other) noexcept {
+  packet() = default;
+  packet(packet&& other) noexcept { swap(other); }
+  packet& operator=(packet&& other) noexcept {
     swap(other);
     return *this;
   }
-  letter(const letter&) = delete;
-  letter& operator=(const letter&) = delete;
-  ~letter() { ::operator delete(data_, alignment); }
+  packet(const packet&) = delete;
+  packet& operator=(const packet&) = delete;
+  ~packet() { ::operator delete(data_, alignment); }
 
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
@@ -56,7 +56,7 @@ class letter {
 
  private:
   static constexpr std::align_val_t alignment{64};
-  void swap(letter& other) {
+  void swap(packet& other) {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
@@ -65,12 +65,12 @@ class letter {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// Reads the bytes of a letter in order. Throws lamina::error at the end of the letter.
-class letter_reader {
+/// Reads the bytes of a packet in order. Throws lamina::error at the end of the packet.
+class packet_reader {
  public:
-  explicit letter_reader(const letter& from) : from_(from) {}
+  explicit packet_reader(const packet& from) : from_(from) {}
 
-  /// Returns the next bytes, in the memory of the letter.
+  /// Returns the next bytes, in the memory of the packet.
   LAMINA_COLD const std::byte* take(std::size_t bytes) {
     if (bytes > from_.size() - at_)
       throw error("lamina: distributed: expected a longer message, found its end");
@@ -90,7 +90,7 @@ class letter_reader {
   std::size_t left() const { return from_.size() - at_; }
 
  private:
-  const letter& from_;
+  const packet& from_;
   std::size_t at_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Letters keep what was added to them, and their end is an error.
+// Packets keep what was added to them, and their end is an error.
 
 #include <cstdint>
 #include <utility>
@@ -7,13 +7,13 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/packet.hpp>
 
-using lamina::distributed::letter;
-using lamina::distributed::letter_reader;
+using lamina::distributed::packet;
+using lamina::distributed::packet_reader;
 
-TEST_CASE("what was added to a letter is read in the same order") {
-  letter l;
+TEST_CASE("what was added to a packet is read in the same order") {
+  packet l;
   CHECK(l.size() == 0);
   l.add(nullptr, 0);
   l.add(std::int32_t{7});
@@ -21,8 +21,8 @@ TEST_CASE("what was added to a letter is read in the same order") {
   l.add(numbers, sizeof numbers);
   for (int k = 0; k < 1000; ++k) l.add(k);
   CHECK(reinterpret_cast<std::uintptr_t>(l.data()) % 64 == 0);
-  letter moved = std::move(l);
-  letter_reader reader(moved);
+  packet moved = std::move(l);
+  packet_reader reader(moved);
   CHECK(reader.read<std::int32_t>() == 7);
   CHECK(reader.read<double>() == 1.5);
   CHECK(reader.read<double>() == -2);
@@ -32,14 +32,14 @@ TEST_CASE("what was added to a letter is read in the same order") {
   CHECK_THROWS_AS(reader.read<char>(), lamina::error);
 }
 
-TEST_CASE("a letter that shrinks and grows keeps its first bytes") {
-  letter l;
+TEST_CASE("a packet that shrinks and grows keeps its first bytes") {
+  packet l;
   l.add(1), l.add(2), l.add(3);
   l.resize(2 * sizeof(int));
   l.add(4);
-  letter_reader reader(l);
+  packet_reader reader(l);
   CHECK(reader.read<int>() == 1);
   CHECK(reader.read<int>() == 2);
   CHECK(reader.read<int>() == 4);
-  CHECK_THROWS_AS(letter_reader(l).take(13), lamina::error);
+  CHECK_THROWS_AS(packet_reader(l).take(13), lamina::error);
 }

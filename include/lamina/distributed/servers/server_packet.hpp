@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/server_letter.hpp - letters of trainers and parameter servers.
+// lamina/distributed/servers/server_packet.hpp - packets of trainers and parameter servers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,14 +12,14 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// The request or contents of a letter.
-enum class letter_kind : std::int32_t {
+/// The request or contents of a packet.
+enum class packet_kind : std::int32_t {
   gradients,  // the gradients of a part of a mini-batch; the answer has the new parameters
   totals,     // as gradients, but the answer has the sums of the gradients
   state,      // requests the accumulators
@@ -31,9 +31,9 @@ enum class letter_kind : std::int32_t {
   answer
 };
 
-/// The first 64 bytes of a letter. `floats` floats follow, a multiple of 16, and then other bytes.
-struct letter_head {
-  letter_kind kind = letter_kind::answer;
+/// The first 64 bytes of a packet. `floats` floats follow, a multiple of 16, and then other bytes.
+struct packet_head {
+  packet_kind kind = packet_kind::answer;
   std::int32_t has = 0;       // gradients: the part has samples; leave: the parameters follow
   std::int32_t weighted = 0;  // gradients: they are already multiplied by their weights
   std::int32_t scalars = 0;   // the number of arguments of the update
@@ -43,28 +43,28 @@ struct letter_head {
   std::uint64_t floats = 0;
   std::uint64_t reserved[2] = {};
 };
-static_assert(sizeof(letter_head) == 64);
+static_assert(sizeof(packet_head) == 64);
 
-/// Begins a letter with uninitialised floats.
-LAMINA_COLD inline std::shared_ptr<letter> new_letter(const letter_head& head) {
-  const auto made = std::make_shared<letter>();
+/// Begins a packet with uninitialised floats.
+LAMINA_COLD inline std::shared_ptr<packet> new_packet(const packet_head& head) {
+  const auto made = std::make_shared<packet>();
   made->resize(sizeof head + head.floats * sizeof(float));
   std::memcpy(made->data(), &head, sizeof head);
   return made;
 }
-inline letter_head head_of(const letter& l) { return letter_reader(l).read<letter_head>(); }
-/// Returns the floats of a letter.
-inline float* floats_of(letter& l) {
-  return reinterpret_cast<float*>(l.data() + sizeof(letter_head));
+inline packet_head head_of(const packet& l) { return packet_reader(l).read<packet_head>(); }
+/// Returns the floats of a packet.
+inline float* floats_of(packet& l) {
+  return reinterpret_cast<float*>(l.data() + sizeof(packet_head));
 }
-inline const float* floats_of(const letter& l) {
-  return reinterpret_cast<const float*>(l.data() + sizeof(letter_head));
+inline const float* floats_of(const packet& l) {
+  return reinterpret_cast<const float*>(l.data() + sizeof(packet_head));
 }
-/// Returns a reader at the bytes after the floats. Throws lamina::error unless the letter has
+/// Returns a reader at the bytes after the floats. Throws lamina::error unless the packet has
 /// `floats` floats.
-LAMINA_COLD inline letter_reader behind_floats(const letter& l, std::size_t floats) {
-  letter_reader reader(l);
-  const std::size_t found = reader.read<letter_head>().floats;
+LAMINA_COLD inline packet_reader behind_floats(const packet& l, std::size_t floats) {
+  packet_reader reader(l);
+  const std::size_t found = reader.read<packet_head>().floats;
   if (found != floats)
     throw error(text() << "lamina: distributed: expected a message of " << floats
                        << " numbers, found " << found);

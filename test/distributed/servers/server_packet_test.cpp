@@ -7,23 +7,23 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/servers/server_letter.hpp>
+#include <lamina/distributed/servers/server_packet.hpp>
 
 using namespace lamina::distributed;
 
-TEST_CASE("a letter of a server has a head, floats and a rest") {
+TEST_CASE("a packet of a server has a head, floats and a rest") {
   const auto made =
-      new_letter({.kind = letter_kind::totals, .has = 1, .weight = 0.1, .floats = 16});
+      new_packet({.kind = packet_kind::totals, .has = 1, .weight = 0.1, .floats = 16});
   for (int k = 0; k < 16; ++k) floats_of(*made)[k] = static_cast<float>(k);
   made->add(7);
-  const letter& got = *made;
-  CHECK(head_of(got).kind == letter_kind::totals);
+  const packet& got = *made;
+  CHECK(head_of(got).kind == packet_kind::totals);
   CHECK(head_of(got).weight == 0.1);
   CHECK(floats_of(got)[15] == 15);
   CHECK(behind_floats(got, 16).read<int>() == 7);
   CHECK_THROWS_WITH(behind_floats(got, 32),
                     "lamina: distributed: expected a message of 32 numbers, found 16");
-  letter cut;
+  packet cut;
   cut.add(made->data(), 100);
   CHECK_THROWS_AS(behind_floats(cut, 16), lamina::error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/mpi_letters.hpp - sends and receives letters by MPI.
+// lamina/distributed/mpi_packets.hpp - sends and receives packets by MPI.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,20 +18,20 @@
 #endif
 #include <mpi.h>
 
-#include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/packet.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// Sends letters in pieces and keeps them until they have arrived; finds letters that arrive. The
+/// Sends packets in pieces and keeps them until they have arrived; finds packets that arrive. The
 /// functions return error codes of MPI.
-class mpi_letters {
+class mpi_packets {
  public:
   static constexpr int tag = 16;
   static constexpr std::size_t largest_piece = std::size_t{1} << 30;
 
-  /// Begins to send a letter. A piece shorter than the largest one tells the receiver that it is
+  /// Begins to send a packet. A piece shorter than the largest one tells the receiver that it is
   /// the last.
-  LAMINA_COLD int post(MPI_Comm comm, int to, std::shared_ptr<const letter> what) {
+  LAMINA_COLD int post(MPI_Comm comm, int to, std::shared_ptr<const packet> what) {
     have_arrived();
     for (std::size_t at = 0;; at += largest_piece) {
       const std::size_t bytes = (std::min)(largest_piece, what->size() - at);
@@ -41,7 +41,7 @@ class mpi_letters {
       if (code != MPI_SUCCESS || bytes < largest_piece) return code;
     }
   }
-  /// Frees the letters that have arrived. Returns whether all of them have.
+  /// Frees the packets that have arrived. Returns whether all of them have.
   LAMINA_COLD bool have_arrived() {
     while (!sent_.empty()) {
       int done = 0;
@@ -51,7 +51,7 @@ class mpi_letters {
     }
     return true;
   }
-  /// Probes for a letter, or the next piece of one, from one rank or from any. Returns its sender
+  /// Probes for a packet, or the next piece of one, from one rank or from any. Returns its sender
   /// in `from` (-1 if there is none) and the size of the piece in `bytes`.
   LAMINA_COLD static int probe(MPI_Comm comm, int of, int& from, std::size_t& bytes) {
     MPI_Status status;
@@ -68,11 +68,11 @@ class mpi_letters {
     MPI_Get_count(&status, MPI_BYTE, &n);
     return static_cast<std::size_t>(n);
   }
-  struct sent_letter {
-    std::shared_ptr<const letter> what;
+  struct sent_packet {
+    std::shared_ptr<const packet> what;
     MPI_Request request;
   };
-  std::deque<sent_letter> sent_;  // the memory of a request must not move
+  std::deque<sent_packet> sent_;  // the memory of a request must not move
 };
 
 }}}  // namespace lamina::distributed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/refused_trainer.hpp - deduces the trainer of a call, and explains invalid calls.
+// lamina/train/trainer_diagnostics.hpp - deduces the trainer of a call, and explains invalid calls.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// A trainer that does nothing; it replaces the real one after an error was reported.
-struct refused_trainer {
+struct trainer_diagnostics {
   template <class Batch>
   float step(const Batch&) {
     return 0;
@@ -40,7 +40,7 @@ class trainer;
 
 /// The trainer of a program whose mistake has been reported.
 template <program_type P, optimizer::optimizer_type Opt, class Machine>
-requires(is_faulty<P>) class trainer<P, Opt, Machine> : public refused_trainer {
+requires(is_faulty<P>) class trainer<P, Opt, Machine> : public trainer_diagnostics {
  public:
   template <class... Given>
   explicit trainer(const Given&...) {}
@@ -50,7 +50,7 @@ requires(is_faulty<P>) class trainer<P, Opt, Machine> : public refused_trainer {
 
 /// Explains a call without a model, or without an optimizer.
 template <class Opt, class Machine>
-class trainer<detail::no_program, Opt, Machine> : public refused_trainer {
+class trainer<detail::no_program, Opt, Machine> : public trainer_diagnostics {
  public:
   template <class... Given>
   explicit trainer(const Given&...) {
