@@ -41,10 +41,10 @@ std::string layer_of(const program_view& p, const operator_desc* op) {
   const operator_schema& schema = *op->schema;
   for (const bool gradient : {false, true}) {
     int at = gradient ? op->inputs : op->outputs;
-    const slot_desc* const slots = gradient ? schema.inputs : schema.outputs;
+    const slot_desc* const described = gradient ? schema.inputs : schema.outputs;
     const int count = gradient ? schema.input_count : schema.output_count;
     for (int s = 0; s < count; ++s) {
-      const int n = slots[s].duplicable ? p.arguments[at++] : 1;
+      const int n = described[s].duplicable ? p.arguments[at++] : 1;
       for (int i = 0; i < n; ++i) {
         const int v = p.arguments[at++];
         if (v < 0 || v >= p.count.variables) continue;
