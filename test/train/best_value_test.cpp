@@ -15,15 +15,15 @@ constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 }
 
 TEST_CASE("the first number is the best, then what is better by more than the difference") {
-  best_value costs(better::smaller, 0.1);
+  best_value costs(better::smaller, 0.25);
   CHECK(!costs.any());
   CHECK(costs.take(2));
   CHECK(costs.any());
-  CHECK(!costs.take(1.95));
-  CHECK(!costs.take(1.9));
+  CHECK(!costs.take(1.875));
+  CHECK(!costs.take(1.75));
   CHECK(costs.waited() == 2);
-  CHECK(costs.take(1.75));
-  CHECK(costs.best() == 1.75);
+  CHECK(costs.take(1.5));
+  CHECK(costs.best() == 1.5);
   CHECK(costs.number_of_best() == 3);
   CHECK(costs.waited() == 0);
   CHECK(!costs.take(3));
