@@ -11,11 +11,21 @@
 using lamina::distributed::started_words;
 using words = std::vector<std::string>;
 
-TEST_CASE("a lone colon is hidden in a word for a shell, and all other words stay") {
+TEST_CASE("words that launchers read are hidden in a word for a shell, and all others stay") {
   CHECK(started_words("p", {}) == words{"p"});
   CHECK(started_words("p", {"a:", "::", "--", "", "it's"}) ==
         words{"p", "a:", "::", "--", "", "it's"});
   CHECK(started_words("my p", {"a", ":", ""}) == words{"/bin/sh", "-c", "exec 'my p' a : ''"});
+  for (const char* const word :
+       {":", "-mca", "--mca", "-gmca", "--gmca", "-am", "--am", "-tune", "--tune"}) {
+    INFO(word);
+    CHECK(started_words("p", {"1", word, "2", "3"}) ==
+          words{"/bin/sh", "-c", std::string("exec p 1 ") + word + " 2 3"});
+  }
+  for (const char* const word : {"mca", "---mca", "-mcas", "-a", "am", "-", "--", "-tune=x"}) {
+    INFO(word);
+    CHECK(started_words("p", {word}) == words{"p", word});
+  }
   CHECK(started_words("p", {std::string(200000, 'a')}).size() == 2);
   CHECK_THROWS_AS(started_words("p", {":", std::string(200000, 'a')}), lamina::error);
 }
