@@ -127,7 +127,7 @@ def started(container):
 
 
 # Words that something on the way might read: the kubelet, a shell, mpirun, srun, sbatch, ssh.
-NASTY = ["", " ", ":", "::", "--", "-", "-x", "-n", "-np", "--mca", "-mca", "-genv", "-wdir", "-h",
+NASTY = ["", " ", ":", "::", "--", "-", "-x", "-n", "-np", "--mca", "-mca", "-am", "--tune", "-genv", "-wdir", "-h",
          "--help", "--export=NONE", "@file", "#", "# a", "#SBATCH --uid=0", "\n#SBATCH --uid=0\n",
          "%j", "%", "*", "?", "[a-z]*", "{a,b}", "~", "!", "$", "$$", "$$$", "$HOME", "${HOME}",
          "$(LAMINA_ROLE)", "$$(LAMINA_ROLE)", "$$$(A)", "$(", "$)", "a$", "$ü", "`id`", "$(id)",
