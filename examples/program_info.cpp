@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include <lamina/executor/executor.hpp>
+#include <lamina/inspect/program_text.hpp>
 #include <lamina/io/inference_model.hpp>
-#include <lamina/io/program_text.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>
 

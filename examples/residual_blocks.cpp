@@ -2,7 +2,7 @@
 // residual_blocks - twelve residual blocks from a loop, with names of prefix and index
 #include <cstdio>
 
-#include <lamina/io/summary.hpp>
+#include <lamina/inspect/summary.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -13,8 +13,8 @@
 #include <string>
 
 #include <lamina/core/file.hpp>
-#include <lamina/io/program_text.hpp>
-#include <lamina/io/report.hpp>
+#include <lamina/inspect/program_text.hpp>
+#include <lamina/inspect/report.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>

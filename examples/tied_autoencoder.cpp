@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <vector>
 
-#include <lamina/io/summary.hpp>
+#include <lamina/inspect/summary.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -18,6 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE, PAGE = ROOT / "include" / "lamina", ROOT / "docs" / "layers.md"
+PATH = re.compile(r"^// (lamina/\S+\.hpp) - ", re.M)
 
 # Family, what is common to it, its headers in the order of the page: `glu` is layers/glu.hpp,
 # `matrix/fc` is operators/matrix/fc/layer.hpp, and `conv/conv2d` is
@@ -337,7 +338,10 @@ def page(headers, families=FAMILIES, parts=PARTS):
         "the dimensions of one row.",
         "Options are named in braces, `{.act = lamina::activation::relu, .name = \"hidden\"}`; "
         "each has a `name`, by which the",
-        "layer's result is asked for and its parameters are called, and its default follows it.", ""
+        "layer's result is asked for and its parameters are called, and its default follows it. "
+        "The types of options, such as",
+        "`fc_attr`, are in `lamina::layer` too. `<lamina/lamina.hpp>` includes all layers; the page "
+        "names the header of each.", ""
     ]
     lines += [
         f"[{title}](#{re.sub(r'[^a-z ]', '', title.lower()).replace(' ', '-')}) ·"
@@ -353,6 +357,8 @@ def page(headers, families=FAMILIES, parts=PARTS):
         lines += ["", f"## {title}", ""] + ([text, ""] if text else [])
         for name in names.split():
             if name in headers:
+                if path := PATH.search(headers[name]):
+                    lines += ["", f"From `<{path[1]}>`:", ""]
                 lines += header_lines(name, headers[name], types, used, faults)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n", faults
 

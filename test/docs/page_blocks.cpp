@@ -37,14 +37,14 @@
 #include <lamina/image/segmented.hpp>
 #include <lamina/image/simple_transform.hpp>
 #endif
+#include <lamina/inspect/profile.hpp>
+#include <lamina/inspect/profile_steps.hpp>
+#include <lamina/inspect/program_text.hpp>
+#include <lamina/inspect/summary.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
-#include <lamina/io/profile.hpp>
-#include <lamina/io/profile_steps.hpp>
-#include <lamina/io/program_text.hpp>
-#include <lamina/io/summary.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/any_model.hpp>
 #include <lamina/model/bfloat16_machine.hpp>

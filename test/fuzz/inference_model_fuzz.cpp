@@ -6,8 +6,8 @@
 
 #include <fuzz/targets.hpp>
 
+#include <lamina/codegen/native_source.hpp>
 #include <lamina/io/inference_model.hpp>
-#include <lamina/io/native/native_source.hpp>
 
 void fuzz::load(lamina::program_message message, const std::string& source) {
   const lamina::loaded_program program(std::move(message), source);

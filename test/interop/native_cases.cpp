@@ -6,9 +6,9 @@
 
 #include <interop/native_cases.hpp>
 
+#include <lamina/codegen/native_source.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/io/inference_model.hpp>
-#include <lamina/io/native/native_source.hpp>
 
 namespace interop {
 namespace {

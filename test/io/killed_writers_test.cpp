@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <lamina/inspect/program_text.hpp>
 #include <lamina/io/arrays/variable_files.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/model_files.hpp>
@@ -18,7 +19,6 @@
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/io/program_desc_json.hpp>
 #include <lamina/io/program_desc_proto.hpp>
-#include <lamina/io/program_text.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/train/checkpoint.hpp>

@@ -14,12 +14,12 @@
 
 #include <lamina/dataset/csv.hpp>
 #include <lamina/executor/executor.hpp>
+#include <lamina/inspect/program_text.hpp>
+#include <lamina/inspect/report.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_json.hpp>
 #include <lamina/io/program_desc_proto.hpp>
-#include <lamina/io/program_text.hpp>
-#include <lamina/io/report.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/metric/auc.hpp>
 #include <lamina/metric/precision.hpp>

@@ -3,7 +3,7 @@
 #include <array>
 
 #include <catch2/catch.hpp>
-#include <io/native/same_program.hpp>
+#include <codegen/same_program.hpp>
 
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/io/plan_text.hpp>
+#include <lamina/inspect/plan_text.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/sgd.hpp>

@@ -12,8 +12,8 @@
 
 #include <sys/stat.h>
 
+#include <lamina/codegen/import_model.hpp>
 #include <lamina/core/error.hpp>
-#include <lamina/io/import_model.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -36,7 +36,7 @@ struct timed_trainer_options {
 /// optimizer is copied.
 ///   lamina::timed_trainer t{model, adam, {.threads = 2}};
 ///   for (const auto& batch : batches) t.step(batch);
-///   std::cout << lamina::profile(t).text();   // <lamina/io/profile_steps.hpp>
+///   std::cout << lamina::profile(t).text();   // <lamina/inspect/profile_steps.hpp>
 template <program_type P, optimizer::optimizer_type Opt>
 class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_program<P, Opt>>> {
   using base = host_updates<P, Opt, engine::cpu::timed_machine<training_program<P, Opt>>>;

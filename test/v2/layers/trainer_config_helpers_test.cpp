@@ -9,8 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/inspect/program_text.hpp>
 #include <lamina/io/program_desc_proto.hpp>
-#include <lamina/io/program_text.hpp>
 #include <lamina/v2.hpp>
 
 namespace paddle = lamina::v2;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/codegen/import_model.hpp - converts a saved model to C++ source and a file of its
+// parameters. Needs protozero and nlohmann_json.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+
+#include <lamina/codegen/native_source.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/io/inference_model.hpp>
+#include <lamina/io/safetensors.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// Options of import_model.
+struct import_options {
+  inference_files files{};   // the names of the files in the directory
+  std::string name = "net";  // the name of the program in the header
+  std::string weights = "";  // the file of the parameters; empty: the header's name and
+                             // .safetensors
+};
+
+/// Writes a program that was read, with its parameters, as a C++ header (native_source) and a
+/// safetensors file. Either both files are written completely or neither is changed. Throws
+/// format_error for programs that native_source cannot write.
+inline void import_model(const inference_model& read, const file_path& header,
+                         const import_options& options = {}) {
+  std::string weights = options.weights;
+  if (weights.empty()) {
+    weights = header.string();
+    const std::size_t dot = weights.rfind('.');
+    if (dot != std::string::npos && weights.find('/', dot) == std::string::npos)
+      weights.resize(dot);
+    weights += ".safetensors";
+  }
+  const std::string file = weights.substr(weights.rfind('/') + 1);
+  const std::string source =
+      native_source(read.program, {options.name, "", file, read.variables.get()});
+  scope own;  // values of a training program that was converted from Fluid's form
+  const bool in_fluid = detail::fluid_updates::are_in(read.program.message());
+  if (in_fluid)
+    detail::own_training(read.program, read.variables.get()).copy_values(*read.variables, own);
+  written_file text_file(header.string());
+  const auto require = [&](bool done) {
+    if (!done)
+      throw error("lamina: " + header.string() + ": cannot be written: " + reason_of(errno));
+  };
+  // The header is written to disk before the parameters, and is renamed after them.
+  require(text_file.open() && text_file.write(source.data(), source.size()));
+  save_safetensors(weights, in_fluid ? own : *read.variables);
+  require(text_file.keep());
+}
+
+/// Reads a directory that save_inference_model of lamina or PaddlePaddle wrote, and writes its
+/// program as a C++ header and its parameters as safetensors. A program that includes the header
+/// uses the net like one that is written by hand: `lamina::model m{net};
+/// lamina::load_safetensors("net.safetensors", m);`. Also throws format_error for damaged files.
+inline void import_model(const file_path& directory, const file_path& header,
+                         const import_options& options = {}) {
+  import_model(load_inference_model(directory, options.files), header, options);
+}
+
+}}  // namespace lamina

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/codegen/native_names.hpp - names handles, layers and parameters in a program that is
+// written as C++, and collects its statements.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/codegen/cpp_text.hpp>
+#include <lamina/codegen/native_rows.hpp>
+#include <lamina/codegen/native_statement.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
+
+/// Names, and the text written so far.
+class native_names : protected native_rows {
+ protected:
+  using native_rows::native_rows;
+
+  std::string new_identifier(int v) {
+    const std::string wanted = identifier_of(base_of(v));
+    std::string made = wanted;
+    int& next = numbers_of_[wanted];
+    while (native_statement::is_block_name(made) || !identifiers_.insert(made).second)
+      made =
+          wanted + (wanted.back() == '_' ? "" : "_") + std::to_string(next < 2 ? next = 2 : ++next);
+    made_handles_.push_back(v);
+    return handles_[v] = native_statement::identifier(made);
+  }
+  /// Returns a counter of names. Records its value, so that statement() can undo a row that does
+  /// not fit.
+  int& counter(std::map<std::string, int>& of, const std::string& name) {
+    int& found = of[name];
+    counted_.emplace_back(&found, found);
+    return found;
+  }
+  /// Returns the C++ name of a variable that an earlier statement made, or of a parameter.
+  std::string handle(int v, std::size_t k) {
+    if (const auto found = handles_.find(v); found != handles_.end()) return found->second;
+    if (v < 0) fail(k, "expected a variable in each slot, found none");
+    if (!is_parameter(v))
+      fail(k, "expected a variable that an operator computes, found '" + name_of(v) + "'");
+    const dtype type = p_.variables[v].type;
+    if ((type != dtype::float32 && type != dtype::float64) || !is_known(v) || has_rows(v))
+      fail(k,
+           "expected a parameter of real numbers and known dimensions, found '" + name_of(v) + "'");
+    ++counter(keys_, "create_parameter");
+    std::string call = std::string("create_parameter<") + cpp_type(type);
+    for (const int d : dims_of(v)) call += ", " + std::to_string(d);
+    const std::string made = new_identifier(v);
+    note_parameter(v);
+    note_options(v);
+    line("auto " + made + " = layer::" + call + ">(" + here_ +
+         ", {.name = " + native_statement::name(name_of(v)) + options_of(v) + "});");
+    return made;
+  }
+  void line(const std::string& statement) { statements_->push_back({statement}); }
+  /// Whether a layer of this kind generates this name by itself.
+  bool is_generated(const std::string& key, const std::string& name) const {
+    if (partially_updated_.count(name) != 0) return false;
+    const auto count = keys_.find(key);
+    return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
+  }
+  /// Returns the name of a parameter as an option of its layer; empty if it equals the layer's
+  /// default.
+  std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
+    note_parameter(v);
+    int& next = counter(numbers_, base + suffix);
+    if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
+    return native_statement::name(name_of(v));
+  }
+  /// Returns the option `option` of a layer, which describes a parameter; empty if the layer's
+  /// default is that parameter.
+  std::string parameter_option(const std::string& option, const std::string& name, int v) {
+    const std::string own = options_of(v);
+    note_options(v);
+    if (name.empty() && own.empty()) return {};
+    return "." + option + " = {" + (name.empty() ? own.substr(2) : ".name = " + name + own) + "}";
+  }
+  /// Appends a statement that names the results of a call; `is_marked` tells that no gradient flows
+  /// through them. Structured bindings are used only in programs without bodies, because clang 14
+  /// cannot capture them in the lambda of a body.
+  void assign(const std::vector<int>& results, const std::string& call, bool is_marked = false) {
+    bool read = false;
+    for (const int v : results) read = read || reads_[at(v)] > 0;
+    std::string left;
+    std::vector<std::string> names;
+    for (const int v : results) {
+      names.push_back(new_identifier(v));
+      left += (left.empty() ? "" : ", ") + names.back();
+    }
+    if (!read) return line(call);
+    if (results.size() == 1) {
+      line("auto " + left + " = " + call);
+      return mark_results(results, is_marked);
+    }
+    if (p_.count.blocks == 1) {
+      line("auto [" + left + "] = " + call);
+      return mark_results(results, is_marked);
+    }
+    std::string all = native_statement::plain(names[0]) + "_all";
+    while (!identifiers_.insert(all).second) all += "_";
+    all = native_statement::identifier(all);
+    line("auto " + all + " = " + call);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      line("auto " + names[i] + " = std::get<" + std::to_string(i) + ">(" + all + ");");
+    mark_results(results, is_marked);
+  }
+  /// Marks the results through which no gradient flows, if the program trains and the layer does
+  /// not mark them itself.
+  void mark_results(const std::vector<int>& results, bool is_marked) {
+    for (const int v : results)
+      if (!is_marked && trains() && p_.variables[v].stop_gradient &&
+          is_floating(p_.variables[v].type))
+        line("layer::stop_gradient(" + handles_.at(v) + ");");
+  }
+
+  std::string here_ =
+      native_statement::identifier(native_statement::block_name(0));  // the block in the text
+  std::map<int, std::string> handles_;  // by variable: its C++ name, marked
+  std::set<std::string> identifiers_;
+  std::map<std::string, int> keys_;        // by kind of layer: the number of the next name
+  std::map<std::string, int> numbers_;     // by layer and suffix: the number of the next parameter
+  std::map<std::string, int> numbers_of_;  // by C++ name: the last number after it
+  std::vector<int> made_handles_;          // variables that the current statement named
+  std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and their old values
+  std::vector<native_statement> all_statements_;
+  std::vector<native_statement>* statements_ = &all_statements_;  // of the current block
+};
+
+}}}  // namespace lamina::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/codegen/native_statement.hpp - the statements of a program that is written as C++, with
+// marks around C++ names and names of layers and parameters.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/codegen/cpp_text.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI { namespace detail {
+
+/// A statement, and the statements of the body at its end. Marks enclose C++ names and the literals
+/// that name layers and parameters. A literal never contains mark characters, because text_literal
+/// escapes them.
+struct native_statement {
+  static constexpr char identifier_mark = '\x01', name_mark = '\x03', end_mark = '\x02';
+
+  std::string text;
+  std::vector<native_statement> body = {};
+  std::string end = "";  // the line after the body
+  bool is_call = false;  // calls a function that native_repeats made
+  bool is_last = false;  // whether it is a return statement
+
+  static std::string identifier(std::string_view name) {
+    return identifier_mark + std::string(name) + end_mark;
+  }
+  /// Returns the C++ name of a block in the text; variables do not have such names.
+  static std::string block_name(int number) {
+    return number == 0 ? "main" : "body_" + std::to_string(number);
+  }
+  static bool is_block_name(std::string_view name) {
+    constexpr std::string_view body = "body_";
+    return name == "main" || (name.starts_with(body) && name.size() > body.size() &&
+                              name.find_first_not_of("0123456789", body.size()) == name.npos);
+  }
+  /// Returns the literal that names a layer or a parameter.
+  static std::string name(std::string_view name) {
+    return name_mark + text_literal(name) + end_mark;
+  }
+  static std::string plain(std::string_view marked) {
+    std::string made;
+    for (const char c : marked)
+      if (c != identifier_mark && c != name_mark && c != end_mark) made += c;
+    return made;
+  }
+  /// Calls f(mark, word, is_made) for each marked word, in order. `is_made` tells whether a C++
+  /// name is declared here.
+  template <class F>
+  static void each_word(std::string_view text, const F& f) {
+    constexpr std::string_view block = "lamina::block& ";
+    const std::size_t left = text.starts_with("auto ") ? text.find(" = ") : 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != identifier_mark && text[i] != name_mark) continue;
+      const std::size_t end = text.find(end_mark, i);
+      f(text[i], text.substr(i + 1, end - i - 1), i < left || text.substr(0, i).ends_with(block));
+      i = end;
+    }
+  }
+  template <class F>
+  void each_word(const F& f) const {
+    each_word(text, f);
+    for (const native_statement& s : body) s.each_word(f);
+  }
+  /// Returns the statement with f(mark, word) instead of each marked word.
+  template <class F>
+  native_statement with_words(const F& f) const {
+    native_statement made = *this;
+    made.text.clear();
+    std::size_t from = 0;
+    each_word(text, [&](char mark, std::string_view word, bool) {
+      const std::size_t at = static_cast<std::size_t>(word.data() - text.data()) - 1;
+      made.text.append(text, from, at - from).append(f(mark, word));
+      from = at + word.size() + 2;
+    });
+    made.text.append(text, from);
+    for (native_statement& s : made.body) s = s.with_words(f);
+    return made;
+  }
+  /// Returns the lines of the statement.
+  std::string lines(std::size_t indent) const {
+    std::string made = wrapped(plain(text), indent);
+    for (const native_statement& s : body) made += s.lines(indent + 2);
+    if (!end.empty()) made += wrapped(end, indent);
+    return made;
+  }
+};
+
+}}}  // namespace lamina::detail
