@@ -340,8 +340,8 @@ def page(headers, families=FAMILIES, parts=PARTS):
         "each has a `name`, by which the",
         "layer's result is asked for and its parameters are called, and its default follows it. "
         "The types of options, such as",
-        "`fc_attr`, are in `lamina::layer` too. `<lamina/lamina.hpp>` includes all layers; the page "
-        "names the header of each.", ""
+        "`fc_attr`, are in `lamina::layer` too. `<lamina/lamina.hpp>` includes all layers; the "
+        "page names the header of each.", ""
     ]
     lines += [
         f"[{title}](#{re.sub(r'[^a-z ]', '', title.lower()).replace(' ', '-')}) ·"
