@@ -129,7 +129,8 @@ def started(container):
 # Words that something on the way might read: the kubelet, a shell, mpirun, srun, sbatch, ssh.
 NASTY = ["", " ", ":", "::", "--", "-", "-x", "-n", "-np", "--mca", "-mca", "-am", "--tune",
          "-genv", "-wdir", "-h", "--help", "--export=NONE", "@file", "#", "# a",
-         "#SBATCH --uid=0", "\n#SBATCH --uid=0\n", "%j", "%", "*", "?", "[a-z]*", "{a,b}", "~", "!", "$", "$$", "$$$", "$HOME", "${HOME}",
+         "#SBATCH --uid=0", "\n#SBATCH --uid=0\n", "%j", "%", "*", "?",
+         "[a-z]*", "{a,b}", "~", "!", "$", "$$", "$$$", "$HOME", "${HOME}",
          "$(LAMINA_ROLE)", "$$(LAMINA_ROLE)", "$$$(A)", "$(", "$)", "a$", "$ü", "`id`", "$(id)",
          "'", '"', "'\\''", "\\", "\\n", "\\\n", "a\nb", "\n", "\r\n", "\r", "\t", "a=b", ";", "&",
          "|", "<", ">", "(", ")", "é", "Grüße", "日本", "\x01", "\x7f", "a b", "A=1", "=", ","]
