@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as listings and pictures.
-#include "program_samples.hpp"
+#include "io/program_samples.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/inspect/program_text.hpp>
