@@ -77,6 +77,9 @@ foreach(_compiler IN LISTS _compiling)
   lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py
                      --compiler ${_compiler}
                      --object-limit 10 ../../examples/digits.cpp -- ${_debug_flags})
+  lamina_source_test(compile_time.without_zlib.${_short} compile_time/compile.py
+                     --compiler ${_compiler}
+                     without_zlib.cpp)
   lamina_source_test(compile_time.warnings.${_short} compile_time/compile.py
                      --compiler ${_compiler}
                      --optimised ../../examples/digits.cpp

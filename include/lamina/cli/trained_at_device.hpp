@@ -15,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Device `number` of a backend; replaces trained_at_host.
+/// The trainer and the evaluator on device `number`; takes the place of trained_at_host.
 template <class Backend>
 struct trained_at_device {
   int number;

@@ -27,10 +27,10 @@ class native_row_classes : protected native_minimize {
   enum class row_kind { sequence, step, ranked, chosen };
   /// A class of rows that have one type in the source text.
   struct row_class {
-    int like;               // another class with the same rows, or its own number
-    int parent;             // the class of the rows that contain the sequences; -1: the samples
-    int first;              // the first variable with these rows
-    int feed = -1;          // the first input with these rows
+    int like;       // another class with the same rows, or its own number
+    int parent;     // the class whose rows have these sequences, or are chosen from; -1: samples
+    int first;      // the first variable with these rows
+    int feed = -1;  // the first input with these rows
     bool nested = false;    // whether it is an inner level of nested_sequence
     std::string text = "";  // the type, when it is known
     row_kind kind = row_kind::sequence;

@@ -11,7 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace math::detail {
 
-// The parts of a batch of floats or doubles that pow uses, computed from their bits.
+// Takes positive numbers apart for pow: a = 2^k m, where k and m come from the bits of a. T is a
+// batch of floats or doubles.
 template <class T>
 struct pow_parts {
   static constexpr bool is_double = is_batch_of_doubles<T>;

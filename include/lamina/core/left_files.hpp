@@ -45,8 +45,8 @@ LAMINA_API_COLD bool lock_file(const open_file& file, bool& can);
 /// Removes the temporary files that killed writers left in a folder. A file is removed only if its
 /// writer has not locked it and it is more than an hour older than `now`, the time of the folder's
 /// file system. The age matters because the writer may run on another machine that shares the
-/// folder. If there are no locks, a writer is considered dead if no process has its id, or only
-/// this process, which did not make the file.
+/// folder. On a file system without locks, the process id in the name decides: the writer is
+/// dead if no process has this id, or if this process has the id but did not make the file.
 LAMINA_API_COLD void remove_left_files(const std::string& folder, ::time_t now);
 
 #if LAMINA_DEFINES

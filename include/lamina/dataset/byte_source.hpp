@@ -117,6 +117,7 @@ std::size_t byte_source::read_plain(unsigned char* to, std::size_t count) {
   return n;
 }
 
+#if LAMINA_HAS_ZLIB
 std::size_t byte_source::read_compressed(unsigned char* to, std::size_t count) {
   const uInt wanted = count < (1u << 30) ? static_cast<uInt>(count) : 1u << 30;
   stream_.next_out = to;
@@ -144,6 +145,7 @@ bool byte_source::next_member() {
     throw format_error(path_, consumed_ + used_, "bytes follow the end of the gzip stream");
   return inflateReset(&stream_) == Z_OK;
 }
+#endif
 
 std::string read_bytes(const std::string& path) {
   byte_source from(path);

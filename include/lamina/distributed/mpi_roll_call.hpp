@@ -190,7 +190,7 @@ class mpi_roll_call {
   answer own_{0, call::other, 1};
   std::int64_t calls_[5] = {};     // the number of calls of each kind
   std::vector<answer> found_;      // by rank; is_there is 0 before it has answered
-  std::deque<sent_message> sent_;  // the memory of a request must not move
+  std::deque<sent_message> sent_;  // a deque: MPI reads a message in place until it is sent
 };
 
 }}}  // namespace lamina::distributed

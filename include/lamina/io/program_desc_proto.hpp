@@ -152,7 +152,8 @@ inline variable_message read_variable(field_reader from) {
   };
   const auto variable_type = [&](field_reader f) {
     bool kind = false;
-    // The field for the type determines which other field holds the value.
+    // Reads field 1, the kind of variable, first: it decides which other field has the element type
+    // and the shape, and fields may come in any order.
     std::string rest;
     field_reader again = f;
     f.each(rest, [&](unsigned field) {

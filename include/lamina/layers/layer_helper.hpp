@@ -29,9 +29,10 @@ inline constexpr bool is_tuple<std::tuple<V...>> = true;
 template <class Attr, class Input>
 using options = dependent<Attr, Input>;
 
-/// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper. The counters of
-/// a generated name ("fc_0") are in this object, because no other layer continues them; the
-/// counters of a user's name are in the builder.
+/// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper. The variables
+/// of a layer are numbered: NAME.w_0, NAME.tmp_0. Only one layer has a generated name ("fc_0"), so
+/// its counters are in this object. A user may give several layers one name, so the counters of
+/// such a name are in the builder.
 class layer_helper {
  public:
   constexpr layer_helper(program_builder& b, const char* key, std::string_view user = {})

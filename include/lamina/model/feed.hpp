@@ -92,7 +92,8 @@ feed_sequences<Name, R> feed(const R& sequences) {
   return {sequences};
 }
 /// Feeds numbers in braces, and sequences in braces: `e.forward(feed<"image">({0.5f, 1.f}))`,
-/// `e.forward(feed<"words">({{3, 1}, {4, 1, 5}}))`. They live until the end of the statement.
+/// `e.forward(feed<"words">({{3, 1}, {4, 1, 5}}))`. The numbers exist
+/// only until the end of the statement, so the result must not be kept in a variable.
 template <fixed_string Name, element T, std::size_t N>
 feed_value<Name, T> feed(const T (&values)[N]) {
   return {values, N};

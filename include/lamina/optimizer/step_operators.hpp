@@ -14,9 +14,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Adds 1 to Step in place (StepOut). Out is the learning rate of step StepOut, counted from 0,
-/// corrected by the powers of beta1 and beta2 (optimizer::corrected_rate). The attributes are those
-/// of a learning_rate. Fluid: increment of @LR_DECAY_COUNTER@, and the operators of a schedule.
+/// StepOut = Step + 1, in the same memory. Out is the learning rate of the step with the number
+/// StepOut (the first step is 0), times Adam's bias correction for beta1 and beta2
+/// (optimizer::corrected_rate; none if both are 0). The other attributes are the members of
+/// optimizer::learning_rate. Fluid: increment of @LR_DECAY_COUNTER@, and the operators of a
+/// schedule.
 struct decayed_learning_rate : operator_definition {
   static constexpr const char* type = "decayed_learning_rate";
   static constexpr std::array<slot_desc, 1> inputs{{{"Step"}}};

@@ -120,8 +120,8 @@ class rows_behind {
       default:
         return faulty(x, k, number_fault::reduction);
     }
-    // The number of rows that a loop makes differs from iteration to iteration, so a mean over them
-    // cannot be weighted by it.
+    // Rows that a program makes inside of a loop or branch may differ in number from iteration to
+    // iteration, so there is no single number by which a mean over them could be weighted.
     if (x.kind == number_kind::mean && op.block != 0 && !is_fed(x.domain))
       return faulty(x, k, number_fault::reduction);
     return x;

@@ -95,8 +95,8 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   machine_type& machine(int thread) {
     return fused_ ? *fused_ : base::parts_->machines()[static_cast<std::size_t>(thread)]->machine();
   }
-  /// Returns when each step began and ended, in nanoseconds since the construction of the trainer;
-  /// `group` is its number since forget_times().
+  /// Returns when each step since forget_times() began and ended, in nanoseconds since the
+  /// construction of the trainer. The member `group` holds the number of the step, from 0.
   const std::vector<engine::cpu::group_time>& runs() const { return runs_; }
   /// Returns when each group ran in a thread, in the order of time, on the same clock. Numbers from
   /// `groups` on are values of `work`.

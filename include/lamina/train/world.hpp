@@ -65,8 +65,9 @@ class world {
   /// tables and seed.
   LAMINA_API LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
                                                                         std::uint64_t seed);
-  /// Collects `bytes` bytes of each rank, in the order of the ranks. All must call it.
-  LAMINA_API LAMINA_COLD virtual void gather(const void*, std::size_t, void*);
+  /// Gives every rank the data of all ranks: afterwards `all` holds the `bytes` bytes at `mine` of
+  /// rank r at offset r * bytes. All ranks must call it, with equal `bytes`.
+  LAMINA_API LAMINA_COLD virtual void gather(const void* mine, std::size_t bytes, void* all);
   /// Does the same for the training processes; all of them must call it, and the others must not.
   LAMINA_API LAMINA_COLD virtual void gather_trainers(const void* mine, std::size_t bytes,
                                                       void* all);

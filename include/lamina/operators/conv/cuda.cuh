@@ -216,7 +216,8 @@ class filter_gradient {
   int terms() const { return images_ * shape_.small_size(); }
   /// Rounds up to an even number of floats, where an array of doubles may begin.
   static std::ptrdiff_t sums_at(std::ptrdiff_t floats) { return (floats + 1) / 2 * 2; }
-  /// The number of parts. It depends only on sizes, so that equal inputs give equal bits.
+  /// The number of parts into which the terms of each sum are divided. It depends only on sizes, so
+  /// that equal inputs give equal bits.
   template <class Shape>
   int parts() const {
     const int tiles = shape_.groups * tiles_for(shape_.small_channels, Shape::rows) *

@@ -28,7 +28,8 @@ inline void lower_conv_transpose(onnx_operator& op) {
   std::vector<std::string> inputs{op.in("Input"), op.in("Filter")};
   if (op.has("Bias")) inputs.push_back(op.in("Bias"));
   std::vector<onnx_attribute> window = window_of(op, 2);
-  // Returns by how many rows and columns output_size exceeds the minimal size.
+  // ONNX's output_padding: by how many rows and columns the output is larger than the smallest one
+  // of these strides, paddings and dilations.
   const auto strides = each_side(op, "strides", 2, 1), paddings = each_side(op, "paddings", 2, 0),
              dilations = each_side(op, "dilations", 2, 1);
   std::vector<std::int64_t> more;

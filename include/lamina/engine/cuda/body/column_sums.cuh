@@ -110,7 +110,8 @@ template <class Shape>
 int column_parts(int rows) {
   return std::clamp(rows / (32 * Shape::lanes), 1, 256);
 }
-/// Returns the floats of scratch memory that sum_columns() needs for this number of rows or fewer.
+/// Returns how many floats of scratch memory sum_columns() needs for at most `rows` rows, with
+/// `sums` sums per column.
 template <class Backend>
 std::ptrdiff_t column_scratch(int sums, int rows, int columns) {
   const int parts = column_parts<typename Backend::sum_tile>(rows);

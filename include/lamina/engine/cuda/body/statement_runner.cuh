@@ -240,7 +240,7 @@ struct statement_runner;
 template <class... S>
 struct statement_runner<expression::statements<S...>> {
   static constexpr int count = static_cast<int>(sizeof...(S));
-  /// The number of arguments that the statements refer to.
+  /// One more than the largest index of an argument to which a statement refers; 0 if none does.
   static constexpr int arguments = detail::largest<detail::one_statement<S>::arguments...>() < 0
                                        ? 0
                                        : detail::largest<detail::one_statement<S>::arguments...>();

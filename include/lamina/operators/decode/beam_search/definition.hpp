@@ -35,11 +35,13 @@ struct beam_search : operator_definition {
 };
 
 /// Builds the whole hypotheses of a beam search. Ids and Scores are the arrays of selected_ids and
-/// selected_scores of all steps, starting with the first ids. The operator follows each hypothesis
-/// of a source backwards from its last step, along the sequences, and keeps only the first of its
-/// end_id. SentenceIds and SentenceScores [tokens, 1] have two LoD levels: the hypotheses of each
-/// source, highest last score first, and the tokens of each hypothesis. There is no gradient.
-/// Fluid: beam_search_decode, which also fills up to beam_size with empty hypotheses.
+/// selected_scores of all steps, starting with the first ids. For each hypothesis of the last step
+/// in which a source has any, the operator goes back from step to step to the hypothesis that was
+/// continued, which the LoD names. A hypothesis that has ended has end_id in all later steps; the
+/// operator keeps only the first end_id. SentenceIds and SentenceScores [tokens, 1] have two LoD
+/// levels: the hypotheses of each source, highest last score first, and the tokens of each
+/// hypothesis. There is no gradient. Fluid: beam_search_decode, which also fills up to beam_size
+/// with empty hypotheses.
 struct beam_search_decode : operator_definition {
   static constexpr const char* type = "beam_search_decode";
   static constexpr std::array<slot_desc, 2> inputs{{{"Ids"}, {"Scores"}}};

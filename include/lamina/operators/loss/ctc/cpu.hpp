@@ -85,7 +85,8 @@ class ctc_paths {
   /// Whether forward() found no path, which means that every path contains a factor of 0.
   static bool is_impossible(Real total) { return total < none / 2; }
 
-  /// Adds up the path prefixes of all rows. Returns the logarithm of the sum over all paths.
+  /// Adds up the path prefixes of all rows. Returns the logarithm of the sum of the
+  /// probabilities of all paths.
   Real forward(bool keeps) {
     const Real* before = first_row(before_[0]);
     for (int t = 0; t < rows_count_; ++t) {

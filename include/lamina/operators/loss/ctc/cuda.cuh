@@ -132,7 +132,8 @@ struct ctc_paths {
     team.barrier();
   }
 
-  /// The logarithm of the sum over all paths.
+  /// Returns the logarithm of the probability of the labels, which is the sum of the probabilities
+  /// of all paths. With `keeps`, keeps rows for the gradient.
   template <class Team>
   LAMINA_INLINE LAMINA_FN float forward(bool keeps, const Team& team) const {
     const float* before = nullptr;

@@ -197,9 +197,11 @@ struct extreme_gradient_kernel {
   }
 };
 
-/// For each result of a product, computes the number of zero factors and the product of all other
-/// factors, and from these the gradients. Out / x is wrong if factors are 0 or if their product
-/// overflows or underflows: then each gradient is a separate product.
+/// For each result of a product, counts the factors that are 0 and multiplies the other factors.
+/// The gradient of a factor is the gradient of Out times the product of the other factors: without
+/// a zero it is a quotient of the whole product; with one zero, only the zero has a gradient; with
+/// more, none has. If the product of the other factors overflows or underflows, the quotient would
+/// be wrong, so each gradient is multiplied out separately.
 struct product_grad_lines {
   struct arguments {
     const float *x, *grad;

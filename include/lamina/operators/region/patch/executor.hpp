@@ -16,7 +16,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Calls f(position in Out, positions in X) for each window of each pyramid level.
+/// Calls f(position in Out, positions in X, whether the pooling averages) for each window of each
+/// pyramid level.
 template <class Real, class F>
 void for_each_pyramid_window(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int levels = ctx.integer("pyramid_height", 1);
