@@ -168,14 +168,14 @@ LAMINA_COLD inline dictionaries dictionaries_of(const text_member& words, const 
 }
 
 /// Reads conll05st-tests.tar.gz, wordDict.txt, verbDict.txt and targetDict.txt of a directory. The
-/// archive contains two texts, each compressed with gzip. One has a word per line; the other has,
-/// for each word, its base form if it is a predicate, and a label for each predicate of the
-/// sentence. An empty line ends a sentence. Roles have the order of targetDict.txt (PaddlePaddle:
-/// the order of Python's sets). Throws lamina::error for a missing file; format_error for a damaged
-/// archive, a missing member, another encoding than UTF-8, an empty line in a dictionary or
-/// elsewhere in place of a sentence, texts of unequal length, another number of fields than on the
-/// lines before, predicates and labels that the dictionaries do not contain, and roles without
-/// begin or end.
+/// archive contains two texts, each compressed with gzip. One text has a word per line. The same
+/// line of the other text has the base form of the word if it is a predicate, and then a label for
+/// each predicate of the sentence. An empty line ends a sentence. Roles have the order of
+/// targetDict.txt (PaddlePaddle: the order of Python's sets). Throws lamina::error for a missing
+/// file. Throws format_error for a damaged archive; a missing member; text that is not UTF-8; an
+/// empty line in a dictionary, or where a sentence should begin; texts of different lengths; lines
+/// of one sentence with different numbers of fields; a predicate or a label that is not in the
+/// dictionaries; and a role that is not begun or not ended.
 LAMINA_API_COLD source read(const std::string& directory);
 
 /// Reads the file emb, vectors of `width` numbers for the words of wordDict.txt, trained on

@@ -200,8 +200,8 @@ struct extreme_gradient_kernel {
 /// For each result of a product, counts the factors that are 0 and multiplies the other factors.
 /// The gradient of a factor is the gradient of Out times the product of the other factors: without
 /// a zero it is a quotient of the whole product; with one zero, only the zero has a gradient; with
-/// more, none has. If the product of the other factors overflows or underflows, the quotient would
-/// be wrong, so each gradient is multiplied out separately.
+/// more, none has. If the product of the factors that are not 0 overflows, or underflows and there
+/// is no zero, a quotient would be wrong, so each gradient is multiplied out separately.
 struct product_grad_lines {
   struct arguments {
     const float *x, *grad;
