@@ -40,9 +40,10 @@ void run_tile(const basic_tile<typename Runner::real>& t, const void* arguments)
                {t.offset + i * t.stride + j, t.row + i, t.column + j});
   } else {
     const auto walk = [&](update_step how) __attribute__((always_inline)) {
-      for_each_vector(t, [&](vector sums, std::ptrdiff_t offset, int column) {
-        runner.run(sums, {offset, 0, column}, how);
-      });
+      for_each_vector(
+          t, [&](vector sums, std::ptrdiff_t offset, int column) __attribute__((always_inline)) {
+            runner.run(sums, {offset, 0, column}, how);
+          });
     };
     // Most updates have neither gradient clipping nor weight decay; a separate loop makes them
     // faster.
