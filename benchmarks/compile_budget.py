@@ -22,6 +22,9 @@ import tempfile
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "test"))
+from example_sources import source_of  # noqa: E402
+
 BUDGET = pathlib.Path(__file__).with_name("compile_budget.txt")
 GROWTH = 0.02
 EXAMPLES = ["digits", "lenet", "serve_threads"]
@@ -117,7 +120,7 @@ def run(compilers, only, modes, update, compile_once):
                           "--update-budget adds one")
                     continue
                 found = measure(shlex.split(command), [*flags, *MODES[mode], f"-I{ROOT}/include"],
-                                ROOT / "examples" / f"{example}.cpp", compile_once)
+                                source_of(example), compile_once)
                 told = ", ".join(f"{found[n]} {n}" for n in NUMBERS)
                 if update:
                     budget[example, compiler, mode] = found

@@ -5,16 +5,18 @@ symbol.
 
 The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop
 records and networks of convolutions, each with a machine that trains it, a while_loop of 2,300
-operators with its gradient on a machine, and examples/digits.cpp. Each is compiled to an object
+operators with its gradient on a machine, and examples/01_digits.cpp. Each is compiled to an object
 with -O2; the least of --repeat runs counts. With --peers come the includes of dlib and of libtorch
-and the same digits program written in them (installed where they are missing), each compiled in
-turn with lamina's (A B C, A B C ...); the last column is lamina's seconds over theirs.
+and the same digits program written in them, each compiled in turn with lamina's (A B C, A B C ...);
+the last column is lamina's seconds over theirs. Where they are missing, a terminal shows the
+command that installs them and a question; with --install, or without a terminal, they are installed
+at once.
 
 With --budget it compares memory, code and functions of examples with compile_budget.txt instead
 (compile_budget.py).
 
 usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N]
-           [--flags FLAGS] [--peers] [--json]
+           [--flags FLAGS] [--peers] [--install] [--json]
        compile_time.py --budget | --update-budget [--compiler CXX]... [--only TEXT]...
            [--mode MODE]...
        The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers. --only:
@@ -198,9 +200,9 @@ def subjects(layers, folder, peers):
                 write(f"images_{number}.cpp",
                       IMAGE_NETWORK.replace("SHAPE", shape).replace("LAYERS",
                                                                     recorded.strip("\n"))), own)]
-    digits = ROOT / "examples" / "digits.cpp"
+    digits = ROOT / "examples" / "01_digits.cpp"
     if digits.is_file():
-        yield [("examples/digits.cpp", digits, own)] + [
+        yield [("examples/01_digits.cpp", digits, own)] + [
             (f"digits in {peer}", ROOT / "benchmarks" / "peers" / f"digits_{peer}.cpp", flag)
             for peer, (_, flag, _) in peers.items()]
 
@@ -213,6 +215,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--flags", default="", help="further flags, such as -march=native")
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--install", action="store_true", help="do not ask before installing peers")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--budget", action="store_true")
     parser.add_argument("--update-budget", action="store_true")
@@ -223,7 +226,13 @@ def main():
         return compile_budget.run(compilers, options.only, options.mode, options.update_budget,
                                   compile_once)
 
-    absent = packages.install([package for package, *_ in PEERS.values()]) if options.peers else []
+    absent = []
+    if options.peers:
+        wanted = [package for package, *_ in PEERS.values()]
+        packages.agree("benchmarks/compile_time.py",
+                       packages.apt_commands(packages.missing(wanted)), options.install,
+                       ", or without --peers")
+        absent = packages.install(wanted)
     peers = {name: peer for name, peer in PEERS.items() if options.peers and peer[0] not in absent}
     for package in absent:
         print(f"absent: {package}", file=sys.stderr)

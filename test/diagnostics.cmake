@@ -76,13 +76,13 @@ foreach(_compiler IN LISTS _compiling)
   endif()
   lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py
                      --compiler ${_compiler}
-                     --object-limit 10 ../../examples/digits.cpp -- ${_debug_flags})
+                     --object-limit 10 ../../examples/01_digits.cpp -- ${_debug_flags})
   lamina_source_test(compile_time.without_zlib.${_short} compile_time/compile.py
                      --compiler ${_compiler}
                      without_zlib.cpp)
   lamina_source_test(compile_time.warnings.${_short} compile_time/compile.py
                      --compiler ${_compiler}
-                     --optimised ../../examples/digits.cpp
+                     --optimised ../../examples/01_digits.cpp
                      -- -Wall -Wextra -Wnull-dereference -Werror)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     foreach(_architecture IN ITEMS x86-64 sapphirerapids)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nets of benchmarks/distributed/run, one per compilation: NET is 1 for LeNet, 2 for the ResNet
-// of W7, 3 for the recurrence of examples/char_rnn.cpp, 4 for a perceptron of 20 million numbers.
+// of W7, 3 for the recurrence of examples/text/char_rnn.cpp, 4 for a perceptron of 20 million
+// numbers.
 
 #include <algorithm>
 #include <array>

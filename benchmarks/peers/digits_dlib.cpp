@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What examples/digits.cpp does, in dlib, for benchmarks/compile_time.py: trains, saves, loads,
+// What examples/01_digits.cpp does, in dlib, for benchmarks/compile_time.py: trains, saves, loads,
 // serves from four threads. Arguments: the file of the training images, the file of the others.
 #include <array>
 #include <thread>

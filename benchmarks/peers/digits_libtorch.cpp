@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What examples/digits.cpp does, in libtorch, for benchmarks/compile_time.py: trains, saves, loads,
-// serves from four threads. Arguments: the file of the training images, the file of the others.
+// What examples/01_digits.cpp does, in libtorch, for benchmarks/compile_time.py: trains, saves,
+// loads, serves from four threads. Arguments: the file of the training images, the file of the
+// others.
 #include <array>
 #include <thread>
 

@@ -22,9 +22,10 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "test" / "headers"))
+sys.path[:0] = [str(ROOT / "test" / "headers"), str(ROOT / "test")]
 import compile_alone  # noqa: E402 - the flags and the list of headers
 from compile_alone import WARNINGS  # noqa: E402
+from example_sources import source_of  # noqa: E402
 
 NET = pathlib.Path(__file__).resolve().parent / "flags" / "net.cpp"
 STANDARD = ("lamina: the compiler: expected C++20 or newer, found an older standard; add "
@@ -33,8 +34,8 @@ EXCEPTIONS = "lamina: the compiler: expected exceptions, found -fno-exceptions"
 FAST = "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
 # Loops, beam search and archives of data; the kernels of the reference executor and formats of
 # models, for which the machine needs a header of another library.
-TRANSLATION = ROOT / "examples" / "machine_translation.cpp"
-INFO, INFO_NEEDS = ROOT / "examples" / "program_info.cpp", "protozero/pbf_reader.hpp"
+TRANSLATION = source_of("machine_translation")
+INFO, INFO_NEEDS = source_of("program_info"), "protozero/pbf_reader.hpp"
 FIRST = ("lamina.hpp", "lamina.cuh", "executor/executor.hpp", "io/npz.hpp", "reader/reader.hpp",
          "core/error.hpp")
 MOST_LINES = 12

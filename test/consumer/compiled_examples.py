@@ -17,6 +17,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test"))
+from example_sources import source_of, sources  # noqa: E402
+
 SOURCES = ROOT / "cmake" / "compiled"
 LEFT_OUT = {
     "distributed": "needs MPI", "online_kafka": "needs a server", "serve_http": "is a server",
@@ -63,12 +66,13 @@ class both_ways:
         return said.returncode, VARYING.sub("", said.stdout)
 
     def example(self, name):
-        sources = [ROOT / "examples" / f"{name}.cpp",
-                   *sorted((ROOT / "examples" / name).glob("*.cpp"))]
+        main = source_of(name)
+        files = [main, *sorted((main.parent / name).glob("*.cpp"))]
         said = {}
         for way, flags, library in (("headers", [], []),
                                     ("compiled", ["-DLAMINA_COMPILED"], [self.library])):
-            objects = [self.object(s, f"{name}_{way}_{s.stem}", *flags) for s in sources]
+            objects = [self.object(file, f"{name}_{way}_{number}", *flags)
+                       for number, file in enumerate(files)]
             linked = self.link(f"{name}_{way}", *objects, *library)
             if linked.returncode != 0:
                 sys.exit(f"{name}, {way}: does not link\n{linked.stdout[-3000:]}")
@@ -110,7 +114,7 @@ int main() {
 
     def faults(self):
         """A header that the sources leave out, and a program without the library, do not link."""
-        digits = self.folder / "digits_compiled_digits.o"
+        digits = self.folder / "digits_compiled_0.o"
         if self.link("faulty", digits).returncode == 0:
             sys.exit("expected a program without the library not to link")
         source = self.folder / "core.cpp"
@@ -136,7 +140,7 @@ def main():
     parser.add_argument("--optimise", default="-O1")
     parser.add_argument("examples", nargs="*")
     options = parser.parse_args()
-    every = sorted(p.stem for p in (ROOT / "examples").glob("*.cpp"))
+    every = sorted(sources())
     names = options.examples or [n for n in every if n not in LEFT_OUT]
     if not options.examples:
         for name in sorted(LEFT_OUT.keys() & set(every)):

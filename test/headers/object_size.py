@@ -12,6 +12,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test"))
+from example_sources import source_of  # noqa: E402
+
 EXAMPLES = ("digits", "gan", "sentiment")  # each trains, runs and saves in another way
 MOST = 1 << 20  # bytes of one variable; tables that code reads have some thousands
 # A function that runs names the program of digits: what the check is to find.
@@ -21,8 +24,8 @@ PLANTED = "\nint named(int i) { return decltype(digits)::desc.domains[i].parent;
 def large_data(source, compiler, flags, folder):
     """The variables in the object of a source file that are larger than MOST."""
     made = folder / "made.o"
-    subprocess.run([compiler, "-std=c++20", "-O0", f"-I{ROOT / 'include'}",
-                    f"-I{ROOT / 'examples'}", *flags, "-c", source, "-o", made], check=True)
+    subprocess.run([compiler, "-std=c++20", "-O0", f"-I{ROOT / 'include'}", *flags, "-c", source,
+                    "-o", made], check=True)
     table = subprocess.run(["nm", "-S", "-C", made], check=True, capture_output=True, text=True)
     found = []
     for line in table.stdout.splitlines():
@@ -42,7 +45,7 @@ def main():
         folder = pathlib.Path(name)
         if given.self_test:
             planted = folder / "planted.cpp"
-            planted.write_text((ROOT / "examples/digits.cpp").read_text() + PLANTED)
+            planted.write_text(source_of("digits").read_text() + PLANTED)
             found = large_data(planted, given.compiler, given.flags, folder)
             if len(found) != 1 or "::desc: " not in found[0]:
                 sys.exit(f"expected the planted program, found {found}")
@@ -50,9 +53,8 @@ def main():
             return
         faults = []
         for example in EXAMPLES:
-            source = ROOT / "examples" / f"{example}.cpp"
             faults += [f"{example}: {what}" for what in
-                       large_data(source, given.compiler, given.flags, folder)]
+                       large_data(source_of(example), given.compiler, given.flags, folder)]
         if faults:
             sys.exit("expected no variable above 1 MiB, found\n" + "\n".join(faults) +
                      "\nCode that runs reads counts_of<P>, run_time_program<P> or P::view().")

@@ -31,6 +31,9 @@ import check_macros
 import namespaces
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test"))
+from example_sources import source_of  # noqa: E402
+
 LIBRARY = "lamina"
 OPENED = ("lamina", "lamina::layer", "lamina::optimizer", "lamina::schedule", "lamina::reader",
           "lamina::dataset", "lamina::distributed", "lamina::serve", "lamina::metric",
@@ -173,7 +176,9 @@ def lookups(base):
 
 def opened(name):
     """An example that opens the namespaces instead of naming them."""
-    code = (ROOT / "examples" / f"{name}.cpp").read_text()
+    source = source_of(name)
+    code = re.sub(r'^#include "(.*)"', f'#include "{source.parent}/\\1"', source.read_text(),
+                  flags=re.M)
     code = re.sub(r"^(?:namespace \w+ = |using )[^{}();]*;\n", "", code, flags=re.M)
     code = re.sub(r"\blamina::|(?<![\w:])(?:layer|optimizer|schedule)::", "", code)
     last = list(re.finditer(r"^#include.*\n", code, re.M))[-1].end()
@@ -188,8 +193,8 @@ def compiled(base, options):
             source.write_text(text)
             for compiler in options.compiler:
                 run = subprocess.run([*compiler.split(), "-std=c++20", "-fsyntax-only",
-                                      f"-I{base.parent}", f"-I{ROOT / 'examples'}", *options.flags,
-                                      source], text=True, capture_output=True)
+                                      f"-I{base.parent}", *options.flags, source],
+                                     text=True, capture_output=True)
                 if run.returncode:
                     yield f"{compiler}: {name}: {run.stderr[:3000]}"
 

@@ -4,13 +4,13 @@
 # those that add to lamina's namespaces.
 #   cmake --build BUILD --target example_cases
 #   CXX=g++ test/interop/run native BUILD/test/example_cases FOLDER
-file(GLOB _examples CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" ../examples/*.cpp)
+file(GLOB _examples CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" ../examples/*.cpp
+     ../examples/*/*.cpp)
 add_executable(example_cases EXCLUDE_FROM_ALL interop/examples/example_cases.cpp
                interop/case_writer.cpp interop/native_cases.cpp
                $<TARGET_OBJECTS:test_quick_files>)
 target_link_libraries(example_cases PRIVATE lamina_development test_executors)
-target_include_directories(example_cases PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}"
-                           "${PROJECT_SOURCE_DIR}/examples")
+target_include_directories(example_cases PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 # lamina_example_batch(NUMBER CALLS EXAMPLES...): a file with examples that writes their programs.
 function(lamina_example_batch number calls)
@@ -48,6 +48,7 @@ foreach(_example IN LISTS _examples ITEMS "")
     endif()
     list(APPEND _part "${_example}")
     cmake_path(GET _example STEM _stem)
+    string(REGEX REPLACE "^[0-9]+_" "" _stem "${_stem}")
     foreach(_program IN LISTS _programs)
       string(REGEX REPLACE ".*auto ([a-z0-9_]+) .*" "\\1" _program "${_program}")
       string(APPEND _calls
