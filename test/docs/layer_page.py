@@ -85,7 +85,8 @@ FAMILIES = [
 ]
 # What the layers are made of, and lists.
 PARTS = set("activation broadcast elementwise/binary/arithmetic control/block "
-     "control/block/hoist_inputs layer_helper layers one_operator recurrent region control/rnn row_ids shape window".split())
+     "control/block/hoist_inputs layer_helper layers one_operator recurrent region "
+     "control/rnn row_ids shape window".split())
 
 BLOCK = re.compile(
     r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"
