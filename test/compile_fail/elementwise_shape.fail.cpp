@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two operands whose shapes do not fit.
-// expect-error: static.assert.*elementwise: shapes do not broadcast; expected that of the first
+// expect-error: static.assert.*elementwise: shapes do not broadcast: from the last
 // expect-fact: expects_type<.*variable<float, .*batch, 128>
 // expect-fact: gets_type<.*variable<float, .*batch, 64>
 // expect-lines: 12

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator + on shapes that do not fit.
-// expect-error: static.assert.*elementwise: shapes do not broadcast; expected that of the first
+// expect-error: static.assert.*elementwise: shapes do not broadcast: from the last
 // expect-fact: variable<float, .*batch, 128>
 // expect-fact: variable<float, .*batch, 64>
 // expect-lines: 12

@@ -28,12 +28,12 @@ FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
      "data sequence control/read_minibatch create_parameter create_global_var store"),
     ("Fully connected, embeddings, products", "",
-     "matrix/fc embedding/lookup_table matrix/matmul matrix/mul class_vectors"),
+     "matrix/fc embedding/lookup_table matrix/matmul matrix/mul class_vectors einsum"),
     ("Activations",
      "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
      "`{.act = lamina::activation::relu}`.", "activation/simple elementwise/unary "
      "activation/simple/gelu activation/tunable "
-     "activation/prelu_maxout glu activation/softmax"),
+     "activation/prelu_maxout glu activation/softmax log_softmax"),
     ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.\n\n"
      "Whatever looks for the largest or smallest element, here or in any other layer "
      "(`reduce_max`, `argmax`, `topk`, `pool2d`,\n"
@@ -48,17 +48,19 @@ FAMILIES = [
     ("Costs",
      "Most give one number a row or an element; `mean` makes the cost of a program of them.",
      "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/row/bpr loss/pointwise "
-     "loss/row hsigmoid nce loss/in_batch npair_loss loss/crf loss/ctc"),
+     "loss/row hsigmoid nce loss/in_batch npair_loss losses loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
      "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
      "elementwise/clip fill "
+     "where "
      "metric/classification order/argsort shape/query norm/cos_sim reduce/squared_l2"),
     ("Normalisation and regularisation", "", "norm/batch_norm norm/layer_norm norm/norm "
-     "norm/group_norm norm/lrn "
+     "norm/group_norm norm/lrn rms_norm "
      "random/dropout"),
     ("Images", "[Images](images.md) says how the engine computes them.",
-     "conv/conv2d conv/conv2d_transpose conv/conv3d pool/pool2d pool/pool3d pool/pool3d/unpool "
-     "resize region/roi_pool region/roi_align region/patch residual img_conv_group "
+     "conv/conv2d conv1d conv/conv2d_transpose conv/conv3d "
+     "pool/pool2d pool/pool3d pool/pool3d/unpool "
+     "resize pixel_shuffle region/roi_pool region/roi_align region/patch residual img_conv_group "
      "simple_img_conv_pool"),
     ("Sequences", "[Sequences](sequences.md) has the rules of their rows.",
      "sequence/pool sequence/softmax sequence/conv sequence_conv_pool sequence/conv/row_conv "
@@ -68,21 +70,23 @@ FAMILIES = [
      "sequence_rows sequence/shape/lod_reset sequence/shape/lod_append"),
     ("Recurrent layers", "",
      "recurrent/lstm recurrent/lstmp recurrent/gru recurrent/gru_unit recurrent/lstm_unit "
-     "recurrent_nets simple_attention scaled_dot_product_attention"),
+     "recurrent_nets simple_attention scaled_dot_product_attention "
+     "multi_head_attention"),
     ("Loops and branches", "[Control flow](control_flow.md) has examples.",
      "control/block/while control/array control/split_merge control/block/conditional "
      "control/rnn/dynamic control/rnn/static control/rank_table"),
     ("Labels and decoding", "", "loss/crf/decoding loss/ctc/greedy_decoder decode/beam_search "
      "decode/beam_search/decode metric/sequence/chunk_eval metric/sequence/edit_distance"),
-    ("Random numbers, side effects", "", "random/distribution control/print "
+    ("Random numbers, side effects", "", "random/distribution random_choice control/print "
      "collective/all_reduce stop_gradient"),
     ("Any operator",
      "Programs that are made from files ([interop](interop.md#a-saved-model-as-c)) have these for "
      "operators that no other layer records as they stand.", "record record_block record_rows"),
 ]
 # What the layers are made of, and lists.
-PARTS = set("activation elementwise/binary/arithmetic control/block control/block/hoist_inputs "
-     "layer_helper layers one_operator recurrent region control/rnn row_ids shape window".split())
+PARTS = set("activation broadcast elementwise/binary/arithmetic control/block "
+     "control/block/hoist_inputs layer_helper layers one_operator recurrent region "
+     "control/rnn row_ids shape window".split())
 
 BLOCK = re.compile(
     r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"

@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/from_pytorch_and_keras.md"
-EXAMPLES = {"adamw", "at_index", "channel_dropout", "mish", "steps_per_pass", "triplet_cost"}
+EXAMPLES = {"adamw", "channel_dropout", "mish", "steps_per_pass"}
 
 
 def last_cells(text):

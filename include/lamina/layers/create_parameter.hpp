@@ -31,4 +31,12 @@ constexpr auto create_parameter(const block& main, const param_attr& attr = {},
   }
 }
 
+/// The same parameter without the block, in a layer of one's own that has only its input: `auto w =
+/// create_parameter<float, 64>(x)` is read in the program and block in which x is.
+template <element T, int... Dims, class U, class R, int... D>
+constexpr auto create_parameter(variable<U, R, D...> x, const param_attr& attr = {},
+                                int line = __builtin_LINE()) {
+  return create_parameter<T, Dims...>(block{x.builder, x.builder->current_block}, attr, line);
+}
+
 }}}  // namespace lamina::layer

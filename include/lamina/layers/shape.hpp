@@ -34,7 +34,7 @@ struct extents {
 namespace detail {
 // A loop instead of a pack in braces, because nvcc drops a pack inside nested braces.
 template <class T, class R, int... D>
-constexpr extents extents_of(variable<T, R, D...>*) {
+constexpr extents extents_of(const variable<T, R, D...>*) {
   const int inner[] = {D..., 0};
   extents whole{};
   if constexpr (has_rows<R>) whole.push(-1);
@@ -56,7 +56,7 @@ auto handle(std::integer_sequence<int, Index...>)
 
 /// The whole shape of a handle type.
 template <class V>
-inline constexpr extents whole_shape = detail::extents_of(static_cast<V*>(nullptr));
+inline constexpr extents whole_shape = detail::extents_of(static_cast<const V*>(nullptr));
 
 namespace detail {
 // A class that separates the alias from the computation, because g++ 12 crashes on the alias alone.

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/layers/activation.hpp>
+#include <lamina/layers/broadcast.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
@@ -39,9 +40,14 @@ struct operands {
   using rows_x = typename X::rows_type;
   using rows_y = typename Y::rows_type;
   static constexpr bool types = __is_same(typename X::value_type, typename Y::value_type);
-  static constexpr bool rows = !types || __is_same(rows_x, rows_y) || !has_rows<rows_y>;
+  static constexpr bool rows =
+      !types || __is_same(rows_x, rows_y) || !has_rows<rows_y> || (Axis == -1 && !has_rows<rows_x>);
+  /// Whether the operator itself broadcasts: y is a part of x, as in Fluid.
+  static constexpr bool plain =
+      !types || !rows ||
+      ((has_rows<rows_x> || !has_rows<rows_y>)&&broadcasts(whole_shape<X>, whole_shape<Y>, Axis));
   static constexpr bool shapes =
-      !types || !rows || broadcasts(whole_shape<X>, whole_shape<Y>, Axis);
+      plain || (Axis == -1 && broadcast_shape(whole_shape<X>, whole_shape<Y>).rank > 0);
 };
 
 template <class Op, int Axis, class X, class Y>
@@ -50,22 +56,31 @@ constexpr auto elementwise(X x, Y y, const elementwise_attr& attr, int line) {
   static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: both operands have one element type");
   static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: both operands have the same rows, or the second has none");
+                "lamina: elementwise: both operands have the same rows, or one has none");
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
-                "or its trailing part");
+                "lamina: elementwise: shapes do not broadcast: from the last dimension on, extents "
+                "are equal or one of them is 1");
   require_one_program(x, y, line);
-  program_builder& b = *x.builder;
-  layer_helper layer(b, Op::type, attr.name);
-  const int out = layer.output_like(x.id);
-  b.add_operator(schema_of<Op>(), {x.id, y.id}, {out}, Axis == -1 ? -1 : b.attribute_list(Axis));
-  return layer.returns(X{&b, apply_activation(layer, attr.act, out)});
+  if constexpr (fit::plain || !fit::shapes) {
+    program_builder& b = *x.builder;
+    layer_helper layer(b, Op::type, attr.name);
+    const int out = layer.output_like(x.id);
+    b.add_operator(schema_of<Op>(), {x.id, y.id}, {out}, Axis == -1 ? -1 : b.attribute_list(Axis));
+    return layer.returns(X{&b, apply_activation(layer, attr.act, out)});
+  } else {
+    return with_broadcast(x, y, [&](auto wide, auto narrow) {
+      return elementwise<Op, -1>(wide, narrow, attr, line);
+    });
+  }
 }
 
 }  // namespace detail
 
-// Y's shape must be a contiguous part of X's shape. It begins at dimension Axis of the whole shape
-// or, with Axis -1, ends at X's last dimension. Trailing ones of Y do not count.
+// With Axis -1, operands of different shapes broadcast as in NumPy: from the last dimension of the
+// whole shapes on, two extents are equal or one of them is 1, and the result has the larger one. An
+// operand without rows is used for each row. Where y is not a trailing part of x, `expand` copies
+// an operand to the shape of the result first. With another Axis, y's shape without trailing ones
+// is the part of x's shape that begins at this dimension, as in Fluid.
 
 /// x + y. Fluid: elementwise_add.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>

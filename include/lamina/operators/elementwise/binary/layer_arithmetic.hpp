@@ -30,16 +30,21 @@ constexpr auto operate(X x, Y y) {
   static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: both operands have one element type");
   static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: both operands have the same rows, or the second has none");
+                "lamina: elementwise: both operands have the same rows, or one has none");
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
-                "or its trailing part");
+                "lamina: elementwise: shapes do not broadcast: from the last dimension on, extents "
+                "are equal or one of them is 1");
   // Errors of these operators do not report the line, because an overloaded operator cannot have a
   // default argument that provides the line.
   layer::require_one_program(x, y, 0);
-  const X out = tmp_like(x);
-  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});
-  return out;
+  if constexpr (fit::plain || !fit::shapes) {
+    const X out = tmp_like(x);
+    x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});
+    return out;
+  } else {
+    return layer::detail::with_broadcast(
+        x, y, [](auto wide, auto narrow) { return operate<Op>(wide, narrow); });
+  }
 }
 
 template <class V>

@@ -23,16 +23,21 @@ constexpr auto compare(variable<T, R, D...> x, Y y, const compare_attr& attr, in
   static_assert(check<fit::types, expects_type<in>, gets_type<Y>>,
                 "lamina: elementwise: both operands have one element type");
   static_assert(check<fit::rows, expects_type<in>, gets_type<Y>>,
-                "lamina: elementwise: both operands have the same rows, or the second has none");
+                "lamina: elementwise: both operands have the same rows, or one has none");
   static_assert(check<fit::shapes, expects_type<in>, gets_type<Y>>,
-                "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
-                "or its trailing part");
+                "lamina: elementwise: shapes do not broadcast: from the last dimension on, extents "
+                "are equal or one of them is 1");
   require_one_program(x, y, line);
-  layer_helper layer(*x.builder, Op::type, attr.name);
-  const auto z = layer.template output<variable<bool, R, D...>>();
-  without_gradient(layer, z.id);
-  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {z.id});
-  return layer.returns(z);
+  if constexpr (fit::plain || !fit::shapes) {
+    layer_helper layer(*x.builder, Op::type, attr.name);
+    const auto z = layer.template output<variable<bool, R, D...>>();
+    without_gradient(layer, z.id);
+    x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {z.id});
+    return layer.returns(z);
+  } else {
+    return with_broadcast(
+        x, y, [&](auto wide, auto narrow) { return compare<Op>(wide, narrow, attr, line); });
+  }
 }
 
 /// Records a comparison whose result is named by an existing handle.

@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/layers/broadcast.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
@@ -43,6 +44,19 @@ struct either_rows<false, R, S> {
   using type = S;
 };
 
+/// The whole shape of an operand with other dimensions before its matrix: those to which the
+/// leading dimensions of x and y broadcast. The rank is 0 if they do not.
+constexpr extents with_leading(const extents& of, const extents& x, const extents& y) {
+  if (x.rank < 2 || y.rank < 2) return {};
+  extents leads[2] = {x, y};
+  for (extents& lead : leads) lead.rank -= 2;
+  extents to = broadcast_shape(leads[0], leads[1]);
+  if (to.rank == 0) return {};
+  to.push(of.at[of.rank - 2]);
+  to.push(of.at[of.rank - 1]);
+  return to;
+}
+
 constexpr product_shape matmul_shape(extents x, extents y, matmul_form form) {
   const bool row = x.rank == 1, column = y.rank == 1;
   if (row) x = {2, {1, x.at[0]}};
@@ -69,11 +83,12 @@ constexpr product_shape matmul_shape(extents x, extents y, matmul_form form) {
 
 }  // namespace detail
 
-/// alpha * x * y over the last two dimensions of the whole shapes. The leading dimensions must be
-/// equal, or one side must have none. A vector is a row on the left and a column on the right. The
-/// row dimension of the batch may count matrices, be the rows of x, or be summed over. With
-/// `skip_zeros`, 0 in x times NaN or infinity in y is 0, for example where x holds weights and
-/// masked elements have the weight 0. Fluid: matmul.
+/// alpha * x * y over the last two dimensions of the whole shapes. The leading dimensions broadcast
+/// as in NumPy; where they are neither equal nor missing, copies of x and y are multiplied. A
+/// vector is a row on the left and a column on the right. The row dimension of the batch may count
+/// matrices, be the rows of x, or be summed over. With `skip_zeros`, 0 in x times NaN or infinity
+/// in y is 0, for example where x holds weights and masked elements have the weight 0. Fluid:
+/// matmul.
 template <matmul_form Form = matmul_form{}, class T, class R, int... D, class U, class S, int... E>
 constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
                       const options<matmul_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -83,23 +98,33 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
       detail::matmul_shape(whole_shape<left>, whole_shape<right>, Form);
   constexpr bool types = __is_same(T, U) && (__is_same(R, S) || !has_rows<R> || !has_rows<S>);
   constexpr bool widths = !types || r.widths;
-  constexpr bool fits = !types || !widths || r.fits;
+  constexpr extents wide_x =
+      detail::with_leading(whole_shape<left>, whole_shape<left>, whole_shape<right>);
+  constexpr extents wide_y =
+      detail::with_leading(whole_shape<right>, whole_shape<left>, whole_shape<right>);
+  constexpr bool plain = !types || !widths || r.fits;
+  constexpr bool fits = plain || wide_x.rank > 0;
   static_assert(check<types, expects_type<left>, gets_type<right>>,
                 "lamina: matmul: both sides have one element type, and not two kinds of rows");
   static_assert(check<widths, expects<r.left>, gets<r.right>, gets_type<left, right>>,
                 "lamina: matmul: the width of the left side is the height of the right one");
   static_assert(check<fits, gets_type<left, right>>,
-                "lamina: matmul: leading dimensions are equal or missing, and rows stay in front");
+                "lamina: matmul: leading dimensions broadcast, and rows stay in front");
   require_one_program(x, y, line);
-  using domain = typename detail::either_rows<has_rows<R>, R, S>::type;
-  using out = handle_of<T, domain, r.shape>;
-  program_builder& b = *x.builder;
-  layer_helper layer(b, "matmul", attr.name);
-  const out z = layer.template output<out>();
-  b.add_operator(schema_of<operators::matmul>(), {x.id, y.id}, {z.id},
-                 b.attribute_list(Form.transpose_x, Form.transpose_y, attr.alpha, attr.skip_zeros,
-                                  attr.skip_zero_grads));
-  return layer.returns(z);
+  if constexpr (!plain && fits) {
+    return matmul<Form>(detail::repeated_rows<wide_x>(x, y), detail::repeated_rows<wide_y>(y, x),
+                        attr, line);
+  } else {
+    using domain = typename detail::either_rows<has_rows<R>, R, S>::type;
+    using out = handle_of<T, domain, r.shape>;
+    program_builder& b = *x.builder;
+    layer_helper layer(b, "matmul", attr.name);
+    const out z = layer.template output<out>();
+    b.add_operator(schema_of<operators::matmul>(), {x.id, y.id}, {z.id},
+                   b.attribute_list(Form.transpose_x, Form.transpose_y, attr.alpha, attr.skip_zeros,
+                                    attr.skip_zero_grads));
+    return layer.returns(z);
+  }
 }
 
 }}}  // namespace lamina::layer
