@@ -17,9 +17,9 @@ struct regularizer {
   regularizer_kind kind = regularizer_kind::none;
   float coefficient = 0;
 };
-/// g += coefficient * sign(p). Fluid: L1Decay.
+/// Adds coefficient * sign(p) to the gradient of each element p. Fluid: L1Decay.
 constexpr regularizer l1_decay(float coefficient) { return {regularizer_kind::l1, coefficient}; }
-/// g += coefficient * p. Fluid: L2Decay.
+/// Adds coefficient * p to the gradient of each element p. Fluid: L2Decay.
 constexpr regularizer l2_decay(float coefficient) { return {regularizer_kind::l2, coefficient}; }
 
 /// A limit of a gradient, applied before the update; made by the clip_by_* functions.
@@ -27,16 +27,17 @@ struct gradient_clip {
   clip_kind kind = clip_kind::none;
   float low = 0, high = 0;  // clip by norm: `high` is the norm
 };
-/// g = min(max(g, low), high). Fluid: GradientClipByValue.
+/// Replaces each element g of the gradient by min(max(g, low), high). Fluid: GradientClipByValue.
 constexpr gradient_clip clip_by_value(float low, float high) {
   return {clip_kind::value, low, high};
 }
-/// g = min(max(g, -limit), limit).
+/// Replaces each element g of the gradient by min(max(g, -limit), limit).
 constexpr gradient_clip clip_by_value(float limit) { return clip_by_value(-limit, limit); }
-/// g if ||g|| <= norm, else g * norm / ||g||. Fluid: GradientClipByNorm.
+/// Replaces a parameter's gradient g by g * norm / ||g|| if its 2-norm ||g|| is above `norm`.
+/// Fluid: GradientClipByNorm.
 constexpr gradient_clip clip_by_norm(float norm) { return {clip_kind::norm, 0, norm}; }
-/// g * norm / max(norm, sqrt(sum ||g||^2)), where the sum is over the gradients of all parameters.
-/// Fluid: GradientClipByGlobalNorm.
+/// Replaces each gradient g by g * norm / max(norm, sqrt(sum ||g||^2)), where the sum is over the
+/// gradients of all parameters with this clip. Fluid: GradientClipByGlobalNorm.
 constexpr gradient_clip clip_by_global_norm(float norm) {
   return {clip_kind::global_norm, 0, norm};
 }
@@ -53,7 +54,7 @@ gradient_clip clip_by_global_norm(...) = delete;  // expected a number, clip_by_
 
 /// Fluid's ParamAttr: the options of a parameter that the user of a layer can set.
 struct param_attr {
-  std::string_view name{};            // layers that name the same parameter share it
+  std::string_view name{};            // layers with the same name here share the parameter
   lamina::initializer initializer{};  // default: the layer's own (Xavier for weights, 0 for biases)
   float learning_rate = 1;            // factor on the optimizer's learning rate
   lamina::regularizer regularizer{};  // overrides the optimizer's regularizer
