@@ -54,7 +54,7 @@ gradient_clip clip_by_global_norm(...) = delete;  // expected a number, clip_by_
 
 /// Fluid's ParamAttr: the options of a parameter that the user of a layer can set.
 struct param_attr {
-  std::string_view name{};            // layers with the same name here share the parameter
+  std::string_view name{};            // layers that name the same parameter share it
   lamina::initializer initializer{};  // default: the layer's own (Xavier for weights, 0 for biases)
   float learning_rate = 1;            // factor on the optimizer's learning rate
   lamina::regularizer regularizer{};  // overrides the optimizer's regularizer

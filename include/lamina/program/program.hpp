@@ -327,8 +327,7 @@ struct program_base {
 /// A program: `constexpr auto net = lamina::program([](lamina::block& main) { ... return cost; });`
 /// The compiler runs the function, which may call other functions, loop and branch. The first
 /// variable that it returns is the cost that training minimises; a run computes all returned
-/// variables. Layers on which no returned variable depends are kept. Fluid: Program (main and
-/// startup together).
+/// variables. Layers on which nothing depends are kept. Fluid: Program (main and startup together).
 template <class F>
 struct program : program_base<program<F>> {
   static_assert(std::is_default_constructible_v<F>,
