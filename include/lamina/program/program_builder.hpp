@@ -98,8 +98,8 @@ struct program_builder {
   constexpr_vector<opened_domain> open_domains;
   constexpr_vector<written_handle> written;  // assignments by the bodies that are being recorded;
                                              // those of the innermost body are last
-  int written_begin = 0;             // first assignment of the innermost body
-  int traced = -1, traced_line = 0;  // used by line_of
+  int written_begin = 0;                     // first assignment of the innermost body
+  int traced = -1, traced_line = 0;          // used by line_of
   fault_desc fault;
   int cost;
   int accumulators;
