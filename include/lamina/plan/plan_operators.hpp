@@ -29,7 +29,7 @@ struct pack_panels : plan_copy {
   static constexpr const char* type = "pack_panels";
   static constexpr bool knows_panels = true;
 };
-/// Stores the result of a group's head unchanged, if the group has no other statement.
+/// Writes the result of a group's head, unchanged, to memory.
 struct keep : pointwise {
   static constexpr const char* type = "keep";
   static constexpr std::uint32_t differentiable = 0;
