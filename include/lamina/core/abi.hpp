@@ -14,9 +14,9 @@
 #define LAMINA_ABI_IS_1 0,
 #define LAMINA_ABI_SECOND(...) LAMINA_ABI_SECOND_OF(__VA_ARGS__)
 #define LAMINA_ABI_SECOND_OF(first, second, ...) second
-// The name for a level of instructions that this machine supports only partly: the digit of the
-// set, then one digit per macro. Such a name is computed wherever it is used, which takes a few
-// percent of the compile time of lamina.hpp.
+// Expands to the part of the name for a level of which the compiler's flags enable only some
+// instructions: "_", the digit of the level, then a 1 or 0 per macro. The preprocessor repeats this
+// work wherever the name is used, which takes a few percent of the compile time of lamina.hpp.
 #define LAMINA_ABI_BITS(set, a, b, c, d, e, f, g, h)                                               \
   LAMINA_ABI_JOIN(set, LAMINA_ABI_BIT(a), LAMINA_ABI_BIT(b), LAMINA_ABI_BIT(c), LAMINA_ABI_BIT(d), \
                   LAMINA_ABI_BIT(e), LAMINA_ABI_BIT(f), LAMINA_ABI_BIT(g), LAMINA_ABI_BIT(h))
@@ -36,7 +36,7 @@
 #endif
 
 #if defined(LAMINA_ABI)
-// cmake/cuda_kernels defines the name for the objects whose kernels it compiles.
+// cmake/cuda_kernels passes the name of the host's objects when it compiles their kernels.
 
 #elif defined(__CUDA__) && defined(__clang__)
 // While clang++ compiles for a device, the instruction set of the host is unknown.
@@ -45,7 +45,8 @@
                   LAMINA_VERSION_PATCH, , , , , , , , , , , , , , , )
 
 #elif defined(__x86_64__) || defined(__i386__)
-// The levels of x86-64. Every x86-64 processor has the first one.
+// One digit per level of x86-64. The first level has no digit, because every x86-64 processor has
+// it.
 #if defined(__SSE3__) && defined(__SSSE3__) && defined(__SSE4_1__) && defined(__SSE4_2__) && \
     defined(__POPCNT__)
 #define LAMINA_ABI_2 2
@@ -88,7 +89,7 @@
 #else
 #define LAMINA_ABI_5
 #endif
-// Level 6: instructions that few processors have.
+// Levels 6 and 7 collect the instructions that only few processors have.
 #if defined(__XOP__) || defined(__FMA4__) || defined(__TBM__) || defined(__AVX512ER__) || \
     defined(__AVX512PF__) || defined(__AVX10_2__) || defined(__APX_F__) ||                \
     defined(__AVXVNNIINT8__)
@@ -107,7 +108,7 @@
 #else
 #define LAMINA_ABI_7
 #endif
-// Instructions that some generations have, with one letter each.
+// One letter per set of instructions that only some generations of processors have.
 #if defined(__SSE4A__)
 #define LAMINA_ABI_A a
 #else
@@ -161,7 +162,7 @@
                   LAMINA_ABI_V)
 
 #elif defined(__aarch64__)
-// The versions of ARMv8 as levels.
+// One digit per version of ARMv8.
 #if defined(__ARM_FEATURE_ATOMICS) && defined(__ARM_FEATURE_QRDMX)
 #define LAMINA_ABI_1 1
 #elif defined(__ARM_FEATURE_ATOMICS) || defined(__ARM_FEATURE_QRDMX)
@@ -199,7 +200,7 @@
 #else
 #define LAMINA_ABI_6
 #endif
-// Instructions that few processors have.
+// Level 7 collects the instructions that only few processors have.
 #if defined(__ARM_FEATURE_MOPS) || defined(__ARM_FEATURE_CSSC) || defined(__ARM_FEATURE_SVE2p1) || \
     defined(__ARM_FEATURE_SME) || defined(__ARM_FEATURE_LSE128) || defined(__ARM_FEATURE_RCPC3) || \
     defined(__ARM_FEATURE_FAMINMAX) || defined(__ARM_FEATURE_CMPBR)
@@ -210,7 +211,7 @@
 #else
 #define LAMINA_ABI_7
 #endif
-// Instructions that some generations have, with one letter each.
+// One letter per set of instructions that only some generations of processors have.
 #if defined(__ARM_FEATURE_FRINT)
 #define LAMINA_ABI_F f
 #else

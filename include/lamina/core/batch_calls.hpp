@@ -29,7 +29,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T constant(double x) {
 }
 
 namespace detail {
-// Argument-dependent lookup finds xsimd's functions; these declarations only make the names known.
+// Declares the names, so that the calls below parse as function calls. Argument-dependent lookup
+// then finds xsimd's functions.
 void log();
 void log1p();
 void erf();

@@ -17,8 +17,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp_quotient(T r) {
   q = call_fma(q, r, T(0.499992303f));
   return call_fma(q, r, T(1.f));
 }
-// Returns x - k log 2. log 2 is subtracted in two parts. The first part has so few digits that its
-// product with k is exact.
+// Returns x - k log 2. log 2 is split into a sum of two constants; the larger constant has so few
+// digits that its product with k is exact.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T without_powers(T x, T k) {
   return call_fma(k, T(2.12194440e-4f), call_fma(k, T(-0.693359375f), x));
@@ -32,9 +32,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
 }
 
 // e^x as 2^k e^r, where k is the integer nearest to x / log 2. With the roundings of float the
-// relative error is below 3e-7. If the result is far below the range of a float, either a factor is
-// 0, or the power of another number is computed and then replaced by 0, because processors take a
-// hundred times longer for results that they round to 0.
+// relative error is below 3e-7. For x below -104 the result is 0. With AVX-512's scalef, e^0 is
+// computed there and then replaced by 0, because processors take a hundred times longer for a
+// result that they round to 0. Otherwise x is limited to -176, where a factor of 2^k is 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   constexpr bool in_one = requires { times_power_of_two(x, x); };
@@ -62,8 +62,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
   const T r = without_powers(y, k);
   return ldexp(T(call_fma(exp_quotient(r), r, T(1.f))), to_int(k));
 }
-// e^x - 1 as 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1), which loses no digits if k is 0. Half of 2^k
-// is computed, because a float can hold it at both ends of the range.
+// e^x - 1 as 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1), which loses no digits if k is 0. The code
+// computes with 2^(k-1), because 2^k itself overflows at the upper end of the range.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   const T y = call_max(T(-20.f), call_min(T(89.f), x));
@@ -71,7 +71,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   const T r = without_powers(y, k);
   const T half = ldexp(T(1.f), to_int(T(k - T(1.f))));
   const T value = T(2.f) * call_fma(half, T(r * exp_quotient(r)), T(half - T(0.5f)));
-  // Below 1e-7 the nearest float is x itself. There `value` may have lost digits or its sign.
+  // Below 1e-7 the nearest float is x itself. There `value` may have too few correct digits or the
+  // wrong sign.
   return call_select(call_abs(x) < T(1e-7f), x, value);
 }
 // log(1 + e) for e from 0 to 1, by the series of 2 artanh(s) with s = e / (2 + e). The polynomial
@@ -136,8 +137,8 @@ LAMINA_INLINE T series_expm1(T x) {
   const T value = T(2.0) * call_fma(half, T(r * series_exp_quotient(r)), T(half - T(0.5)));
   return call_select(call_abs(x) < T(1e-16), x, value);
 }
-// Logarithm of doubles. Subnormal numbers are multiplied first, because xsimd 8 reads the exponent
-// of the wrong number for them.
+// Logarithm of doubles. Subnormal numbers are first multiplied by 2^54, because xsimd 8 computes
+// wrong logarithms of them.
 template <class T>
 LAMINA_INLINE T double_log(T x) {
   const auto smaller = x < T(0x1p-1022);
@@ -172,19 +173,19 @@ LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   return x * (t * p / q);
 }
 
-// Returns the error function of doubles. Beyond 6 the nearest double is 1. For far larger arguments
-// and for NaN, xsimd 8 would convert to integers outside of their range, so both are replaced
-// first.
+// Returns the error function of doubles. For |x| above 6 the nearest double is 1 or -1. For much
+// larger |x| and for NaN, xsimd 8 would convert a number to an integer type that cannot hold it, so
+// x is limited and NaN is replaced before the call.
 template <class T>
 LAMINA_INLINE T double_erf(T x) {
   const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
   return call_select(x == x, call_erf(y), x);
 }
 
-// tanh(x) as y P(y^2) / Q(y^2), where y is x limited to [-9.01, 9.01]; beyond it the nearest float
-// is 1. It takes nine multiplications with an addition each and one division. The polynomials
-// minimise the largest relative error, 2e-8; with the roundings of float it is below 4e-7. NaN
-// stays NaN, because min and max then return their second operand.
+// tanh(x) as y P(y^2) / Q(y^2), where y is x limited to [-9.01, 9.01]; for larger |x| the nearest
+// float is 1 or -1. The cost is nine multiply-adds and one division. The polynomials minimise the
+// largest relative error, 2e-8; with the roundings of float it is below 4e-7. NaN stays NaN,
+// because min and max return their second operand, x, if x is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   const T y = call_max(T(-9.01f), call_min(T(9.01f), x));
@@ -201,8 +202,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
 }
 
 // Returns the error function as a quotient of polynomials in y, which is x limited to [-4.2, 4.2].
-// The largest relative error of the polynomials is 6e-8. Near the ends the quotient is slightly
-// above 1, so the result is limited to exactly 1.
+// The largest relative error of the polynomials is 6e-8. Near |x| = 4.2 the absolute value of the
+// quotient is slightly above 1, so the result is limited to [-1, 1].
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   const T y = call_max(T(-4.2f), call_min(T(4.2f), x));

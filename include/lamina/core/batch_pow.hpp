@@ -11,8 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace math::detail {
 
-// Takes positive numbers apart for pow: a = 2^k m, where k and m come from the bits of a. T is a
-// batch of floats or doubles.
+// Splits positive numbers for pow: a = 2^k m, where k and m come from the exponent and the mantissa
+// bits of a. T is a batch of floats or doubles.
 template <class T>
 struct pow_parts {
   static constexpr bool is_double = is_batch_of_doubles<T>;
@@ -42,8 +42,8 @@ struct pow_parts {
     const auto smaller = a < T(smallest);
     const words bits =
         words_of(T(call_select(smaller, T(a * T(is_double ? 0x1p54 : 0x1p24f)), a))) + (one - root);
-    // Converts the exponent bits: an integer below 2^digits forms the last bits of a number from
-    // 2^digits on.
+    // Converts the exponent bits to a number without a conversion instruction: if n is an integer
+    // below 2^digits, the floating-point number 2^digits + n has n as its mantissa bits.
     const word whole = is_double ? word(0x4330000000000000) : word(0x4b000000);
     const double bias = is_double ? 0x1p52 + 1023 : 0x1p23 + 127;
     k = number_of((bits >> digits) | whole) - T(bias);
@@ -72,9 +72,9 @@ struct pow_parts {
   }
 };
 
-// |x|^y = 2^(y k + y log2 m). The integer part of the exponent is exact, and so is y k minus that
-// part, so few digits are lost where the power is large. Then the special cases of IEEE 754 are
-// handled: 0, infinity, negative numbers and NaN.
+// |x|^y = 2^(y k + y log2 m). The integer part n of the exponent is exact, and so is y k - n, so
+// the result keeps most of its digits even if the power is large. Then the special cases of IEEE
+// 754 are handled: 0, infinity, negative numbers and NaN.
 template <class T>
 LAMINA_INLINE T ieee_pow(T x, T y) {
   constexpr bool is_double = is_batch_of_doubles<T>;

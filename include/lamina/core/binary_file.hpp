@@ -2,8 +2,8 @@
 // lamina/core/binary_file.hpp - reads binary files (little-endian) piece by piece with the offset
 // of every error, and writes them through a temporary file.
 //
-// read_file() is not enough: parameters are read directly into their memory, without a copy of the
-// file.
+// Unlike read_file(), a binary_reader reads parameters directly into their memory, so no copy of
+// the whole file is needed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,9 +34,9 @@ class binary_reader {
   /// A function that decompresses the bytes of a gzip file; `path` is the name in its errors.
   using unpack = std::string (*)(std::string_view packed, const std::string& path);
 
-  /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end,
-  /// because callers read back and forth. A file that begins like a gzip file is decompressed;
-  /// without `unpacked` it is an error.
+  /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end at
+  /// once, because callers go back to earlier offsets, which a pipe cannot do. A file that begins
+  /// like a gzip file is decompressed by `unpacked`; if that is null, it throws a format_error.
   LAMINA_API LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr);
   /// Reads from `bytes` in memory; `name` is the name in errors.
   binary_reader(std::string_view bytes, std::string name)
@@ -48,11 +48,13 @@ class binary_reader {
   std::uint64_t offset() const { return at_; }
   std::uint64_t left() const { return end_ - at_; }
 
-  /// Continues at offset `begin`, with a limit of `size` bytes from there.
+  /// Continues at offset `begin`; reading more than `size` bytes from there is an error. `what`
+  /// names the contents in the error.
   LAMINA_API LAMINA_COLD void window(std::uint64_t begin, std::uint64_t size,
                                      std::string_view what);
 
-  /// Copies the next n bytes.
+  /// Copies the next n bytes to `to`. `what` names these bytes in the error if the file ends
+  /// before.
   LAMINA_API LAMINA_COLD void read(void* to, std::uint64_t n, std::string_view what);
   /// Reads the next number.
   template <class T>
@@ -64,7 +66,7 @@ class binary_reader {
   }
   /// Reads the next n bytes as text.
   LAMINA_API LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what);
-  /// Throws format_error at the current offset, or at a given one.
+  /// Throws a format_error for the current offset, or for a given one.
   [[noreturn]] LAMINA_API LAMINA_COLD void fail(const std::string& reason) const;
   [[noreturn]] LAMINA_API LAMINA_COLD void fail_at(std::uint64_t offset,
                                                    const std::string& reason) const;
@@ -76,8 +78,8 @@ class binary_reader {
 
   std::string path_;
   open_file file_;
-  std::string kept_{};           // contents that are kept in memory (of a pipe, or unpacked)
-  const char* bytes_ = nullptr;  // null: the bytes are in the file
+  std::string kept_{};                         // the contents of a pipe or of a decompressed file
+  const char* bytes_ = nullptr;                // null: the bytes are in the file
   std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: end of the window
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/check.hpp - the vocabulary of compile-time error messages. The facts are types,
-// because a compiler prints the template arguments of a failed static_assert's condition. So the
-// first line of the error shows what was expected, what was found, and where.
+// lamina/core/check.hpp - the vocabulary of compile-time error messages. Expected and found shapes
+// are types here, because a compiler prints the template arguments of a failed static_assert's
+// condition. So the first line of the error shows the expected shape, the found shape and the line.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// `static_assert(check<ok, expects<64>, gets<32>>, "lamina: ...")`: the facts appear in the error.
+/// `static_assert(check<ok, expects<64>, gets<32>>, "lamina: ...")`: if `ok` is false, the
+/// compiler's error contains the types after it.
 template <bool Ok, class... Facts>
 inline constexpr bool check = Ok;
 
@@ -20,7 +21,7 @@ struct expects {};
 template <int... Dims>
 struct gets {};
 
-/// The line of the user's file that recorded the mistake.
+/// The line of the user's file that contains the mistake.
 template <int>
 struct at_line {};
 
@@ -42,8 +43,8 @@ struct dependent {
 };
 }  // namespace detail
 /// The type T of options in braces, made dependent on the type of another argument. With it, g++
-/// reports an unknown option in a few lines with the name of T. Without it, g++ checks the argument
-/// during deduction and lists all functions with the name.
+/// reports an unknown option in a few lines with the name of T. Without it, g++ rejects the
+/// argument during deduction and lists all overloads of the function.
 template <class T, class Other>
 using dependent = typename detail::dependent<T, Other>::type;
 
@@ -53,8 +54,9 @@ struct left_out {};
 #if !defined(__clang__)
 /// The type of the last overload of a function, for calls that fit no other overload:
 /// `no_match<fc_attr> fc(...) = delete`. g++ then prints the options' type instead of all
-/// overloads, together with the line of the declaration, so that a comment there can show a correct
-/// call. clang prints three lines per overload, and does not accept braces for an ellipsis.
+/// overloads, together with the line of the declaration, so that a comment on that line can show a
+/// correct call. clang does not get this overload: it prints three lines per overload, and does not
+/// accept options in braces for an ellipsis.
 #define LAMINA_NAMES_OPTIONS 1
 template <class Options>
 struct no_match {};

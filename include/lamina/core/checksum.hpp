@@ -16,8 +16,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 ///   h = rotate_left(h ^ w, 29) * 0x9e3779b97f4a7c15
 /// In the end the same step combines the lanes, starting from the number of stripes. Every step is
 /// a bijection in h and in w. So damage within one word is always detected, and other damage is
-/// missed once in 2^64 cases. With four lanes and at most one multiplication per word, memory
-/// bandwidth is the limit.
+/// missed once in 2^64 cases. With four independent lanes and one multiplication per word, the
+/// computation is as fast as memory can be read.
 class checksum {
  public:
   static constexpr std::size_t stripe = 64;

@@ -2,7 +2,8 @@
 // lamina/core/compiles.hpp - enables the function bodies in all following headers, which are
 // compiled into lamina::compiled.
 //
-// Each source of the library includes it after the headers of other sources (cmake/compiled).
+// Each source file of the library includes it before the headers whose bodies this source compiles,
+// and after all headers whose bodies another source compiles (cmake/compiled).
 #pragma once
 
 #include <lamina/core/config.hpp>

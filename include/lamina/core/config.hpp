@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/config.hpp - the few macros of the library; no other header defines any. It also
-// defines the bounds of arrays.
+// lamina/core/config.hpp - the macros that the whole library uses, and the function that computes
+// bounds of arrays.
 #pragma once
 
 #define LAMINA_VERSION_MAJOR 0
 #define LAMINA_VERSION_MINOR 1
 #define LAMINA_VERSION_PATCH 0
 
-// C++17 is g++'s default. Without C++20 nothing else of lamina is read: the missing file ends the
-// compilation, because g++ continues after #error.
+// C++17 is g++'s default. Without C++20 the include of a missing file ends the compilation, because
+// g++ continues after #error and would print many further errors.
 #if defined(__cplusplus) && __cplusplus < 202002L
 #error "lamina: the compiler: expected C++20 or newer, found an older standard; add -std=c++20"
 #include "lamina needs -std=c++20"
-// clang continues without a message, and would crash at a constexpr destructor.
+// clang continues in spite of the missing file, and would crash at a constexpr destructor; without
+// `constexpr` it does not.
 #define constexpr
 #endif
 
 // lamina's results for infinity and NaN follow IEEE 754, and the order of its sums is fixed. With
-// -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither is true;
-// sigmoid(-1000) would be NaN. The option would not make lamina faster, because kernels already use
-// vector instructions.
+// -ffast-math, or an option that contains or is part of it (-Ofast, -ffinite-math-only,
+// -fassociative-math, -freciprocal-math), neither is true; sigmoid(-1000), for example, would be
+// NaN. The option would not make lamina faster, because kernels already use vector instructions.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
 #error "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
 #endif
 
-/// 1 if compressed files can be read; the program must then link zlib. Users may define it
-/// themselves.
+/// Is 1 if lamina can read compressed files; a program must then link zlib, or the linker fails.
+/// The default is 1 if <zlib.h> exists; users may define it as 0 or 1.
 #if !defined(LAMINA_HAS_ZLIB)
 #if __has_include(<zlib.h>)
 #define LAMINA_HAS_ZLIB 1
@@ -39,12 +40,13 @@
 
 /// A program that is compiled with LAMINA_COMPILED links lamina::compiled, a library of the
 /// functions and kernels that do not depend on a program; headers only declare them
-/// (docs/building.md). LAMINA_DEFINES is 1 if a header has the bodies. LAMINA_API marks the
-/// declaration of such a function, and LAMINA_KERNEL that of a function template for float and
-/// double; each of its instances is named below its body, as LAMINA_INSTANCE(void
-/// gemm_block<float>(...)). LAMINA_EXTERN is for function templates that users also instantiate
-/// with their own types: their bodies stay outside of LAMINA_DEFINES. A source of the library
-/// (cmake/compiled) includes core/compiles.hpp before its own headers.
+/// (docs/building.md). LAMINA_DEFINES is 1 where headers must contain the bodies of these
+/// functions. LAMINA_API marks the declaration of such a function, and LAMINA_KERNEL the
+/// declaration of a function template that the library compiles for float and double; below the
+/// body of the template, each instance is listed, as LAMINA_INSTANCE(void gemm_block<float>(...)).
+/// LAMINA_EXTERN is for function templates that users also instantiate with their own types: their
+/// bodies stay outside of `#if LAMINA_DEFINES`, because users' programs need them. A source of the
+/// library (cmake/compiled) includes core/compiles.hpp before its own headers.
 ///
 /// A compiler instantiates the templates that a function uses even if nobody calls the function. So
 /// in header-only use, a function with costly kernels that only some programs need is a template,
@@ -76,9 +78,9 @@
 
 /// Marks a function template that the CPU engine also calls with SIMD batches. nvcc does not accept
 /// a batch in a __device__ function but accepts it in a constexpr one, and with
-/// --expt-relaxed-constexpr the device can call constexpr functions too. Compilers of the CPU
-/// always inline it: g++ otherwise decides by the size of the whole file, and a call per vector in
-/// a loop costs up to a sixth.
+/// --expt-relaxed-constexpr the device can call constexpr functions too. Compilers for the CPU
+/// always inline the function: otherwise g++ decides by the size of the whole file, and a call per
+/// vector makes a loop up to a sixth slower.
 #if !defined(__CUDACC__) && (defined(__GNUC__) || defined(__clang__))
 #define LAMINA_NUMBER_FN __attribute__((always_inline))
 #elif defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)
@@ -117,9 +119,10 @@
 #define LAMINA_OPTIONAL
 #endif
 
-/// Is written between the name of a function and its arguments, so that the name is not expanded as
-/// a macro, such as `max` after <windows.h>. Parentheses around the name would also prevent this,
-/// but would disable argument-dependent lookup.
+/// Expands to nothing. Write it between the name of a function and its arguments if other code may
+/// define a macro of this name, as <windows.h> defines `max`: the macro is then not expanded.
+/// Parentheses around the name would also prevent this, but would disable argument-dependent
+/// lookup.
 #define LAMINA_NO_MACRO
 
 /// Unrolls the loop that follows, so that an array indexed by its counter stays in registers.

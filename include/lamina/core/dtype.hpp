@@ -28,8 +28,8 @@ inline constexpr bool is_element = __is_same(T, bool) || __is_same(T, std::int16
                                    __is_same(T, float) || __is_same(T, double) ||
                                    __is_same(T, std::uint8_t) || __is_same(T, std::int8_t);
 }  // namespace detail
-/// Whether T is an element type that a variable can have. It is a single condition, because clang
-/// explains each part of a compound one.
+/// Whether T is an element type that a variable can have. The concept is a single condition,
+/// because in an error clang explains each part of a compound condition.
 template <class T>
 concept element = detail::is_element<T>;
 

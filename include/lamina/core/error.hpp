@@ -4,8 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
-// lamina reports files, feeds and shapes that do not fit by exceptions. Static evaluators need no
-// exceptions and do not include this header.
+// lamina throws exceptions for unusable files, feeds and shapes, so this header does not compile
+// with -fno-exceptions. Static evaluators throw nothing and do not include it.
 #if defined(__GNUC__) && !defined(__cpp_exceptions)
 #error "lamina: the compiler: expected exceptions, found -fno-exceptions"
 #include "lamina needs exceptions"
@@ -32,12 +32,13 @@ class error : public std::runtime_error {
   LAMINA_API LAMINA_COLD static std::string visible(std::string what);
 };
 
-/// An error in one row of a mini-batch, such as a label that is not a class. Training and testing
-/// catch it, add the mini-batch and the sample to the message, and throw an `error`.
+/// An error in one row of a mini-batch, such as a label that is not the number of a class. Training
+/// and testing catch it, add the mini-batch and the sample to the message, and throw an `error`.
 class row_error : public error {
  public:
-  /// `domain` is the row domain (samples, or the elements of sequences), and `row` the number of
-  /// the row in the whole mini-batch.
+  /// `domain` is the number of the row domain (core/rows.hpp) that contains the row, for example
+  /// the samples or the elements of sequences; `row` is the number of the row in the whole
+  /// mini-batch.
   LAMINA_API LAMINA_COLD row_error(const std::string& what, int domain, std::int64_t row);
 
   int domain() const noexcept { return domain_; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/file.hpp - reads and writes whole files, and handles directories, on POSIX. With
-// <filesystem> the include of lamina.hpp would take 1.2 times as long (docs/compile_time.md,
-// "Headers of others"), and <fstream> does not report why an operation failed.
+// lamina/core/file.hpp - reads and writes whole files, and handles directories, on POSIX. It
+// replaces <filesystem>, with which the include of lamina.hpp would take 1.2 times as long
+// (docs/compile_time.md, "Headers of others"), and <fstream>, which does not report why an
+// operation failed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -47,11 +48,12 @@ class file_path {
 /// be read.
 LAMINA_API_COLD std::string read_file(const std::string& path);
 
-/// Writes a whole file to a new file in the same folder as the target of the path; links are
-/// followed. When all bytes are on the disk, the new file is renamed to the target. So several
-/// writers do not mix their bytes, and after a power failure the file has either the old bytes or
-/// the new ones. The new file gets the mode and, if the system allows it, the owner of the old one.
-/// A device or a pipe receives the bytes directly and is not replaced.
+/// Replaces the file at a path, the target, as a whole. The bytes are written to a new file in the
+/// target's folder; when all of them are on the disk, the new file is renamed to the target. So
+/// several writers do not mix their bytes, and after a power failure the target has either the old
+/// bytes or the new bytes. If the path is a symbolic link, the target is the file to which it
+/// leads. The new file gets the mode and, if the system allows it, the owner of the old file. A
+/// device or a pipe receives the bytes directly and is not replaced.
 class written_file {
  public:
   LAMINA_API LAMINA_COLD explicit written_file(const std::string& path);
@@ -59,15 +61,16 @@ class written_file {
   written_file& operator=(const written_file&) = delete;
   LAMINA_API LAMINA_COLD ~written_file();
 
-  /// Opens the new file. Returns false, with errno set, if nothing can be written here. An existing
-  /// file without write permission is not replaced either, although its folder would allow it.
+  /// Opens the new file. Returns false, with errno set, if this fails, or if the target exists
+  /// without write permission: a rename would replace such a target too.
   LAMINA_API LAMINA_COLD bool open();
-  /// Returns false, with errno set, if not all bytes could be written.
+  /// Appends n bytes to the new file. Returns false, with errno set, if not all bytes could be
+  /// written.
   bool write(const void* from, std::size_t n) const { return file_.write(from, n); }
-  /// Renames the file to its target; call it when all bytes are written. Returns false, with errno
-  /// set, if that fails.
+  /// Renames the new file to its target; call it after the last write. Returns false, with errno
+  /// set, if the system cannot write or rename the file.
   LAMINA_API LAMINA_COLD bool keep();
-  /// Removes the temporary file if it was not kept.
+  /// Removes the new file if keep() has not renamed it.
   LAMINA_API LAMINA_COLD void drop();
 
  private:
@@ -76,10 +79,11 @@ class written_file {
     return path.substr(0, path.rfind('/') + 1);
   }
   LAMINA_API LAMINA_COLD bool follow_link();
-  /// Returns a name that no other writer uses, within the length limit of file systems.
+  /// Returns a name for the new file that no other writer uses, within the length limit of file
+  /// systems.
   LAMINA_API LAMINA_COLD std::string name_beside() const;
-  /// Removes the files that killed writers have left in the folder, the first time a process writes
-  /// there.
+  /// When a process first writes to a folder, removes the temporary files that killed writers have
+  /// left there.
   LAMINA_API LAMINA_COLD void remove_left() const;
   /// Copies the mode and the owner of the old file to the new one, as far as the system allows.
   LAMINA_API LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const;
@@ -88,8 +92,8 @@ class written_file {
   open_file file_;
 };
 
-/// Writes a file through a temporary one, so that readers see either the old bytes or the new ones.
-/// Throws lamina::error with the path if the file cannot be written; the old file is then
+/// Writes a file through a temporary file, so that readers see either the old bytes or the new
+/// bytes. Throws lamina::error with the path if the file cannot be written; the old file is then
 /// unchanged.
 LAMINA_API_COLD void write_file(const std::string& path, const std::string& bytes);
 
@@ -178,7 +182,7 @@ bool written_file::follow_link() {
   struct stat found {};
   std::string next(leads_to, static_cast<std::size_t>(n));
   if (next[0] != '/') next = folder_of(target_) + next;
-  // For a pipe or a deleted file, the link text in /proc is not a path, but the link itself can be
+  // The text of a link in /proc to a pipe or to a deleted file is not a path, so the link itself is
   // opened.
   const bool is_there = ::stat(target_.c_str(), &found) == 0;
   if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
@@ -220,7 +224,7 @@ void written_file::take_over(const struct stat& old, ::mode_t mode) const {
   const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
   if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
       ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
-    mode &= 0777;  // without set-id bits: the new file may have another owner
+    mode &= 0777;  // drops the set-id bits: the owner may differ
   if ((own.st_mode & 07777) != mode || other)
     if (::fchmod(file_.number(), mode) != 0) return;
 }

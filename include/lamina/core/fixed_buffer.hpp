@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/fixed_buffer.hpp - fills an array of the caller during constant evaluation. The array
-// is a reference and not a pointer: for an access through a pointer, g++ computes an address, which
-// takes three times as long as an access to an element of a known array. The count is a reference
-// too, because writing a member costs time for each object and base that contains it.
+// lamina/core/fixed_buffer.hpp - fills an array of the caller during constant evaluation. The
+// member for the array is a reference and not a pointer: for an access through a pointer, g++
+// computes an address, which takes three times as long as an access to an element of a known array.
+// The count is a reference too, because a write to a member takes g++ time for each object and base
+// that contains the member.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,14 +11,16 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The elements of an array of length `Capacity`; the first `count` are in use. If the array is
-/// full, `full` is set and appended elements overwrite others: the result is then invalid.
+/// full, `full` is set and appended elements overwrite earlier elements, so the caller must discard
+/// the array's contents.
 template <class T, int Capacity>
 struct fixed_buffer {
   T (&items)[bound(Capacity)];
   int& count;
   bool full = false;
 
-  /// The array already holds `used` elements; the buffer keeps `used` up to date.
+  /// Appends to `array`, which already holds `used` elements, and adds the number of appended
+  /// elements to `used`.
   constexpr fixed_buffer(T (&array)[bound(Capacity)], int& used) : items(array), count(used) {}
 
   /// Reserves `n` more elements and returns the index of the first. If they do not fit, sets `full`

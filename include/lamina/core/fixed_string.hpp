@@ -34,7 +34,8 @@ struct fixed_string {
                   "array of characters");
     text[N - 1] = 1;
   }
-  /// Whether it replaces a name that was reported, so that no further error must follow.
+  /// Whether this object replaces a name that was not a literal. The error has been reported, so
+  /// callers report nothing further.
   constexpr bool is_refused() const { return text[N - 1] != 0; }
 
   /// Returns the characters without the terminating zero.
@@ -47,7 +48,7 @@ requires(!std::is_array_v<Other> && std::is_convertible_v<const Other&, std::str
     fixed_string(const Other&)
 ->fixed_string<1>;
 
-/// The first text followed by the second.
+/// Returns the first text followed by the second.
 template <std::size_t N, std::size_t M>
 constexpr fixed_string<N + M - 1> joined(const fixed_string<N>& first,
                                          const fixed_string<M>& second) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/intrinsics.hpp - includes xsimd and only the intrinsics that this machine supports.
+// lamina/core/intrinsics.hpp - includes xsimd and only the intrinsics of the enabled instruction
+// sets.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,16 +15,17 @@
 #endif
 
 // g++ parses all of <immintrin.h> for every machine. Most of it is AVX-512, which takes a tenth of
-// the compile time of <lamina/lamina.hpp>. So this header includes only the parts that this machine
-// has. The parts require the guard of <immintrin.h>, which is defined here first; it also disables
-// the include of <immintrin.h> in xsimd. Then the guard is removed. If a user includes
-// <immintrin.h> later, the missing parts follow, because each part has its own guard. This is known
-// to work for g++ 12; other compilers include everything. Batches use only the intrinsics of
-// AVX-512 for whole registers, not those for shorter ones (VL), which are a third of the text.
+// the compile time of <lamina/lamina.hpp>. So this header includes only those headers of
+// <immintrin.h> whose instruction sets are enabled. They require the include guard of
+// <immintrin.h>, so this header defines the guard first, which also disables the include of
+// <immintrin.h> in xsimd, and removes it at the end. If a user includes <immintrin.h> later, the
+// other headers follow, because each has its own guard. This is tested with g++ 12 only, so other
+// compilers include all of <immintrin.h>. xsimd's batches use only the AVX-512 intrinsics for whole
+// registers; those for shorter registers (VL), a third of the text, are left out.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN
-// The order is that of <immintrin.h>, because a part needs the parts before it.
+// The order is the same as in <immintrin.h>, because each header needs the headers before it.
 // clang-format off
 #include <x86gprintrin.h>
 #include <nmmintrin.h>
@@ -60,8 +62,8 @@ typedef unsigned int __mmask32;  // as in <avx512vlintrin.h>
 
 #if defined(__AVX512F__)
 namespace xsimd {
-/// Returns x * 2^k for an integer k of any size. core/math.hpp finds this function by its
-/// arguments.
+/// Returns x * 2^k for an integer k of any size. core/batch_functions.hpp finds it by
+/// argument-dependent lookup.
 template <class A>
 requires std::is_base_of_v<avx512f, A>
 inline batch<float, A> times_power_of_two(batch<float, A> x, batch<float, A> k) {
@@ -79,8 +81,9 @@ inline batch<float, A> times_power_of_two(batch<float, A> x, batch<float, A> k) 
 #pragma GCC diagnostic pop
 #endif
 
-// Without optimisation, g++ defines the blends of bytes and words as macros with casts that do not
-// accept batches. xsimd 8 uses them for integers of every size, so its log would not compile.
+// Without optimisation, g++ defines the intrinsics that blend bytes and words as macros with casts
+// that do not accept batches. xsimd 8 uses these intrinsics for integers of every size, so its log
+// would not compile. The functions below replace those of xsimd.
 #if XSIMD_VERSION_MAJOR < 9 && defined(__AVX512BW__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(__OPTIMIZE__)
 namespace xsimd::kernel {

@@ -26,20 +26,21 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The writer of a temporary file, parsed from its name, "NAME.PROCESS-NUMBER.writing".
+/// The writer of a temporary file, as its name "NAME.PROCESS-NUMBER.writing" states it: the process
+/// id, and the number that this process gave to the file.
 struct file_writer {
   long process = 0;  // 0: the name has another form
   unsigned long long number = 0;
 };
 LAMINA_API_COLD file_writer writer_of(std::string_view name);
 
-/// Returns the first number of this process in such names. It is the time in nanoseconds, because
-/// process ids repeat: in containers each writer may be process 1.
+/// Returns the number of the first temporary file of this process. It is the time in nanoseconds
+/// instead of 0, because process ids repeat: in containers each writer may be process 1.
 LAMINA_API_COLD unsigned long long first_number_of_writer();
 
 /// Locks an open file until it is closed, as a sign that its writer is running. Returns false if
-/// another process has locked it. Sets `can` to whether the file system has locks that do not wait
-/// for other machines: on some network file systems locks hang, so none is tried there.
+/// another process has locked it. Sets `can` to whether the file system is local. On network file
+/// systems a lock may hang, so none is tried there.
 LAMINA_API_COLD bool lock_file(const open_file& file, bool& can);
 
 /// Removes the temporary files that killed writers left in a folder. A file is removed only if its
@@ -80,7 +81,7 @@ unsigned long long first_number_of_writer() {
 
 bool lock_file(const open_file& file, bool& can) {
 #if defined(__linux__)
-  // NFS, SMB (three kinds), Lustre, FUSE, AFS, Coda, 9P, Ceph, GPFS.
+  // The numbers of NFS, SMB (three kinds), Lustre, FUSE, AFS, Coda, 9P, Ceph and GPFS.
   static constexpr unsigned long of_networks[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42,
                                                   0x0bd00bd0, 0x65735546, 0x5346414f, 0x73757245,
                                                   0x01021997, 0x00c36400, 0x47504653};
@@ -109,7 +110,7 @@ void remove_left_files(const std::string& folder, ::time_t now) {
     const open_file left(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     bool can = false;
     if (left.is_open() && !lock_file(left, can)) return;
-    // The first number of this process is larger than those of all dead ones.
+    // The numbers of this process are larger than those of dead processes with the same id.
     const bool is_own = writer.process == ::getpid() && writer.number >= first_number_of_writer();
     const auto lives = [&] {
       return is_own || (writer.process != ::getpid() &&

@@ -3,9 +3,11 @@
 // next.
 //
 // C's <complex.h> defines `I`, which is a template parameter of xsimd; frameworks define more words
-// that libraries use. A program may include them first. macros_shown.hpp restores them. The list
-// must not contain a macro that a header of the C library defines, because it would be lost. There
-// is no #pragma once: each include of another library is enclosed by both headers.
+// that libraries use. A program may include such headers before lamina, so lamina hides these
+// macros before each include of another library, and macros_shown.hpp restores them after it. There
+// is no #pragma once, because both headers are included once per such place. Do not add a macro
+// that a header of the C library defines: if the other library is the first to include that header,
+// the macro would be lost.
 
 #include <lamina/core/config.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/macros_shown.hpp - restores the macros that macros_hidden.hpp hid.
 //
-// The list is that of macros_hidden.hpp in reverse order, which eases comparing them. There is no
-// #pragma once: each include of another library is enclosed by both headers.
+// The list is the list of macros_hidden.hpp in reverse order. There is no #pragma once, because
+// this header follows each include of another library.
 
 #include <lamina/core/config.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/math.hpp - the functions that operators' equations use.
-// One equation serves float, double, a SIMD batch and a CUDA thread: for arithmetic types these
-// functions call the C library, for all others the function found by argument-dependent lookup.
+// lamina/core/math.hpp - the functions that operators' equations use. An operator's equation is
+// written once and computes with a float, a double or a SIMD batch, on the CPU or in a CUDA thread.
+// For arithmetic types these functions call the C library, for SIMD batches xsimd or
+// core/batch_functions.hpp.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,8 +24,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   else
     return detail::polynomial_exp(x);
 }
-/// Returns e^x for use in sums with a term of at least 1. If that is faster, the result for a batch
-/// of floats may be infinite from 88.37 on and 0 below -87.68.
+/// Returns e^x for use in sums with a term of at least 1. For a batch of floats it is faster than
+/// exp, but may be infinite for x from 88.37 on and 0 for x below -87.68.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   if constexpr (is_plain<T> || is_batch_of_doubles<T>)
@@ -32,7 +33,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   else
     return detail::polynomial_exp_in_sum(x);
 }
-/// e^x - 1, accurate to the last digits also for small x.
+/// Returns e^x - 1 without loss of digits for small x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T expm1(T x) {
   if constexpr (is_plain<T>)
@@ -42,7 +43,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T expm1(T x) {
   else
     return detail::polynomial_expm1(x);
 }
-/// log(1 + e^x), accurate to the last digits also for small e^x.
+/// Returns log(1 + e^x) without loss of digits for small e^x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T log1p_exp(T x) {
   if constexpr (is_plain<T>) {
@@ -77,7 +78,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T tanh(T x) {
   else
     return detail::rational_tanh(x);
 }
-/// x - tanh(x), accurate to the last digits also for small x.
+/// Returns x - tanh(x) without loss of digits for small x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T tanh_rest(T x) {
   if constexpr (is_plain<T>) {
@@ -179,7 +180,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T round(T x) {
   else
     return detail::call_round(x);
 }
-/// |x|.
+/// Returns |x|.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T abs(T x) {
   if constexpr (is_plain<T>)
@@ -211,14 +212,14 @@ LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   else
     return detail::call_select(condition, a, b);
 }
-/// Returns x, but 1 where x is 0; for divisions whose dividend is also 0 there, such as by a root
-/// mean square.
+/// Returns x, but 1 where x is 0. Use it for a quotient y / x in which y is 0 wherever x is 0, as
+/// with x = sqrt(mean(y^2)): the quotient is then 0 instead of NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T as_divisor(T x) {
   return select(x == T(0), T(1), x);
 }
-/// Returns p * x, but 0 where the probability p is 0, whatever x is; needed because the derivative
-/// of log p is infinite at 0.
+/// Returns p * x, but 0 where the probability p is 0, even if x is infinite or NaN. Use it if x is
+/// computed from log p or its derivative, which are infinite at p = 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T share_of(T p, T x) {
   return select(p == T(0), T(0), T(p * x));
@@ -252,7 +253,7 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_infinite(T x) {
   return x == x + x;
 }
-/// -1, 0 or 1; NaN for NaN.
+/// Returns the sign of x: -1, 0 or 1; NaN for NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T sign(T x) {
   return select(x > T(0), T(1), select(x < T(0), T(-1), T(x + T(0))));

@@ -12,8 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Returns the number of letters to change, insert or delete to convert one word to the other
-/// (Levenshtein).
+/// Returns the smallest number of letters that must be changed, inserted or deleted to convert
+/// `from` to `to` (the Levenshtein distance).
 LAMINA_COLD inline std::size_t letter_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -29,8 +29,9 @@ LAMINA_COLD inline std::size_t letter_distance(std::string_view from, std::strin
   return row.back();
 }
 
-/// Returns the word of `words` that is nearest to `word`: the shortest one that begins with it,
-/// otherwise the first one with the smallest letter_distance. Empty if `words` is empty.
+/// Returns the word of `words` that is nearest to `word`: the shortest word that begins with
+/// `word`; if there is none, the first word with the smallest letter_distance. Returns "" if
+/// `words` is empty.
 LAMINA_COLD inline std::string_view nearest_word(std::string_view word,
                                                  const std::vector<std::string_view>& words) {
   std::string_view best;
@@ -47,9 +48,9 @@ LAMINA_COLD inline std::string_view nearest_word(std::string_view word,
   return best;
 }
 
-/// Completes a message that ends with `found nothing of that name` by ", nearest are 'a' and 'b'":
-/// at most three of `words`, the nearest first, that differ from `word` in at most a third of its
-/// letters. Returns "" if there are none.
+/// Returns the end of a message about an unknown name, such as ", nearest are 'a' and 'b'". It
+/// lists at most three of `words`, the nearest first: words that begin with `word`, and words that
+/// differ from it in about a third of its letters or fewer. Returns "" if there are none.
 LAMINA_API_COLD std::string nearest_words(std::string_view word,
                                           const std::vector<std::string>& words);
 
@@ -60,7 +61,8 @@ std::string nearest_words(std::string_view word, const std::vector<std::string>&
   std::string_view nearest[most];
   std::size_t distances[most] = {}, found = 0;
   for (const std::string& w : words) {
-    const bool continues = !word.empty() && w.starts_with(word);  // "fc_0" and "fc_0.tmp_0"
+    const bool continues = !word.empty() && w.starts_with(word);  // as "fc_0.tmp_0" continues
+                                                                  // "fc_0"
     const std::size_t distance = continues ? 1 : letter_distance(word, w);
     if (!continues && 3 * distance > word.size() + 2) continue;
     std::size_t at = found;

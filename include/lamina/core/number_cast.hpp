@@ -18,8 +18,8 @@ LAMINA_FN constexpr To number_cast(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    // As a real number, the smallest integer is 0 or minus a power of 2, and the largest integer
-    // plus 1 is a power of 2, so both are exact.
+    // The smallest integer of To is 0 or minus a power of 2, and the largest integer plus 1 is a
+    // power of 2, so From represents both exactly.
     constexpr From beyond = From(2) * static_cast<From>((limits::max)() / 2 + 1);
     if (x >= beyond) return (limits::max)();
     if (x < static_cast<From>((limits::min)())) return (limits::min)();
@@ -39,7 +39,7 @@ LAMINA_FN constexpr To number_cast(From x) {
 }
 
 /// Converts the result of integer arithmetic to the element type that holds it: an integer outside
-/// the range of To wraps around, as sums in To would. All other conversions are those of
+/// the range of To wraps around, as a sum computed in To would. All other conversions are those of
 /// number_cast.
 template <class To, class From>
 LAMINA_FN constexpr To wrapping_cast(From x) {

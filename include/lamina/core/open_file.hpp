@@ -36,8 +36,8 @@ LAMINA_COLD auto uninterrupted(Call call) {
 
 }  // namespace detail
 
-/// An open file. Its functions continue after a signal, and repeat partial reads and writes until
-/// all bytes are done.
+/// An open file. If a signal interrupts a function, the function continues; it repeats partial
+/// reads and writes until all bytes are read or written.
 class open_file {
  public:
   open_file() = default;
@@ -54,14 +54,15 @@ class open_file {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
 
-  /// Reads up to n bytes and returns their number, which is below n only at the end of the file;
-  /// -1, with errno set, if the system cannot read.
+  /// Reads up to n bytes and returns the number of bytes read, which is below n only at the end of
+  /// the file. Returns -1, with errno set, if the system cannot read.
   LAMINA_API LAMINA_COLD long long read(void* to, std::size_t n) const;
   /// Reads the rest of the file. Returns false, with errno set, if the system cannot read.
   LAMINA_API LAMINA_COLD bool read_all(std::string& to) const;
   /// Writes n bytes. Returns false, with errno set, if not all bytes could be written.
   LAMINA_API LAMINA_COLD bool write(const void* from, std::size_t n) const;
-  /// Waits until the bytes are on the disk. Succeeds on file systems that do not support this.
+  /// Waits until the bytes are on the disk and returns true; on a file system that cannot wait,
+  /// returns true at once. Returns false, with errno set, if the system reports an error.
   LAMINA_API LAMINA_COLD bool sync() const;
   /// Closes the file. Returns false, with errno set, if the system reports the failure of an
   /// earlier write only now.
@@ -96,7 +97,7 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
 std::string reason_of(int failure) { return std::generic_category().message(failure); }
 
 open_file::open_file(const std::string& path, int flags, ::mode_t mode) {
-  errno = EINVAL;  // the system would stop at the zero byte and open another file
+  errno = EINVAL;  // at a zero byte the system would end the path and open another file
   if (path.find('\0') == path.npos)
     number_ = detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/owned_array.hpp - an array that belongs to one object. It replaces
-// std::unique_ptr<T[]>, which needs a tuple, its parts and a deleter for each T. These are twenty
-// functions that cost g++ some 25 ms; a trainer has seven such arrays.
+// std::unique_ptr<T[]>, which instantiates some twenty functions of a tuple and a deleter per T.
+// They cost g++ about 25 ms; a trainer has seven such arrays.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,7 @@ class owned_array {
   }
   ~owned_array() { delete[] first_; }
 
-  /// As with a pointer, the elements of a constant array are constant only if T is.
+  /// As with a pointer, the elements of a const owned_array can be changed unless T is const.
   T& operator[](std::size_t i) const { return first_[i]; }
   T& operator[](int i) const { return first_[i]; }
   T* get() const { return first_; }

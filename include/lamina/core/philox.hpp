@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/philox.hpp - random numbers from a counter.
-// Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), Philox 4x32-10.
-// With a counter, the number for (seed, stream, index) is the same on every machine, for any number
-// of threads and any order of evaluation.
+// lamina/core/philox.hpp - random numbers from a counter. Source: Salmon et al., "Parallel random
+// numbers: as easy as 1, 2, 3" (SC 2011), Philox 4x32-10. Each number is a function of (seed,
+// stream, index) alone, so it is the same on every machine, for any number of threads and any order
+// of evaluation.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -45,8 +45,8 @@ LAMINA_FN constexpr float uniform_from(std::uint32_t word) {
 LAMINA_FN constexpr float uniform_at(std::uint64_t seed, std::uint64_t stream,
                                      std::uint64_t index) {
   const random_words w = philox(seed, stream, index >> 2);
-  // Selects without an index, because a device keeps arrays in registers only if no run-time index
-  // selects from them.
+  // Selects the word by conditions instead of a run-time index, because with such an index a CUDA
+  // device would keep the array in memory instead of registers.
   const bool odd = (index & 1) != 0;
   const std::uint32_t low = odd ? w.word[1] : w.word[0], high = odd ? w.word[3] : w.word[2];
   return uniform_from((index & 2) != 0 ? high : low);

@@ -20,15 +20,16 @@ struct place {
   static constexpr place cpu() { return {}; }
 };
 
-/// A device whose type also selects its arithmetic, such as lamina::cuda::place{0,
+/// A place whose type also selects the arithmetic of the device, such as lamina::cuda::place{0,
 /// lamina::cuda::tf32}.
 template <class Place>
 concept typed_place = requires {
   typename Place::arithmetic;
 };
 
-/// The kinds of devices on which this translation unit can train. They are part of the names of
-/// functions that depend on it.
+/// The kinds of devices on which this translation unit can train. Functions that depend on them
+/// have `places` as a template argument, so that a linker does not mix the functions of translation
+/// units with and without CUDA.
 struct host_places {};
 struct all_places {};
 #if defined(LAMINA_CUDA)

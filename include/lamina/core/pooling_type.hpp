@@ -8,8 +8,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The value that a pooling layer computes from its inputs. Windows of images support only average
-/// and max.
+/// The value that a pooling layer computes from its inputs. Pooling of image windows supports only
+/// average and max.
 enum class pooling_type : std::uint8_t {
   average,
   sum,

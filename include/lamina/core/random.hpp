@@ -45,8 +45,8 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
   const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
   const double turn = 2 * static_cast<double>(uniform_from(b));
 #if defined(__CUDA_ARCH__)
-  // cos and sin of an arbitrary angle would need a table on the device's stack; cospi and sinpi do
-  // not.
+  // On a device, cos and sin of an arbitrary angle would need a table on the stack; cospi and sinpi
+  // do not.
   return {radius * cospi(turn), radius * sinpi(turn)};
 #else
   const double angle = 3.141592653589793 * turn;
@@ -62,9 +62,9 @@ LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream
   return static_cast<float>(box_muller(w.word[0], w.word[1]).first);
 }
 
-/// Returns a random number of N(0, 1) truncated to two deviations, for one element. It is the first
-/// number within the limits among the four of philox(seed, stream + k * 2^40, index), for k = 0, 1,
-/// ...
+/// Returns a random number of N(0, 1), truncated to [-2, 2], for one element. For k = 0, 1, ... it
+/// converts philox(seed, stream + k * 2^40, index) to four normal numbers, until one of them is
+/// within the limits.
 LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint64_t stream,
                                                   std::uint64_t index) {
   for (std::uint64_t k = 0;; ++k) {
@@ -77,8 +77,8 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
   }
 }
 
-/// Returns the stream of run number `iteration` of an operator; `first` is the stream of run 0. The
-/// first 2^24 runs have separate streams.
+/// Returns the stream for execution number `iteration` of an operator; `first` is the stream for
+/// execution 0. The first 2^24 executions have different streams.
 LAMINA_FN constexpr std::uint64_t later_stream(std::uint64_t first, std::uint64_t iteration) {
   return first + (iteration << 40);
 }

@@ -14,8 +14,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers request
-/// huge pages, because page faults per 4 KB would cost more than reading a file.
+/// Bytes aligned to 64. New bytes are uninitialised, unlike in a std::string. Large buffers request
+/// huge pages, because one page fault per 4 KB would take longer than reading the bytes from a
+/// file.
 class raw_bytes {
  public:
   raw_bytes() = default;

@@ -11,9 +11,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
-/// x - y * floor(x / y) without rounding. The result is 0, or has the sign of y and a smaller
-/// absolute value than y. It is NaN if y is 0 or x is infinite. For integers it is 0 if y is 0;
-/// callers report this error before.
+/// Returns x - y * floor(x / y), computed without rounding the quotient. The result is 0, or has
+/// the sign of y and a smaller absolute value than y. For real numbers it is NaN if y is 0 or x is
+/// infinite. For integers it is 0 if y is 0; callers report a zero divisor before they call this.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
@@ -25,7 +25,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
     const T r = std::fmod(x, y);
     return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
   } else {
-    // No vector function is exact if x / y has more digits than T can hold, so the lanes are
+    // A vector formula is not exact if x / y has more digits than a lane can hold, so the lanes are
     // computed one by one.
     typename T::value_type a[T::size], b[T::size];
     x.store_unaligned(a);
@@ -35,8 +35,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
   }
 }
 
-/// floor(x / y). For integers, the smallest one divided by -1 wraps around to itself, and any
-/// division by 0 gives 0 (callers report this error before).
+/// Returns floor(x / y). The smallest integer divided by -1 wraps around to itself, and an integer
+/// divided by 0 gives 0 (callers report a zero divisor before).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
@@ -50,7 +50,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
   }
 }
 
-/// x / y; integers are rounded towards 0. Special cases as in floored_quotient.
+/// Returns x / y; for integers the quotient is rounded towards 0. The special cases are those of
+/// floored_quotient.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T quotient(T x, T y) {
   if constexpr (std::is_integral_v<T>) {

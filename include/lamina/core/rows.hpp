@@ -14,32 +14,32 @@ namespace lamina { inline namespace LAMINA_ABI {
 enum class domain_kind : std::uint8_t {
   once,      // no rows
   batch,     // the samples
-  sequence,  // one sequence per row of the parent, one row per element
+  sequence,  // one sequence per row of the parent; each element of it is a row
   subset,    // the rows of the parent for which a condition holds
   step       // at one time step: the rows of the parent whose sequence is long enough
 };
 
-/// The domain of variables without a run-time number of rows: parameters, scalars, anything with a
-/// fully known shape.
+/// The domain of variables whose whole shape is known during compilation, such as parameters and
+/// scalars.
 struct once {
   static constexpr domain_kind kind = domain_kind::once;
   static constexpr int domain = 0;
   static constexpr int lod_level = 0;
 };
 
-/// One row per sample of the mini-batch; their number is known when a batch is fed.
+/// The domain with one row per sample. The number of samples is known when a mini-batch is fed.
 struct batch {
   static constexpr domain_kind kind = domain_kind::batch;
   static constexpr int domain = 1;
   static constexpr int lod_level = 0;
 };
 
-/// One row per element of the sequences that a feed or an operator provides under `Name`. Each row
-/// of `Parent` has one sequence: `tokens<"words">` are the words of sentences, one sentence per
-/// sample. `tokens<"words", tokens<"sentences">>` are the words of the sentences of documents, one
-/// document per sample. rows_of<R>(builder) returns its number among the domains of a program.
-/// `Name` is given explicitly instead of deduced, because nvcc cannot deduce a template argument of
-/// class type.
+/// The domain with one row per element of sequences, which a feed or an operator provides under
+/// `Name`. Each row of `Parent` has one sequence: `tokens<"words">` are the words of sentences, one
+/// sentence per sample. `tokens<"words", tokens<"sentences">>` are the words of the sentences of
+/// documents, one document per sample. rows_of<R>(builder) returns the number of domain R in a
+/// program. `Name` is given explicitly instead of deduced, because nvcc cannot deduce a template
+/// argument of class type.
 template <fixed_string Name, class Parent = batch>
 struct tokens {
   using parent = Parent;
@@ -48,8 +48,8 @@ struct tokens {
   static constexpr int lod_level = Parent::lod_level + 1;
 };
 
-/// The rows of R that the condition of an if_else selects for one of its branches. `Key` identifies
-/// the branch, so the rows of two branches never mix.
+/// The domain of the rows of R that the condition of an if_else selects for one of its branches.
+/// `Key` identifies the branch, so a layer that mixes the rows of two branches does not compile.
 template <class R, class Key>
 struct chosen {
   using parent = R;
@@ -58,7 +58,8 @@ struct chosen {
   static constexpr int lod_level = 0;
 };
 
-/// The rows at one time step of sequences R: one row per sequence that is long enough.
+/// The domain of the rows at one time step of sequences R: one row per sequence that is long
+/// enough. `Key` identifies the loop over the steps.
 template <class R, class Key>
 struct at_step {
   using parent = typename R::parent;

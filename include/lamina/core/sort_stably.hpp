@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/sort_stably.hpp - a stable sort of positions. It replaces std::stable_sort, which in
-// libstdc++ 12 allocates memory with a function about which newer clangs warn.
+// lamina/core/sort_stably.hpp - a stable sort of positions. It replaces std::stable_sort, because
+// newer versions of clang warn about a deprecated function that it calls in libstdc++ 12.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Sorts positions, which must be in ascending order, by `before(a, b)`, a strict weak order. Of
-/// two equivalent positions the smaller one comes first.
+/// Sorts positions by `before(a, b)`, a strict weak order. Of two equivalent positions the smaller
+/// comes first; this makes the sort stable if the positions are in ascending order before.
 template <class Position, class Before>
 void sort_stably(std::vector<Position>& positions, const Before& before) {
   std::sort(positions.begin(), positions.end(),

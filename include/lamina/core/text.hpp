@@ -15,8 +15,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Builds text: `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members
-/// are compiled once and not inlined. The operators of std::string would be inlined into every
-/// message and take most of the compile time of functions that rarely run.
+/// are not inlined, whereas the operators of std::string would be inlined into every message and
+/// take most of the compile time of functions that rarely run.
 class text {
  public:
   LAMINA_API LAMINA_COLD text();
@@ -34,7 +34,7 @@ class text {
     else
       return unsigned_number(number);
   }
-  /// Appends a number as printf writes it, but with a decimal point in every locale, and NaN
+  /// Appends a number in a format of printf, but with a decimal point in every locale, and NaN
   /// without a sign.
   LAMINA_API LAMINA_COLD text& print(const char* format, double number);
   /// Appends the elements of a shape, "[64, 10]".
@@ -80,7 +80,7 @@ text& text::print(const char* format, double number) {
   const auto is_digit = [&](std::size_t i) {
     return i < all.size() && all[i] >= '0' && all[i] <= '9';
   };
-  // The format itself may contain commas, so the decimal mark is the one between digits.
+  // The format itself may contain commas, so only a comma between two digits is the decimal mark.
   std::size_t at = all.rfind(point);
   while (at != all.npos && at != 0 && !(is_digit(at - 1) && is_digit(at + point.size())))
     at = all.rfind(point, at - 1);

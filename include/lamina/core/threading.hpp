@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/threading.hpp - threads, locks and conditions of POSIX. With <thread>, <mutex> and
-// <condition_variable> the include of lamina.hpp would take 1.2 times as long
-// (docs/compile_time.md, "Headers of others").
+// lamina/core/threading.hpp - threads, locks and condition variables of POSIX. They replace
+// <thread>, <mutex> and <condition_variable>, with which the include of lamina.hpp would take 1.2
+// times as long (docs/compile_time.md, "Headers of others").
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,8 +18,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace threading {
 
-/// Performs step i of a waiting loop: usually a hint to the processor. Every 64th step yields the
-/// processor, because the other thread may need it.
+/// Performs step i of a loop that waits for another thread: gives the processor a hint that the
+/// thread spins; every 64th step yields the processor instead, because the other thread may need
+/// it.
 inline void wait_step(int i) {
   if (i % 64 == 63) {
     sched_yield();
@@ -79,8 +80,8 @@ class condition {
   condition& operator=(const condition&) = delete;
   ~condition() {
 #if !defined(__linux__)
-    pthread_cond_destroy(&handle_);  // on Linux it frees nothing but waits for waiting threads,
-                                     // which do not exist in a forked child
+    pthread_cond_destroy(&handle_);  // on Linux it frees nothing, and in a forked child it would
+                                     // wait for threads that do not exist there
 #endif
   }
 
@@ -122,8 +123,8 @@ class thread {
     return *this;
   }
 
-  /// Waits for the end of the thread. In a forked child the thread does not exist, so this does not
-  /// wait.
+  /// Waits for the end of the thread. In a forked child, where the thread does not exist, it
+  /// returns at once.
   void join() {
     if (std::exchange(runs_, false) && process_ == ::getpid()) pthread_join(handle_, nullptr);
   }

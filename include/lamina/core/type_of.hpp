@@ -3,10 +3,10 @@
 //
 // A recorded program is a value: an array of operators, each of which refers to its definition by a
 // pointer. Kernels are templates on the definition's type, so the type must be found from the
-// pointer. The pointer for a type is `&registered<Op>::value`. For the reverse direction, C++20
-// offers only a friend function: `registered<Op>` defines, for its own pointer, the function that
-// `found_by<pointer>` declares. The set of operators stays open: a user's own operator needs no
-// entry in any list.
+// pointer. The pointer for a type is `&registered<Op>::value`. The only way in C++20 from this
+// pointer back to the type is a friend function: `found_by<pointer>` declares the function, and
+// `registered<Op>` defines it for its own pointer. No list of operators is needed, so users can
+// define operators too.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,7 +34,8 @@ struct found_by {
 #pragma GCC diagnostic pop
 #endif
 
-/// Defines that function; instantiated once per (pointer, type).
+/// Defines the function that found_by<Pointer> declares. It is instantiated once per pointer; a
+/// second type for the same pointer would be a redefinition.
 template <auto* Pointer, class T>
 struct finds {
   friend constexpr auto type_found_by(found_by<Pointer>) { return type_tag<T>{}; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/worker_pool.hpp - threads that wait for rounds of work.
+// lamina/core/worker_pool.hpp - threads that repeatedly run tasks in parallel; between two rounds
+// of tasks the threads wait.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +22,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Runs `task(0)` ... `task(n - 1)` in parallel, task 0 on the calling thread. With one task no
-/// thread is started. Only one caller at a time may use a pool. The threads do not exist in a
-/// forked child; its first round starts new ones.
+/// thread is started. Only one caller at a time may use a pool. A forked child does not inherit the
+/// threads; its first round starts new threads.
 class worker_pool {
  public:
   /// Throws lamina::error for fewer than 1 task, and if the system cannot start more threads.
@@ -90,8 +91,9 @@ class worker_pool {
       if (running_ == 0) end_.notify_one();
     }
   }
-  /// Spins for some microseconds before a thread sleeps, if there is a processor for each thread.
-  /// Sleeping and waking would take longer than the pause between rounds of short steps.
+  /// Spins for some microseconds before a thread sleeps, unless there are more threads than
+  /// processors. If a round is short, the next one begins sooner than a thread could sleep and
+  /// wake.
   template <class Met>
   void wait_awhile(Met met) const {
     for (int i = 0; i < patience_ && !met(); ++i) threading::wait_step(i);
@@ -102,7 +104,7 @@ class worker_pool {
   owned_array<threading::thread> threads_;
   int started_ = 0;
   const int workers_, patience_;
-  ::pid_t process_ = 0;  // the process of the threads; 0: not all are started
+  ::pid_t process_ = 0;  // the process that started the threads; 0: not all are started
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
   std::uint64_t round_ = 0;  // also read without the mutex, like running_

@@ -10,7 +10,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
 namespace detail {
-// The type in which values of T are added and multiplied: an unsigned type for integers.
+// The type in which values of T are added and multiplied. For integers it is unsigned, because only
+// unsigned arithmetic is defined when it overflows.
 template <class T, bool Whole = std::is_integral_v<T> && !std::is_same_v<T, bool>>
 struct wrapping_of {
   using type = std::conditional_t<std::is_same_v<T, bool>, int, T>;
@@ -42,8 +43,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_product(T x, T y) {
   return static_cast<T>(static_cast<number>(x) * static_cast<number>(y));
 }
 
-/// Returns x to the power of y for integers: the product of y factors x, which wraps around. A
-/// negative power is 1 / x^-y rounded towards 0: 0 unless x is 1 or -1. For x = 0 it is 0 too.
+/// Returns x to the power of y for integers: the product of y factors x, which wraps around. For a
+/// negative y the result is 1 / x^-y rounded towards 0, that is, 0 unless x is 1 or -1; for x = 0
+/// it is 0 too.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T whole_power(T x, T y) {
   if (y < T(0)) return x == T(1) ? T(1) : x == T(-1) ? (y % T(2) == T(0) ? T(1) : T(-1)) : T(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/accuracy.hpp - the accuracy over several batches.
+// lamina/metric/accuracy.hpp - the accuracy over several mini-batches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,10 +8,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
-/// The weighted mean sum(value_i * weight_i) / sum(weight_i). It is the accuracy over all updates
-/// if the arguments of each update are the accuracy of a batch (as layer::accuracy computes it) and
-/// its number of rows. Errors: weight below 0 or not finite; eval before an update of positive
-/// weight. Fluid: fluid.metrics.Accuracy.
+/// The accuracy over all updates since the last reset: sum(value_i * weight_i) / sum(weight_i).
+/// Pass to each update the accuracy of a mini-batch, as layer::accuracy computes it, and the number
+/// of its rows. Throws lamina::error for a weight that is negative or not finite, and for eval()
+/// before an update with a positive weight. Fluid: fluid.metrics.Accuracy.
 class accuracy {
  public:
   void update(double value, double weight) { average_.update(value, weight); }

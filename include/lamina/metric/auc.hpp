@@ -16,11 +16,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
-/// The curve under which the area is computed. Each of its points has the two rates for one
-/// threshold.
+/// The curve under which the area is computed. Each point of the curve belongs to one threshold:
+/// predictions above it count as positive.
 enum class curve {
-  roc,  ///< true positive rate over false positive rate
-  pr    ///< precision over recall
+  roc,  ///< true positive rate as a function of the false positive rate
+  pr    ///< precision as a function of recall
 };
 
 /// Options of auc.
@@ -29,21 +29,24 @@ struct auc_options {
   std::size_t num_thresholds = 4095;
 };
 
-/// The area under the curve of two rates as functions of a threshold on the predictions.
-/// Predictions are counted in num_thresholds + 1 bins of equal width, so memory does not grow with
-/// the data, and the result is exact up to the order within a bin. ROC: the trapezoids between
-/// bins. PR: the average precision, sum of (recall_i - recall_{i-1}) * precision_i; trapezoids
-/// would give too large a value. The area is 0 if one of the two classes has no sample, as in
-/// Fluid. Errors: no thresholds; predictions and labels of unequal length, a prediction outside [0,
-/// 1], a label that is neither 0 nor 1 (the counts are then unchanged); eval before an update.
-/// Fluid: fluid.metrics.Auc, which ignores its curve argument.
+/// The area under the ROC or the precision-recall curve of a binary classifier. Predictions are
+/// counted in num_thresholds + 1 bins of equal width, so memory does not grow with the data; the
+/// only inaccuracy is that predictions in one bin count as equal. The area under the ROC curve is
+/// the sum of the trapezoids between bins. The area under the precision-recall curve is the average
+/// precision, the sum of (recall_i - recall_{i-1}) * precision_i, because trapezoids would give too
+/// large a value. The area is 0 if one of the two classes has no sample, as in Fluid. Throws
+/// lamina::error if num_thresholds is 0, and for eval() before an update. update() throws
+/// lamina::error, and leaves the counts unchanged, if predictions and labels differ in number, a
+/// prediction is outside of [0, 1], or a label is neither 0 nor 1. Fluid: fluid.metrics.Auc, which
+/// ignores its curve argument.
 class auc {
  public:
   explicit auc(auc_options options = {}) : options_(options), positive_(bins()), negative_(bins()) {
     if (options.num_thresholds == 0) fail("at least 1 threshold, found 0");
   }
 
-  /// Adds the probabilities of the positive class, and the labels.
+  /// Adds two ranges with one element per sample: the predicted probabilities of the positive
+  /// class, and the labels.
   template <std::ranges::input_range P, std::ranges::input_range L>
   void update(const P& predictions, const L& labels) {
     struct pair {

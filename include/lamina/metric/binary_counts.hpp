@@ -14,14 +14,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
-/// Counts predictions by their labels. A prediction is a probability, rounded to 0 or 1 (0.5 is
-/// rounded to 0, as in numpy's rint); a label is 0 or 1.
+/// Counts true and false positives and negatives. A prediction is a probability; above 0.5 it
+/// counts as 1, otherwise as 0 (numpy's rint also rounds 0.5 to 0). A label is 0 or 1.
 class binary_counts {
  public:
   explicit binary_counts(const char* name) : name_(name) {}
 
-  /// Adds two ranges of equal length. Throws for unequal lengths, a prediction outside [0, 1], or a
-  /// label that is neither 0 nor 1; then the counts are unchanged.
+  /// Adds the samples of two ranges of equal length. Throws lamina::error, and leaves the counts
+  /// unchanged, if the lengths differ, a prediction is outside of [0, 1], or a label is neither 0
+  /// nor 1.
   template <std::ranges::input_range P, std::ranges::input_range L>
   void update(const P& predictions, const L& labels) {
     binary_counts next = *this;

@@ -21,15 +21,16 @@ struct bleu_options {
   std::size_t max_n = 4;  ///< the longest n-grams that count
 };
 
-/// BLEU of all translations since the last reset, 0 to 1:
+/// The BLEU score of all translations since the last reset, between 0 and 1:
 ///   exp(min(0, 1 - r / c)) * (p_1 * ... * p_N)^(1 / N)
-/// p_n is the fraction of the n-grams of the translations that occur in a reference; each n-gram
-/// counts at most as often as in the reference that contains it most often. c is the total length
-/// of all translations, and r the total length of the references, where for each translation the
-/// reference nearest in length counts (the shorter one of two). There is no smoothing: if there is
-/// no common n-gram of some length, BLEU is 0. Words may be numbers or texts; ids of marks such as
-/// "<e>" count as words unless the caller removes them. Errors: max_n of 0; an update without a
-/// reference; eval before an update. Source: Papineni et al. 2002.
+/// p_n is the fraction of the n-grams of the translations that occur in a reference; an n-gram
+/// counts at most as often as it occurs in the reference that contains it most often. c is the
+/// total length of all translations. r is the total length of one reference per translation: the
+/// reference whose length is nearest to the translation's, and the shorter reference if two are
+/// equally near. There is no smoothing: if for some n there is no common n-gram, BLEU is 0. Words
+/// may be numbers or texts; marks such as "<e>" count as words unless the caller removes them.
+/// Throws lamina::error if max_n is 0, for an update without a reference, and for eval() before an
+/// update. Source: Papineni et al. 2002.
 class bleu {
  public:
   explicit bleu(bleu_options options = {})
@@ -104,7 +105,8 @@ class bleu {
   }
 
   bleu_options options_;
-  std::vector<std::uint64_t> common_, all_;  // n-grams of each length
+  std::vector<std::uint64_t> common_, all_;  // by length of the n-grams: the number of common and
+                                             // of all n-grams
   std::uint64_t length_ = 0, reference_length_ = 0, updates_ = 0;
 };
 

@@ -11,18 +11,19 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
-/// Adds up the counts that layer::chunk_eval returns for each mini-batch. precision = correct /
-/// found, recall = correct / labelled, F1 = 2 precision recall / (precision + recall); each is 0 if
-/// its divisor is 0. Errors: counts below 0, more correct chunks than there are, eval before an
-/// update. Fluid: fluid.metrics.ChunkEvaluator.
+/// Adds up the counts that layer::chunk_eval returns for each mini-batch, and computes from the
+/// sums precision = correct / found, recall = correct / labelled, and F1 = 2 precision recall /
+/// (precision + recall); a result is 0 if its divisor is 0. Throws lamina::error for a negative
+/// count, for more correct chunks than found or labelled chunks, and for eval() before an update.
+/// Fluid: fluid.metrics.ChunkEvaluator.
 class chunk_evaluator {
  public:
   struct result {
     double precision, recall, f1;
   };
 
-  /// Adds the number of chunks that were found, the number in the labels, and the number of chunks
-  /// in both.
+  /// Adds the numbers of one mini-batch: of chunks that the predictions contain, of chunks that the
+  /// labels contain, and of chunks that both contain.
   void update(std::int64_t found, std::int64_t labelled, std::int64_t correct) {
     if (found < 0 || labelled < 0 || correct < 0 || correct > found || correct > labelled)
       throw error(text() << "lamina: metric::chunk_evaluator: expected at most as many correct "

@@ -13,8 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// Metrics that are updated together: `composite both{precision{}, recall{}};`. update passes its
 /// arguments to each metric; eval returns an array of the results in the order of the metrics. If
-/// the update of one metric throws, the metrics before it are restored. Fluid:
-/// fluid.metrics.CompositeMetric.
+/// the update of one metric throws, no metric is changed. Fluid: fluid.metrics.CompositeMetric.
 template <class... M>
 class composite {
  public:

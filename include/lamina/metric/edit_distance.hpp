@@ -13,8 +13,9 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
 /// The mean of the distances that layer::edit_distance returns, one per sequence, and the fraction
-/// of sequences whose distance is not 0. Errors: a distance below 0 or NaN, which leaves the sums
-/// unchanged; eval before an update with a sequence. Fluid: fluid.metrics.EditDistance.
+/// of sequences whose distance is not 0. Throws lamina::error for a distance that is negative or
+/// NaN, and then leaves the sums unchanged; also for eval() before an update with a sequence.
+/// Fluid: fluid.metrics.EditDistance.
 class edit_distance {
  public:
   struct result {

@@ -8,9 +8,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
-/// true positives / (true positives + false positives); 0 if no prediction was positive. update()
-/// takes a range of probabilities and a range of labels 0 and 1. Errors: as in binary_counts; eval
-/// before an update. Fluid: fluid.metrics.Precision.
+/// Computes true positives / (true positives + false positives); 0 if no prediction was positive.
+/// update() takes a range of probabilities and a range of labels 0 and 1, and throws like
+/// binary_counts::update(). eval() throws lamina::error before an update. Fluid:
+/// fluid.metrics.Precision.
 class precision {
  public:
   template <class P, class L>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/weighted_average.hpp - a mean over batches of different sizes.
+// lamina/metric/weighted_average.hpp - a mean over mini-batches of different sizes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 
-/// sum(value_i * weight_i) / sum(weight_i), in double. Errors: weight below 0 or not finite;
-/// eval before an update of positive weight. Fluid: fluid.average.WeightedAverage.
+/// Computes sum(value_i * weight_i) / sum(weight_i) over all updates since the last reset, in
+/// double. Throws lamina::error for a weight that is negative or not finite, and for eval() before
+/// an update with a positive weight. Fluid: fluid.average.WeightedAverage.
 class weighted_average {
  public:
   explicit weighted_average(const char* name = "weighted_average") : name_(name) {}

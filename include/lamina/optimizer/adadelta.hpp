@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/adadelta.hpp - gradient descent whose steps are scaled by earlier steps.
+// lamina/optimizer/adadelta.hpp - gradient descent whose steps are scaled by the sizes of earlier
+// steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,12 +14,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad^2
+/// Computes for each element of a parameter, in each step:
+///   avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad^2
 ///   delta = -sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
 ///   avg_squared_update = rho * avg_squared_update + (1 - rho) * delta^2
 ///   param += delta
-/// It has no learning rate: as in Fluid, `learning_rate` and a parameter's factor on it have no
-/// effect. Source: Zeiler 2012; Fluid: adadelta.
+/// The equation has no learning rate. As in Fluid, `learning_rate` and a parameter's factor of the
+/// learning rate have no effect. Source: Zeiler 2012; Fluid: adadelta.
 struct adadelta final : rule<adadelta> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float epsilon = 1e-6f, rho = 0.95f;
@@ -36,12 +38,12 @@ struct adadelta final : rule<adadelta> {
   static constexpr std::array<const char*, 2> state_slots{"AvgSquaredGrad", "AvgSquaredUpdate"};
   static constexpr std::array<const char*, 2> attributes{"epsilon", "rho"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon, rho};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& avg_squared_grad, T& avg_squared_update,
                                       T /*learning_rate*/, T epsilon, T rho) {

@@ -13,7 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// moment += grad^2
+/// Computes for each element of a parameter, in each step:
+///   moment += grad^2
 ///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
 /// Source: Duchi et al. 2011; Fluid: adagrad.
 struct adagrad final : rule<adagrad> {
@@ -39,12 +40,12 @@ struct adagrad final : rule<adagrad> {
   /// Returns the initial value of the accumulator.
   constexpr float initial_state(int /*state*/) const { return initial_accumulator_value; }
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 2;
   constexpr std::array<float, 2> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T epsilon) {
     moment += grad * grad;

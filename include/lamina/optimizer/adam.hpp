@@ -13,14 +13,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// With t = step + 1
+/// With t = step + 1:
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   rate = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
 ///   param -= rate * moment1 / (sqrt(moment2) + epsilon)
-/// A sparse gradient (embedding with is_sparse) is zero in the rows that it does not contain; with
-/// lazy_mode the other rows, and their moments, do not change. Source: Kingma and Ba 2014, the form
-/// at the end of section 2; Fluid: adam.
+/// In rows that a sparse gradient (of an embedding with is_sparse) does not contain, the gradient
+/// is 0. By default these rows are updated too; with lazy_mode neither they nor their moments
+/// change. Source: Kingma and Ba 2014, the form at the end of section 2; Fluid: adam.
 struct adam final : rule<adam> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
@@ -41,14 +41,14 @@ struct adam final : rule<adam> {
   static constexpr std::array<const char*, 2> state_slots{"Moment1", "Moment2"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, beta2), beta1, beta2, epsilon};
   }
-  /// Returns the two numbers whose powers correct the learning rate.
+  /// Returns beta1 and beta2, whose powers correct the learning rate (corrected_rate).
   constexpr std::array<float, 2> powers() const { return {beta1, beta2}; }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element; `learning_rate` is the corrected rate.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate,
                                       T beta1, T beta2, T epsilon) {

@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// With t = step + 1
+/// With t = step + 1:
 ///   moment = beta1 * moment + (1 - beta1) * grad
 ///   inf_norm = max(|grad|, beta2 * inf_norm + epsilon)
 ///   param -= learning_rate / (1 - beta1^t) * moment / inf_norm
@@ -36,15 +36,15 @@ struct adamax final : rule<adamax> {
   static constexpr std::array<const char*, 2> state_slots{"Moment", "InfNorm"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, 0), beta1, beta2, epsilon};
   }
-  /// Returns the two numbers whose powers correct the learning rate; a number 0 means no
+  /// Returns the two numbers whose powers correct the learning rate (corrected_rate); a 0 means no
   /// correction.
   constexpr std::array<float, 2> powers() const { return {beta1, 0}; }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element; `learning_rate` is the corrected rate.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T& inf_norm, T learning_rate,
                                       T beta1, T beta2, T epsilon) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/checkpoint_directory.hpp - the directory for checkpoints, if any.
+// lamina/optimizer/checkpoint_directory.hpp - the option that names the directory for checkpoints.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,15 +9,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The functions that write and read checkpoints; see lamina/train/checkpoint.hpp.
+/// Pointers to the functions that write and read checkpoints (lamina/train/checkpoint.hpp).
 struct checkpoint_files;
 inline const checkpoint_files& checkpoint_functions();
 
 namespace optimizer {
 
-/// The directory of a training run's checkpoints, or none. The code for checkpoints is compiled
-/// only into a program that names a directory, because only the conversion from a path refers to
-/// it.
+/// The directory of a training run's checkpoints; empty if none are written. Only the constructor
+/// from a path refers to the code for checkpoints, so a program that names no directory does not
+/// contain this code.
 class checkpoint_directory {
  public:
   checkpoint_directory() = default;

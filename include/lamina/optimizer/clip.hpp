@@ -19,22 +19,24 @@ constexpr bool needs_norm(gradient_clip clip) {
   return clip.kind == clip_kind::norm || clip.kind == clip_kind::global_norm;
 }
 
-/// Returns the factor of a gradient: 1 if norm <= limit, else limit / norm. Fluid: clip_by_norm.
+/// Returns the factor that limits the norm of a gradient: 1 if norm <= limit, otherwise limit /
+/// norm. Fluid: clip_by_norm.
 LAMINA_FN constexpr float norm_scale(float norm, float limit) {
   return norm > limit ? limit / norm : 1.f;
 }
 
-/// Returns the common factor of several gradients, from the sum of the squares of their norms.
-/// Fluid: GradientClipByGlobalNorm.
+/// Returns the factor that limits the common norm of several gradients: 1 if sqrt(squares) <=
+/// limit, otherwise limit / sqrt(squares), where `squares` is the sum of the squares of their
+/// norms. Fluid: GradientClipByGlobalNorm.
 LAMINA_FN inline float shared_scale(double squares, float limit) {
   const double norm = math::sqrt(squares);
   return norm > limit ? static_cast<float>(limit / norm) : 1.f;
 }
 
-/// Computes the factor of every gradient: `clips[i]` applies to the gradient whose L2 norm is
-/// `norms[i]`. The gradients with clip_by_global_norm form one group: only they contribute to its
-/// norm, and they must have the same limit, otherwise throws lamina::error. Each gradient with
-/// clip_by_norm is scaled separately. All other gradients get 1; their norms are ignored.
+/// Sets scales[i] to the factor of gradient i, which has the clip clips[i] and the L2 norm
+/// norms[i]. Gradients with clip_by_global_norm have one common factor, computed from their common
+/// norm; throws lamina::error if their limits differ. Each gradient with clip_by_norm has a
+/// separate factor. The factor of all other gradients is 1, and their norms are ignored.
 LAMINA_API_COLD void clip_scales(std::span<const gradient_clip> clips, std::span<const float> norms,
                                  std::span<float> scales);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/decayed_adagrad.hpp - adagrad with a decaying sum of squares.
+// lamina/optimizer/decayed_adagrad.hpp - adagrad with a moving average of squared gradients instead
+// of their sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// moment = decay * moment + (1 - decay) * grad^2
+/// Computes for each element of a parameter, in each step:
+///   moment = decay * moment + (1 - decay) * grad^2
 ///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
 /// Fluid: decayed_adagrad.
 struct decayed_adagrad final : rule<decayed_adagrad> {
@@ -33,12 +35,12 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"decay", "epsilon"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), decay, epsilon};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T decay,
                                       T epsilon) {

@@ -14,16 +14,20 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// The times at which a training loop reports an event, in the order of the v2 trainer.
+/// The kinds of events that a training loop reports. They occur in the same order as in the v2
+/// trainer.
 enum class event_kind : std::uint8_t {
   begin_pass,            // once per pass
-  begin_iteration,       // once per mini-batch, before anything is computed
-  end_forward_backward,  // cost and metrics are known; the fused update is done
+  begin_iteration,       // once per mini-batch, before its computation
+  end_forward_backward,  // cost and metrics are known; an update that is fused with the gradients
+                         // is done
   end_iteration,         // parameters are updated
-  end_pass,              // once per pass; metrics are those of the whole pass
-  end_validation,        // only in fit: the test after a pass, with its cost and metrics
-  new_best,              // only in fit: that test was the best so far
-  early_stop             // only in fit: no test has been better for `patience` tests
+  end_pass,              // once per pass, with the metrics of the whole pass
+  end_validation,        // only in fit: after the test that follows a pass, with the test's cost
+                         // and metrics
+  new_best,              // only in fit: the last test was the best so far
+  early_stop             // only in fit: the last `patience` tests were not better than an earlier
+                         // one
 };
 
 /// Returns the name of an event in the v2 API.
@@ -48,13 +52,14 @@ constexpr std::string_view name_of(event_kind kind) {
   }
 }
 
-/// A metric of the program, with the name of its layer.
+/// The value of a metric of the program; `name` is the name of its layer.
 struct metric_value {
   std::string_view name{};
   double value = 0;
 };
 
-/// One event. It refers to the loop's memory and is valid only during the call of the handler.
+/// An event of a training loop. It refers to memory of the loop, so it is valid only during the
+/// call of the handler.
 ///
 ///   on_event = [](const lamina::event& e) {
 ///     if (e.is_end_iteration() && e.batch % 100 == 0) std::cout << e.cost << '\n';
@@ -63,13 +68,14 @@ struct metric_value {
 struct event {
   event_kind kind = event_kind::begin_pass;
   int pass = 0;                             // number of the pass, from 0
-  std::int64_t batch = 0;                   // from 0 in each pass; in end_pass: the number of
-                                            // mini-batches
+  std::int64_t batch = 0;                   // number of the mini-batch, from 0 in each pass; in
+                                            // end_pass: the number of mini-batches of the pass
   std::optional<std::int64_t> batches{};    // mini-batches per pass, if known
-  std::int64_t samples = 0;                 // samples of this mini-batch; in end_pass: of the pass
+  std::int64_t samples = 0;                 // number of samples in this mini-batch; in end_pass: in
+                                            // the pass
   double cost = 0;                          // mean over these samples; 0 in begin_* events
   std::span<const metric_value> metrics{};  // empty in begin_* events
-  bool* stopping = nullptr;                 // the flag of the loop that stop() sets
+  bool* stopping = nullptr;                 // the flag that stop() sets and the loop reads
 
   constexpr bool is_begin_pass() const { return kind == event_kind::begin_pass; }
   constexpr bool is_begin_iteration() const { return kind == event_kind::begin_iteration; }
@@ -86,8 +92,8 @@ struct event {
     if (stopping != nullptr) *stopping = true;
   }
 
-  /// Returns the metric with this name. For an unknown name, throws lamina::error that lists the
-  /// known ones.
+  /// Returns the value of the metric with this name. For an unknown name, throws a lamina::error
+  /// that lists the names of the metrics.
   LAMINA_API LAMINA_COLD double metric(std::string_view name) const;
 };
 

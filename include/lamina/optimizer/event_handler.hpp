@@ -14,9 +14,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// Holds any callable for events, or none. It is used instead of std::function, whose header would
-/// make the include of lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of
-/// others"). Copies share the callable and its state.
+/// Holds a callable of any type that accepts an event, or no callable. It is used instead of
+/// std::function, whose header would make the include of lamina.hpp take 1.1 times as long
+/// (docs/compile_time.md, "Headers of others"). Copies share the callable and its state.
 class event_handler {
  public:
   event_handler() = default;
@@ -27,7 +27,8 @@ class event_handler {
     using target = std::decay_t<F>;
     if constexpr (requires { f == nullptr; })
       if (f == nullptr) return;
-    target_ = std::shared_ptr<void>(new target(std::forward<F>(f)));  // half of make_shared's code
+    target_ = std::shared_ptr<void>(new target(std::forward<F>(f)));  // std::make_shared would add
+                                                                      // twice as much code
     call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
   }
 
@@ -35,7 +36,7 @@ class event_handler {
   template <class F>
   requires(!std::invocable<F&, const event&> &&
            !std::same_as<std::remove_cvref_t<F>, event_handler>)
-      event_handler(F&&) {  // NOLINT: converts as the callable does
+      event_handler(F&&) {  // NOLINT: any argument converts
     static_assert(check<std::invocable<F&, const event&>, gets_type<F>>,
                   "lamina: on_event: expected a callable that takes const lamina::event&");
   }

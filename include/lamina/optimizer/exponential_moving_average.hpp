@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/exponential_moving_average.hpp - an average with exponentially decaying weights.
+// lamina/optimizer/exponential_moving_average.hpp - averages parameters over steps with
+// exponentially decaying weights.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,10 +18,11 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// Averages parameters: average = decay * average + (1 - decay) * param after each update of the
-/// parameters. `apply` divides by 1 minus the product of all decays so far, so that the weights sum
-/// to 1 from the first step. Fluid: ExponentialMovingAverage. Fluid computes the product as the
-/// last decay to the power of the number of steps, which is the same for a constant decay. The sums
-/// are stored in double, so the average of a constant equals this constant.
+/// parameters. `apply` divides the average by 1 minus the product of all decays so far, so that the
+/// weights add up to 1 from the first step on. The sums are stored in double, so the average of
+/// values that do not change equals these values. Fluid: ExponentialMovingAverage, which computes
+/// the product of the decays as the last decay to the power of the number of steps; this is the
+/// same if the decay is constant.
 class exponential_moving_average {
  public:
   /// Throws lamina::error unless 0 <= decay < 1.
@@ -31,14 +33,15 @@ class exponential_moving_average {
                       .print("%g", decay));
   }
 
-  /// Adds the parameters after one more step; throws lamina::error if their number or sizes have
-  /// changed.
+  /// Adds the parameters to the averages; call it after each step. Throws lamina::error if the
+  /// number or sizes of the parameters have changed.
   template <parameter_access Parameters>
   void update(Parameters& parameters) {
     accumulate(parameters, decay_);
   }
-  /// Adds the parameters with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), which gives
-  /// early values less weight. thres_steps is Fluid's argument, usually the step.
+  /// Does the same with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), so that the
+  /// average forgets the first values sooner. thres_steps is Fluid's argument, usually the number
+  /// of the step.
   template <parameter_access Parameters>
   void update(Parameters& parameters, std::int64_t thres_steps) {
     const double ramp =
@@ -47,7 +50,7 @@ class exponential_moving_average {
   }
 
   /// Replaces the parameters by the averages until the returned object is destroyed. Throws
-  /// lamina::error if there was no update yet.
+  /// lamina::error if update() was not called before.
   template <parameter_access Parameters>
   replaced_parameters<Parameters> apply(Parameters& parameters) const {
     if (updates_ == 0)
@@ -64,10 +67,11 @@ class exponential_moving_average {
   /// Returns the number of updates, and the product of their decays.
   std::int64_t updates() const { return updates_; }
   double decays() const { return decays_; }
-  /// Returns the averages before the division, for inspection and for checkpoints.
+  /// Returns the averages before the division, for checkpoints.
   const parameter_sums& sums() const { return sums_; }
   parameter_sums& sums() { return sums_; }
-  /// Sets the counters after `sums` were read from a checkpoint.
+  /// Sets the number of updates and the product of their decays, after sums() was filled from a
+  /// checkpoint.
   void resume(std::int64_t updates, double decays) {
     updates_ = updates;
     decays_ = decays;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/ftrl.hpp - follow the regularised leader.
+// lamina/optimizer/ftrl.hpp - the optimizer "follow the regularised leader".
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,10 +13,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// With n the squared accumulator before and n' = n + grad^2 after, z the linear one:
+/// Let n be the accumulator `squared` before the step, n' = n + grad^2 after it, and z the
+/// accumulator `linear`:
 ///   z += grad - (n'^-lr_power - n^-lr_power) / learning_rate * param;
 ///   param = (sign(z) * l1 - z) / (n'^-lr_power / learning_rate + 2 * l2) if |z| > l1, else 0.
-/// The learning rate must not be 0 in any step. Source: McMahan et al. 2013; Fluid: ftrl.
+/// The learning rate must not be 0 in any step, because the equation divides by it. Source: McMahan
+/// et al. 2013; Fluid: ftrl.
 struct ftrl final : rule<ftrl> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
   float l1 = 0, l2 = 0, lr_power = -0.5f;
@@ -38,7 +40,8 @@ struct ftrl final : rule<ftrl> {
                                                           "LinearAccumulator"};
   static constexpr std::array<const char*, 3> attributes{"l1", "l2", "lr_power"};
 
-  /// x^-lr_power for x >= 0. The usual exponent 1/2 is computed as a square root.
+  /// Returns x^-lr_power for x >= 0. The usual exponent 1/2 is computed as a square root, which is
+  /// faster.
   template <class T>
   LAMINA_NUMBER_FN static T raised(T x, T lr_power) {
     const T of_zero = math::select(lr_power < T(0), T(0), T(1));
@@ -47,12 +50,12 @@ struct ftrl final : rule<ftrl> {
     return math::select(lr_power == T(-0.5), math::sqrt(x), power);
   }
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2, lr_power};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& squared, T& linear, T learning_rate,
                                       T l1, T l2, T lr_power) {

@@ -13,7 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// With the L2 norms of the whole parameter and of u; if one of them is 0, their ratio is 1:
+/// |param| and |u| are the L2 norms over all elements of a parameter; if one of them is 0, the
+/// ratio |param| / |u| is replaced by 1:
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   u = moment1 / (sqrt(moment2) + epsilon) + lamb_weight_decay * param
@@ -41,12 +42,13 @@ struct lamb final : rule<lamb> {
   static constexpr std::array<const char*, 4> attributes{"beta1", "beta2", "epsilon",
                                                          "weight_decay"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 5;
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), beta1, beta2, epsilon, lamb_weight_decay};
   }
-  /// Returns the vector u of the equation, computed from the updated moments. Changes no argument.
+  /// Returns u of the equation, computed from updated copies of the moments. The engine computes
+  /// its norm before it calls `update`.
   template <class T>
   LAMINA_NUMBER_FN static T normed(T param, T grad, T moment1, T moment2, T /*learning_rate*/,
                                    T beta1, T beta2, T epsilon, T weight_decay) {
@@ -54,7 +56,7 @@ struct lamb final : rule<lamb> {
     const T second = beta2 * moment2 + (T(1) - beta2) * grad * grad;
     return first / math::as_divisor(T(math::sqrt(second) + epsilon)) + weight_decay * param;
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate,
                                       T beta1, T beta2, T epsilon, T weight_decay, T param_norm,

@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// With the L2 norms of the whole parameter and gradient
+/// |param| and |grad| are the L2 norms over all elements of a parameter:
 ///   rate = learning_rate * lars_coeff * |param| / (|grad| + lars_weight_decay * |param|),
 ///          or learning_rate if one of the norms is 0
 ///   velocity = momentum * velocity + rate * (grad + lars_weight_decay * param)
@@ -40,18 +40,18 @@ struct lars_momentum final : rule<lars_momentum> {
   static constexpr std::array<const char*, 3> option_names{"momentum", "lars_coeff",
                                                            "lars_weight_decay"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, lars_coeff, lars_weight_decay};
   }
-  /// Returns the value whose norm `update` needs in addition to the parameter's norm: the gradient.
+  /// Returns the gradient: its norm, and the parameter's norm, are the last arguments of `update`.
   template <class T>
   LAMINA_NUMBER_FN static T normed(T /*param*/, T grad, T /*velocity*/, T /*learning_rate*/,
                                    T /*mu*/, T /*lars_coeff*/, T /*weight_decay*/) {
     return grad;
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
                                       T lars_coeff, T weight_decay, T param_norm, T grad_norm) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/optimizer/learning_rate.hpp - a constant learning rate or a schedule, as one small value.
-// It is a tagged record instead of a std::variant, because an optimizer must work as a constant, as
-// a template argument and without a heap.
+// It is a struct with a kind instead of a std::variant, because an optimizer must be usable as a
+// constant and as a template argument.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace schedule {
 struct linear_lr_warmup;
 
-/// Whether T is one of the types Schedule, or derived from one.
+/// Whether T is one of the types Schedule, or derived from one of them.
 template <class T, class... Schedule>
 inline constexpr bool is_any = (__is_base_of(Schedule, T) || ...);
 /// Whether T is a schedule that a learning rate can have.
@@ -46,18 +46,19 @@ enum class schedule_kind : std::uint8_t {
   v2_discexp,
   v2_linear,
   custom,
-  variable  // the value of a variable of the program that is recorded
+  variable  // the value of a variable of the recorded program
 };
 
-/// The learning rate of every step. It converts from a number, from every schedule and, for
-/// minimize inside of a program, from a variable of the program with one float element. An argument
-/// that would divide by zero throws lamina::error, or does not compile if the value is constant.
+/// The learning rate of every step. A number and every schedule convert to it; for minimize inside
+/// of a program, a variable of the program with one float element does too. If an argument of a
+/// schedule would cause a division by zero, the conversion throws lamina::error, or does not
+/// compile if it is a constant expression.
 struct learning_rate {
   schedule_kind kind = schedule_kind::constant;
   bool flag = false;          // option of the schedule: staircase or cycle
   float base = 0;             // the schedule's own learning_rate
   double a = 0, b = 0;        // the schedule's real arguments
-  std::int64_t m = 0, n = 0;  // its integer arguments
+  std::int64_t m = 0, n = 0;  // the schedule's integer arguments
   schedule::piecewise_decay piecewise{};
   double (*function)(std::int64_t) = nullptr;  // the function of a custom schedule
   // Multiplies the rate of every step: `adam.learning_rate.factor *= 0.1f` keeps the schedule.
@@ -114,7 +115,7 @@ struct learning_rate {
   constexpr learning_rate(const schedule::linear_lr_warmup& s);
   constexpr learning_rate(const lamina::variable<float, once, 1>& rate)
       : kind(schedule_kind::variable), builder(rate.builder), variable(rate.id) {}
-  /// Catches every other type, so that clang does not list all of the above.
+  /// Rejects every other type, so that clang does not list all constructors above.
   // The declaration is on one line, because compilers show the line of the name.
   // clang-format off
   template <class Other>
@@ -140,7 +141,7 @@ struct learning_rate {
     schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
   }
 
-  /// Computes scheduled() at run time.
+  /// Calls scheduled(); it is compiled only once.
   LAMINA_API LAMINA_COLD double scheduled_now(std::int64_t step) const;
   constexpr double scheduled(std::int64_t step) const {
     const float fa = static_cast<float>(a), fb = static_cast<float>(b);
@@ -181,12 +182,12 @@ struct learning_rate {
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: the bias correction for moments that
-/// begin with 0. A beta of 0 means no correction. Fluid keeps the powers in the variables Beta1Pow
-/// and Beta2Pow and multiplies them in each step; powers computed from the step do not accumulate
-/// rounding errors.
+/// Returns rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1, which corrects the bias of
+/// moments that begin with 0. A beta of 0 means no correction. Fluid keeps the powers in the
+/// variables Beta1Pow and Beta2Pow and multiplies them in each step; powers computed from the step
+/// do not accumulate rounding errors.
 constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float beta2) {
-  // Returns early, because constant expressions have no power function.
+  // std::pow is not constexpr, so a constant expression must return here.
   if (rate == 0 || (beta1 == 0 && beta2 == 0)) return rate;
   const double t = static_cast<double>(step + 1);
   return static_cast<float>(rate * std::sqrt(1 - std::pow(static_cast<double>(beta2), t)) /
@@ -197,8 +198,9 @@ constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float
 
 namespace lamina { inline namespace LAMINA_ABI { namespace schedule {
 
-/// start_lr + (end_lr - start_lr) * s / warmup_steps while s < warmup_steps, then the wrapped
-/// learning rate, which counts from the first step too. Fluid: linear_lr_warmup.
+/// In step s below warmup_steps, the rate start_lr + (end_lr - start_lr) * s / warmup_steps; then
+/// the rate of `learning_rate` in step s, whose steps also count from the start of the training.
+/// Fluid: linear_lr_warmup.
 struct linear_lr_warmup {
   optimizer::learning_rate learning_rate;
   std::int64_t warmup_steps = 0;

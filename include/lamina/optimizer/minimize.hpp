@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/minimize.hpp - appends gradients and updates to a program that is recorded.
+// lamina/optimizer/minimize.hpp - appends gradients and updates to the program that is being
+// recorded.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -39,8 +40,8 @@ constexpr optimizer::learning_rate rate_of(const Opt& opt) {
     return optimizer::learning_rate(0);
 }
 
-/// Whether the scalar arguments of a step, except for the learning rate, can be computed during
-/// recording.
+/// Whether the scalar arguments of a step, except for the learning rate, can be computed by the
+/// compiler.
 template <class Opt, class = void>
 inline constexpr bool has_constant_scalars = false;
 template <class Opt>
@@ -48,14 +49,14 @@ inline constexpr bool has_constant_scalars<
     Opt, std::void_t<std::bool_constant<(
              optimizer::traits<Opt>::scalars(with_rate(Opt{}, 0), 0).size() > 0)>>> = true;
 
-/// An optimizer whose learning rate is corrected by powers of two numbers.
+/// An optimizer whose learning rate is corrected by powers of two numbers, such as adam.
 template <class Opt>
 concept has_powers = requires(const Opt& opt) {
   opt.powers();
 };
 
-/// Whether the scalar arguments are the same in each step. If the learning rate changes, the first
-/// argument must be the learning rate itself.
+/// Whether the scalar arguments, apart from the first, are the same in each step. The first must be
+/// the learning rate itself if that changes.
 template <class Opt>
 constexpr bool numbers_stay(const Opt& opt) {
   using traits = optimizer::traits<Opt>;
@@ -81,8 +82,8 @@ class minimizer {
   constexpr minimizer(const Opt& opt, program_builder& b, int cost, int line)
       : opt_(opt), b_(b), cost_(cost), line_(line) {}
 
-  /// Does the same as record(), but updates only the parameters of `choice`; no gradients are
-  /// computed for others.
+  /// Does the same as record(), but computes gradients and updates only for the parameters of
+  /// `choice`.
   template <class Choice>
   constexpr void record_chosen(const Choice& choice) {
     const chosen_parameters chosen(b_, choice);
@@ -94,8 +95,8 @@ class minimizer {
       b_.report(fault_kind::option_range, line_, wrong.name, nullptr, 0, nullptr, 0);
       return;
     }
-    // A custom schedule is an error, because a program cannot call a function of the host. A factor
-    // is an error, because the attributes do not contain it.
+    // A custom schedule is an error, because a program cannot call the user's function. A factor is
+    // an error, because no attribute of decayed_learning_rate represents it.
     const optimizer::learning_rate rate = rate_of(opt_);
     const bool given = rate.kind == optimizer::schedule_kind::variable;
     const bool recordable = rate.kind != optimizer::schedule_kind::custom && rate.factor == 1 &&
@@ -114,7 +115,7 @@ class minimizer {
     if (has_powers<Opt> || !optimizer::is_constant(rate)) record_rate(rate);
     b_.role = role;
     const int before = b_.cost;
-    const int known = b_.variables.count;  // includes gradients of other costs
+    const int known = b_.variables.count;  // gradients of other costs have smaller numbers
     b_.cost = cost_;
     add_gradients<false>(b_);
     b_.cost = before;
@@ -151,7 +152,7 @@ class minimizer {
     b_.variables[v].stop_gradient = true;
     return v;
   }
-  /// Records the initial value of a persistent variable, which is set before the program runs.
+  /// Records the initial value of a persistent variable in the startup program.
   constexpr void begin_with(int v, double value) {
     const variable_desc d = b_.variables[v];
     const attribute_value shape = b_.integer_list(b_.dims.items + d.dims, d.rank);
@@ -163,17 +164,17 @@ class minimizer {
         {&schema_of<operators::fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
   }
 
-  /// Checks a variable that is used as the learning rate: it must belong to this program and this
-  /// block.
+  /// Reports a fault if the variable that is used as the learning rate belongs to another program
+  /// or is not visible in this block.
   constexpr void require_rate(const optimizer::learning_rate& rate) {
     if (rate.builder != &b_)
       fault(fault_kind::foreign_variable);
     else
       require_visible(b_, rate.variable, line_);
   }
-  /// Finds the variable of the learning rate. Records the operators that count the steps and
-  /// compute the rate from the count; a rate that is a variable of the program is corrected by
-  /// powers if the optimizer requires it.
+  /// Sets learning_rate_ to a variable with the learning rate of the current step. For a schedule,
+  /// records the operators that count the steps and compute the rate from the count. For a rate
+  /// that is a variable of the program, records the correction by powers if the optimizer has one.
   constexpr void record_rate(const optimizer::learning_rate& rate) {
     const bool given = rate.kind == optimizer::schedule_kind::variable;
     if (given && !has_powers<Opt>) {
@@ -185,7 +186,7 @@ class minimizer {
       const auto of = opt_.powers();
       powers[0] = of[0], powers[1] = of[1];
     }
-    // A second optimizer has a separate counter.
+    // A second optimizer in the program has a separate counter.
     const int before = b_.names.count;
     int name = b_.own_name("@LR_DECAY_COUNTER@");
     if (name < before) name = b_.layer_name("@LR_DECAY_COUNTER@", {});
@@ -242,15 +243,15 @@ class minimizer {
     b_.operators.push(op);
   }
 
-  /// Records the attributes of the update of parameter i; `rows`: its gradient is sparse (selected
-  /// rows).
+  /// Records the attributes of the update of parameter i. `rows` says that its gradient is sparse
+  /// (selected rows).
   constexpr int record_numbers(int i, bool rows) {
     if (rows && !traits::accepts_rows) fault(fault_kind::rows_update);
     const parameter_desc& d = b_.parameters.items[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
         clip_of(i), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
                                               traits::regularization(opt_)));
-    // The attribute is a factor of the variable of the learning rate.
+    // If a variable has the learning rate, the operator multiplies it by this attribute.
     auto scalar =
         learning_rate_ >= 0 ? traits::scalars(with_rate(opt_, 0), 0) : traits::scalars(opt_, 0);
     if (learning_rate_ >= 0) scalar[0] = 1;
@@ -280,16 +281,17 @@ class minimizer {
 
 namespace optimizer {
 
-/// Records the gradients of a cost, a scalar of the current block, and then the update of every
-/// trainable parameter, or of those that `choice` selects: only, prefix, except, a handle of
-/// create_parameter or a tuple of such handles. This makes a training step part of a program,
-/// usually in a loop that reads mini-batches. Operators compute the values that change from step to
-/// step (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (adam), and
-/// the factors of gradients that are clipped by norm. The variable
-/// @LR_DECAY_COUNTER@ counts the steps. The learning rate may be any variable of the program with
-/// one float element: `sgd{.learning_rate = rate}`. All other scalar arguments of a custom
-/// optimizer stay the same in each step. Its learning rate may be corrected by powers of two of
-/// them: `std::array<float, 2> powers() const`. Fluid: Optimizer.minimize.
+/// Records the gradients of a cost, which must be a scalar of the current block, and then the
+/// update of every trainable parameter. If there is a `choice`, only the parameters that it selects
+/// are updated; a choice is only, prefix, except, a handle of create_parameter or a tuple of such
+/// handles. This makes a training step part of a program, usually in a loop that reads
+/// mini-batches. The values that change from step to step are computed by operators
+/// (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (as in adam),
+/// and the factors of gradients that are clipped by norm. The variable @LR_DECAY_COUNTER@ counts
+/// the steps. The learning rate may be any variable of the program with one float element:
+/// `sgd{.learning_rate = rate}`. The other scalar arguments of a custom optimizer must be the same
+/// in each step; otherwise the compiler reports an error. Its learning rate may be corrected by
+/// powers of two numbers: `std::array<float, 2> powers() const`. Fluid: Optimizer.minimize.
 template <class Opt, class T, class R, int... D, class... Choice>
 constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line,
                              const Choice&... choice) {
@@ -316,7 +318,7 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
   }
 }
 
-/// Reports a model, or anything else that is not a variable, with a one-line error.
+/// Reports an argument that is not a variable, such as a model, with a one-line error.
 template <class Opt, class Other, class... Choice>
 constexpr auto minimize_with(const Opt&, const Other&, int, const Choice&...) {
   static_assert(

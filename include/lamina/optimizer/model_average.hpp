@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/model_average.hpp - the mean of a parameter's values over the last steps.
+// lamina/optimizer/model_average.hpp - averages parameters over the last steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,16 +15,16 @@ namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
 /// The window of a model_average, with Fluid's arguments.
 struct average_window {
-  float rate = 0;  // Fluid: average_window_rate; the window's fraction of all updates
+  float rate = 0;  // the window's size as a fraction of all updates; Fluid: average_window_rate
   std::int64_t min_average_window = 10000, max_average_window = 10000;
 };
 
-/// Averages parameters over a window that grows with training. After each update of the parameters
-///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision);
-/// the window closes when it holds at least min_average_window values and at least
-/// min(max_average_window, updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart.
-/// The average is (sum_1 + sum_2 + sum_3) divided by the number of values in them, all in double.
-/// Fluid: ModelAverage, average_accumulates.
+/// Averages parameters over a window that grows with training. Each update() adds the parameters to
+/// sum_1. Every 16384 updates sum_1 is added to sum_2 and set to 0, for precision. The window
+/// closes when it holds at least min_average_window values and at least min(max_average_window,
+/// updates * rate) values: then sum_3 becomes sum_1 + sum_2, and these two become 0. The average is
+/// (sum_1 + sum_2 + sum_3) divided by the number of values in them, all in double. Fluid:
+/// ModelAverage, average_accumulates.
 ///
 ///   model_average average({.rate = 0.15f, .min_average_window = 100});
 ///   for (...) { ...; average.update(parameters); }
@@ -44,8 +44,8 @@ class model_average {
       throw error("lamina: model_average: expected a rate and windows not below 0");
   }
 
-  /// Adds the parameters after one more step; throws lamina::error if their number or sizes have
-  /// changed.
+  /// Adds the parameters to the sums; call it after each step. Throws lamina::error if the number
+  /// or sizes of the parameters have changed.
   template <parameter_access Parameters>
   void update(Parameters& parameters) {
     for (parameter_sums& sum : sums_) sum.match(parameters, "model_average");
@@ -69,7 +69,7 @@ class model_average {
   }
 
   /// Replaces the parameters by the averages until the returned object is destroyed. Throws
-  /// lamina::error if there was no update yet.
+  /// lamina::error if update() was not called before.
   template <parameter_access Parameters>
   replaced_parameters<Parameters> apply(Parameters& parameters) const {
     const std::int64_t values = counts_.accumulates + counts_.old_accumulates;
@@ -84,8 +84,8 @@ class model_average {
             }};
   }
 
-  /// Returns the counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for inspection and for
-  /// checkpoints.
+  /// counters() returns the counters, and sums(0), sums(1) and sums(2) return sum_1, sum_2 and
+  /// sum_3, for checkpoints.
   const counts& counters() const { return counts_; }
   counts& counters() { return counts_; }
   const parameter_sums& sums(int which) const { return sums_[which]; }

@@ -13,9 +13,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// velocity = momentum * velocity + grad
+/// Computes for each element of a parameter, in each step:
+///   velocity = momentum * velocity + grad
 ///   param -= learning_rate * velocity
-/// or with Nesterov's rule, param -= learning_rate * (grad + momentum * velocity). Fluid: momentum.
+/// With use_nesterov, the second line is param -= learning_rate * (grad + momentum * velocity).
+/// Fluid: momentum.
 struct momentum final : rule<momentum> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
   float momentum = 0.9f;  // called mu in the operator
@@ -35,12 +37,12 @@ struct momentum final : rule<momentum> {
   static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};
   static constexpr std::array<const char*, 2> option_names{"momentum", "use_nesterov"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, use_nesterov ? 1.f : 0.f};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
                                       T use_nesterov) {

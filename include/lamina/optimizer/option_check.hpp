@@ -13,15 +13,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// The name of an option outside of its range, the range, and the value found. A null name means no
-/// fault.
+/// An option outside of its range: its name, the range as text, and the value. A null name means
+/// that no option is.
 struct option_fault {
   const char* name = nullptr;
   const char* range = nullptr;
   double found = 0;
 
   constexpr bool is_some() const { return name != nullptr; }
-  /// Returns this fault if there is one, otherwise the next.
+  /// Returns this fault, or `next` if this is not a fault.
   LAMINA_COLD constexpr option_fault or_else(const option_fault& next) const {
     return is_some() ? *this : next;
   }
@@ -29,7 +29,7 @@ struct option_fault {
 
 inline constexpr double largest_option = 3.4028234663852886e38;
 
-/// Checks the decay of a moving average. It must be below 1, because with 1 the average would never
+/// Checks the decay of a moving average. It must be in [0, 1): with 1 the average would never
 /// change.
 LAMINA_COLD constexpr option_fault decay_fault(const char* name, double value) {
   if (value >= 0 && value < 1) return {};
@@ -48,7 +48,8 @@ LAMINA_COLD constexpr option_fault finite_fault(const char* name, double value) 
   return {name, "a finite number", value};
 }
 
-/// Returns the first fault of a schedule: one of its rates, its decay_rate or its power.
+/// Returns the first argument of a schedule that is outside of its range: a rate, decay_rate or
+/// power.
 LAMINA_COLD constexpr option_fault fault_of_schedule(const learning_rate& rate) {
   option_fault fault =
       size_fault("learning_rate", static_cast<double>(rate.base))
@@ -66,10 +67,10 @@ LAMINA_COLD constexpr option_fault fault_of_schedule(const learning_rate& rate) 
   return fault.or_else(size_fault("start_lr", static_cast<double>(rate.warmup_start)))
       .or_else(size_fault("end_lr", static_cast<double>(rate.warmup_end)));
 }
-/// Does the same at run time.
+/// Does the same at run time; it is compiled only once.
 LAMINA_API_COLD option_fault fault_now(const learning_rate& rate);
 
-/// Does the same, also in constant expressions.
+/// Does the same at run time and in constant expressions.
 constexpr option_fault fault_of(const learning_rate& rate) {
   if (!std::is_constant_evaluated()) return fault_now(rate);
   return fault_of_schedule(rate);
@@ -77,7 +78,8 @@ constexpr option_fault fault_of(const learning_rate& rate) {
 constexpr option_fault fault_of(const regularizer& decay) {
   return size_fault("regularization", static_cast<double>(decay.coefficient));
 }
-/// Returns the fault of a clip. Limits of -infinity and infinity are allowed and have no effect.
+/// Returns the fault of a clip, if any. A lower limit of -infinity and an upper limit of infinity
+/// are allowed; they have no effect.
 LAMINA_COLD constexpr option_fault fault_of(const gradient_clip& clip) {
   const double low = static_cast<double>(clip.low), high = static_cast<double>(clip.high);
   if (clip.kind == clip_kind::value && !(low <= high))
@@ -101,7 +103,7 @@ constexpr option_fault fault_of_options(const Opt& opt) {
   return fault;
 }
 
-/// Throws lamina::error: an option of an optimizer of this type is outside of its range.
+/// Throws a lamina::error about this option of an optimizer with this `type`.
 [[noreturn]] LAMINA_COLD inline void fail_option(const char* type, const option_fault& fault) {
   throw error((text() << "lamina: " << type << ": " << fault.name << ": expected " << fault.range
                       << ", found ")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/option_text.hpp - lists all options of an optimizer, which processes compare.
+// lamina/optimizer/option_text.hpp - writes all options of an optimizer as text, so that the
+// processes of a training can compare their options.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,11 +23,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 /// The options of an optimizer, independent of its type.
 struct option_values {
   const char* type;
-  const learning_rate* rate = nullptr;  // null: the optimizer has only scalars
+  const learning_rate* rate = nullptr;  // null: the optimizer has a schedule of its own type, so
+                                        // `scalars` has several steps
   lamina::regularizer regularization{};
   gradient_clip clip{};
-  int lazy_mode = -1;  // -1: no such option
-  // The scalar arguments of the update in some steps, `count` per step; the first is the rate.
+  int lazy_mode = -1;  // -1: the optimizer does not have this option
+  // The scalar arguments of the update in the `step_count` steps of `steps`, `count` per step. The
+  // first of them is the learning rate.
   const float* scalars = nullptr;
   const std::int64_t* steps = nullptr;
   std::size_t count = 0, step_count = 0;
@@ -36,22 +39,24 @@ struct option_values {
   std::size_t state_count = 0;
 };
 
-/// Returns one option per line, "name = value". Equal options give the same text in every process;
-/// numbers have all their digits.
+/// Returns one option per line, "name = value". Equal options give equal texts in every process,
+/// and different options different texts, because numbers are written with all digits.
 LAMINA_API_COLD std::string text_of(const option_values& of);
-/// Returns a decay or a clip as it is written in a program, such as "l2_decay(0.1)", or "none".
+/// Returns a decay or a clip as a program would write it, such as "l2_decay(0.1)"; "none" if there
+/// is none.
 LAMINA_API_COLD std::string text_of(const lamina::regularizer& decay);
 LAMINA_API_COLD std::string text_of(const gradient_clip& clip);
 
-/// Calls text_of() for all options of an optimizer. An optimizer whose options have other names
-/// than its operator's attributes has a member `option_names`.
+/// Returns text_of() for all options of an optimizer. If the names of options differ from the names
+/// of the operator's attributes, the optimizer must have a member `option_names`, or the text has
+/// the attributes' names.
 template <class Opt>
 LAMINA_COLD std::string option_text(const Opt& opt) {
   using of = traits<Opt>;
   constexpr bool has_rate = detail::has_learning_rate<Opt>;
-  // A schedule type that the optimizer defines is compared by its first values. A learning_rate is
-  // compared by its options, and its later steps could be outside of the range of a custom
-  // schedule.
+  // If the optimizer's schedule has a type of its own, the rates of these four steps are compared.
+  // A learning_rate is compared by its arguments; of its rates only step 0 is written, because the
+  // function of a custom schedule may not accept later steps.
   static constexpr std::array<std::int64_t, 4> steps{0, 1, 10, 1000};
   constexpr std::size_t count = static_cast<std::size_t>(of::scalar_count);
   constexpr std::size_t step_count = has_rate ? 1 : steps.size();
@@ -88,8 +93,8 @@ LAMINA_COLD std::string option_text(const Opt& opt) {
   return text_of(all);
 }
 
-/// Compares two texts of options. Returns the lines that only `here` has, at most four of them,
-/// joined by ", "; "no other option" if there are none.
+/// Compares two results of option_text(). Returns at most four of the lines that are in `here` but
+/// not in `there`, joined by ", "; "no other option" if there are none.
 LAMINA_API_COLD std::string lines_of_one(const std::string& here, const std::string& there);
 
 #if LAMINA_DEFINES
@@ -122,7 +127,8 @@ std::string text_of(const gradient_clip& clip) {
 
 namespace detail {
 
-/// The names of a schedule and of its arguments a, b, m, n and flag; null: it has no such argument.
+/// The name of a schedule, and the names of its arguments in the members a, b, m, n and flag of
+/// learning_rate; null if it does not have the argument.
 struct schedule_words {
   schedule_kind kind;
   const char *name, *a, *b, *m, *n, *flag;
@@ -163,14 +169,14 @@ void add_rate(text& to, const learning_rate& rate) {
       if (i + 1 < rate.piecewise.pieces) to << " to step " << rate.piecewise.boundaries[i] << ",";
     }
   } else if (rate.kind == schedule_kind::custom) {
-    // The address of a function differs between processes, but its values do not.
+    // Values of the function are compared, because its address may differ between processes.
     to << "custom with";
     for (const std::int64_t step : {0, 1, 2, 10, 100, 1000}) {
       try {
         to.print(" %.17g", rate.function(step));
         to << " in step " << step << ",";
       } catch (const std::exception&) {
-        break;  // the steps of the training may end earlier
+        break;  // the function may accept only the steps of the training
       }
     }
   } else {

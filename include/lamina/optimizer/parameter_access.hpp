@@ -16,20 +16,22 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// A list of parameters: `size()` is their number, and `span(i)` the elements of parameter i, in
-/// any order. Both must stay the same from one call to the next.
+/// A list of parameters: `size()` is their number, and `span(i)` refers to the elements of
+/// parameter i, in any order. The numbers of parameters and elements and the order must not change:
+/// averages are stored by position.
 template <class P>
 concept parameter_access = requires(P& parameters, int i) {
   { parameters.size() } -> std::convertible_to<int>;
   { parameters.span(i) } -> std::convertible_to<std::span<float>>;
 };
 
-/// Replaces the values of the parameters during its lifetime. The destructor or `restore` brings
-/// back the previous values. Fluid: `with average.apply(exe):`. The parameters must outlive it.
+/// Replaces the values of the parameters during the lifetime of this object. The destructor or
+/// `restore` restores the previous values, so the parameters must outlive this object. Fluid: `with
+/// average.apply(exe):`.
 template <parameter_access Parameters>
 class [[nodiscard]] replaced_parameters {
  public:
-  /// Saves every parameter, then calls `write(i, elements)` for each.
+  /// Saves the values of all parameters, then calls `write(i, elements)` for each parameter i.
   template <class Write>
   replaced_parameters(Parameters& parameters, Write&& write) : parameters_(&parameters) {
     const int count = static_cast<int>(parameters.size());
@@ -62,11 +64,12 @@ class [[nodiscard]] replaced_parameters {
   std::vector<std::vector<float>> saved_;
 };
 
-/// Stores one array of sums per parameter, of the same size, in double: in float, a sum over many
-/// steps would lose digits. The first call allocates the arrays, later calls compare the sizes.
+/// One array of sums per parameter, with one sum per element. The sums are double, because in float
+/// a sum over many steps would lose digits.
 class parameter_sums {
  public:
-  /// Allocates the sums, all 0, at the first call; later calls work like check_arrays.
+  /// The first call allocates the sums and sets them to 0; later calls do the same as check_arrays.
+  /// `who` names the caller in an error.
   template <parameter_access Parameters>
   void match(Parameters& parameters, const char* who) {
     if (!sums_.empty()) return check_arrays(parameters, who);
@@ -74,7 +77,7 @@ class parameter_sums {
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].assign(size_of(parameters, i), 0.0);
   }
   /// Throws lamina::error if the number or sizes of the parameters have changed since the first
-  /// call.
+  /// call of match().
   template <parameter_access Parameters>
   void check_arrays(Parameters& parameters, const char* who) const {
     const std::size_t count = static_cast<std::size_t>(parameters.size());
@@ -87,7 +90,7 @@ class parameter_sums {
                     ": expected " + std::to_string(sums_[i].size()) +
                     " elements as before, found " + std::to_string(size_of(parameters, i)));
   }
-  /// Returns the sums of one parameter; checkpoints use them too.
+  /// Returns the sums of one parameter.
   std::span<double> operator[](int i) { return sums_[static_cast<std::size_t>(i)]; }
   std::span<const double> operator[](int i) const { return sums_[static_cast<std::size_t>(i)]; }
   /// Returns the number of parameters; 0 before the first `match`.

@@ -16,7 +16,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// How the names of a parameter_choice are compared with the name of a parameter.
 enum class choice_rule : std::uint8_t { only, prefix, except };
 
-/// Some of the parameters of a program, by name: made by only, prefix and except.
+/// The type of only, prefix and except, which select parameters of a program by name.
 template <choice_rule Rule, fixed_string... Names>
 struct parameter_choice {
   static_assert(sizeof...(Names) > 0, "lamina: minimize: expected names of layers or parameters");
@@ -25,9 +25,9 @@ struct parameter_choice {
   static constexpr std::string_view names[] = {Names.view()...};
 };
 
-/// Selects the parameters of these layers, or with these names: `only<"w_0", "fc_1">`. Names are
-/// compared by whole words, as in transform::freeze: "fc_1" selects "fc_1.w_0" and not "fc_10.w_0".
-/// Fluid: minimize(parameter_list=).
+/// Selects the parameters that have one of these names, or whose layers have one of these names:
+/// `only<"w_0", "fc_1">`. Names are compared by whole words, as in transform::freeze: "fc_1"
+/// selects "fc_1.w_0" and not "fc_10.w_0". Fluid: minimize(parameter_list=).
 template <fixed_string... Names>
 inline constexpr parameter_choice<choice_rule::only, Names...> only{};
 
@@ -35,8 +35,7 @@ inline constexpr parameter_choice<choice_rule::only, Names...> only{};
 template <fixed_string... Names>
 inline constexpr parameter_choice<choice_rule::prefix, Names...> prefix{};
 
-/// Selects all parameters except those of these layers, or with these names. Fluid:
-/// minimize(no_grad_set=).
+/// Selects all parameters except those that only<Names...> selects. Fluid: minimize(no_grad_set=).
 template <fixed_string... Names>
 inline constexpr parameter_choice<choice_rule::except, Names...> except{};
 
@@ -52,7 +51,7 @@ inline constexpr bool is_parameter_choice<std::tuple<V...>> = sizeof...(V) > 0 &
 
 namespace detail {
 
-/// Whether a name in a choice selects a parameter.
+/// Whether a name in a choice with this rule matches a parameter.
 constexpr bool chooses(const program_builder& b, choice_rule rule, std::string_view name,
                        int parameter) {
   const struct {
@@ -71,8 +70,8 @@ constexpr bool chooses(const program_builder& b, choice_rule rule, std::string_v
   return begins;
 }
 
-/// Makes the parameters outside of a choice not trainable as long as this object exists, so that
-/// they get no gradients and no updates.
+/// While this object exists, the parameters that a choice does not select are not trainable, so
+/// that no gradients and updates are recorded for them.
 class chosen_parameters {
  public:
   template <choice_rule Rule, fixed_string... Names>
@@ -96,9 +95,9 @@ class chosen_parameters {
   chosen_parameters(const chosen_parameters&) = delete;
   chosen_parameters& operator=(const chosen_parameters&) = delete;
 
-  /// Reports the first name or handle that selects no parameter. A name of `only` or `prefix`, or a
-  /// handle, must also select a parameter that has a gradient. gradient[i] is the variable of the
-  /// gradient of parameter i, or -1.
+  /// Reports the first name or handle that selects no parameter or, unless the rule is `except`, no
+  /// parameter with a gradient. gradient[i] is the variable with the gradient of parameter i, or
+  /// -1.
   constexpr void report_idle(const int* gradient, int line) const {
     for (int n = 0; n < name_count_; ++n) {
       bool found = false;
@@ -142,7 +141,7 @@ class chosen_parameters {
   const std::string_view* names_;
   int name_count_;
   choice_rule rule_;
-  bool* trainable_;         // by parameter, as recorded
+  bool* trainable_;         // by parameter: whether it was trainable before
   int* handles_ = nullptr;  // the variables of the chosen handles
   int handle_count_ = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/proximal_adagrad.hpp - adagrad, then the l1 and l2 penalties solved exactly.
+// lamina/optimizer/proximal_adagrad.hpp - adagrad, followed by the proximal step of l1 and l2
+// penalties.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,10 +15,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// moment += grad^2
+/// Computes for each element of a parameter, in each step:
+///   moment += grad^2
 ///   z = param - learning_rate * grad / sqrt(moment)
 ///   param = sign(z) * max(|z| - learning_rate * l1, 0) / (1 + learning_rate * l2)
-/// Before the first nonzero gradient z = param; Fluid divides 0 by 0 there. Fluid:
+/// As long as all gradients of an element were 0, z = param (Fluid would divide 0 by 0). Fluid:
 /// proximal_adagrad.
 struct proximal_adagrad final : rule<proximal_adagrad> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
@@ -36,12 +38,12 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"l1", "l2"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T l1, T l2) {
     moment += grad * grad;

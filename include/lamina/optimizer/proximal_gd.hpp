@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/proximal_gd.hpp - gradient descent, then the l1 and l2 penalties solved exactly.
+// lamina/optimizer/proximal_gd.hpp - gradient descent, followed by the proximal step of l1 and l2
+// penalties.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,13 +14,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2): the proximal step of both penalties.
+/// Returns sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2). This x minimises (x - z)^2 / 2 +
+/// rate * (l1 * |x| + l2 * x^2 / 2).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T proximal(T z, T rate, T l1, T l2) {
   return math::sign(z) * (math::max)(math::abs(z) - rate * l1, T(0)) / (T(1) + rate * l2);
 }
 
-/// z = param - learning_rate * grad
+/// Computes for each element of a parameter, in each step:
+///   z = param - learning_rate * grad
 ///   param = sign(z) * max(|z| - learning_rate * l1, 0) / (1 + learning_rate * l2)
 /// Fluid: proximal_gd.
 struct proximal_gd final : rule<proximal_gd> {
@@ -37,12 +40,12 @@ struct proximal_gd final : rule<proximal_gd> {
   static constexpr const char* type = "proximal_gd";
   static constexpr std::array<const char*, 2> attributes{"l1", "l2"};
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T learning_rate, T l1, T l2) {
     param = proximal(param - learning_rate * grad, learning_rate, l1, l2);

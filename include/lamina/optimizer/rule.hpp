@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/rule.hpp - the base of every optimizer, and its properties for engines.
+// lamina/optimizer/rule.hpp - the base class of every optimizer, and the traits by which engines
+// use an optimizer.
 //
 //   struct sign_sgd : lamina::optimizer::rule<sign_sgd> {
 //     lamina::optimizer::learning_rate learning_rate = 0.01f;
@@ -8,10 +9,11 @@
 //     }
 //   };
 //
-// is a complete optimizer. It may also have these members: `states` with the names of its
-// accumulators, which `update` takes by reference after the gradient; `scalars(step)`, the scalar
-// arguments of a step, which `update` takes last; `own_fault()`, which finds options outside of
-// their range; `initial_state`, `type`, `regularization`, `clip`, `selected_rows`.
+// is a complete optimizer. It may also have these members: `states`, the names of its accumulators,
+// which `update` takes by reference after the gradient; `scalars(step)`, the scalar arguments of a
+// step, which are the last arguments of `update`; `own_fault()`, which finds options outside of
+// their range; `initial_state`, `type`, `regularization`, `clip` and `selected_rows`, which are
+// explained below.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,8 +31,8 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/program/param_attr.hpp>
 
-// For g++ an empty base in `adam{.learning_rate = 1e-3f}` is a member without initialiser. It warns
-// at the user's line, so the setting must stay in effect after this header.
+// For g++ an empty base in `adam{.learning_rate = 1e-3f}` is a member without initialiser. Its
+// warning is about the user's line, so the pragma must stay in effect after this header.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
@@ -43,16 +45,17 @@ struct traits;
 /// How an optimizer handles a sparse gradient (selected rows), such as that of an embedding with
 /// is_sparse.
 enum class rows_rule : std::uint8_t {
-  none,     // the optimizer has no such update
-  touched,  // updates these rows; a zero gradient would not change the others
-  all       // updates every row; the gradient of the other rows is zero
+  none,     // the optimizer does not support sparse gradients
+  touched,  // updates only the rows that the gradient contains; a gradient of 0 would not change
+            // the other rows
+  all       // updates every row; in rows that it does not contain, the gradient is 0
 };
 
-/// The type of a missing reader argument.
+/// Takes the place of a reader in a call of `train` without one.
 struct no_reader {};
 
 namespace detail {
-/// Whether an optimizer has a valid update. If not, causes a compile-time error with the reason.
+/// Whether an optimizer has a valid update. If it does not, a compile-time error gives the reason.
 template <class Opt>
 constexpr bool is_complete() {
   static_assert(traits<Opt>::complete,
@@ -62,15 +65,17 @@ constexpr bool is_complete() {
 }
 }  // namespace detail
 
-/// The base of an optimizer; empty, so that designated initialisers still work. Derive an optimizer
-/// from this class and not from a finished optimizer, because `train` uses only the type `Derived`.
+/// The base class of an optimizer. It has no data members, so that designated initialisers such as
+/// adam{.learning_rate = 1e-3f} work. Derive an optimizer from rule<itself>, not from an existing
+/// optimizer: `train` would use the existing optimizer's update.
 template <class Derived>
 struct rule {
   static constexpr const char* type = "custom";               // type of the Fluid operator
   static constexpr std::array<const char*, 0> states{};       // names of the accumulators
-  static constexpr std::array<const char*, 0> state_slots{};  // their slots in the Fluid operator
-  static constexpr std::array<const char*, 0> attributes{};   // the operator's attributes, from
-                                                              // scalar 1 on
+  static constexpr std::array<const char*, 0> state_slots{};  // their slots in the Fluid operator;
+                                                              // none: as `states`
+  static constexpr std::array<const char*, 0> attributes{};   // names of the operator's attributes
+                                                              // for the scalars after the first
   static constexpr rows_rule selected_rows = rows_rule::none;
 
   /// Returns the initial value of an accumulator.
@@ -78,34 +83,34 @@ struct rule {
 
   /// Records the gradients of a cost and then the updates, inside a program: see
   /// optimizer/minimize.hpp. The return type is auto, so that the compiler reports a mistake at the
-  /// line of the call.
+  /// user's line.
   template <class Cost>
   constexpr auto minimize(const Cost& cost, int line = __builtin_LINE()) const {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
-  /// Does the same for some parameters only: `minimize(cost, lamina::only<"w_0", "fc_1">)`,
-  /// `minimize(cost, lamina::prefix<"d_">)`, `minimize(cost, lamina::except<"words">)`, or handles
-  /// of parameters, `minimize(cost, std::tuple{w, b})`.
+  /// Does the same, but updates only some parameters: `minimize(cost, lamina::only<"w_0",
+  /// "fc_1">)`, `minimize(cost, lamina::prefix<"d_">)`, `minimize(cost, lamina::except<"words">)`,
+  /// or handles of parameters, `minimize(cost, std::tuple{w, b})`.
   template <class Cost, class Choice>
   requires(!__is_same(Choice, int)) constexpr auto minimize(const Cost& cost, const Choice& choice,
                                                             int line = __builtin_LINE()) const {
     return minimize_with(static_cast<const Derived&>(*this), cost, line, choice);
   }
 
-  // The parameters of each `train` are on one line, because clang shows those of all three.
+  // The parameters of each `train` are on one line, because clang's errors show these lines.
   // clang-format off
   /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. This overload is
-  /// for one thread of one process with one update per mini-batch. It is the more specialised one,
-  /// so it is chosen for braces that name only members of serial_options, or none.
+  /// for one thread of one process with one update per mini-batch. It is chosen if the braces name
+  /// only members of serial_options, or are omitted.
   template <class M, class R> decltype(auto)
   train(M& model, R&& reader, const dependent<serial_options, M>& options = {}) const {
     if constexpr (detail::is_complete<Derived>())
       return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader),
                         options);
   }
-  /// Trains with all options. A device with its own type is given after the options and overrides
-  /// their device: `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0,
-  /// lamina::cuda::tf32})`.
+  /// Trains with all options. A place whose type selects an arithmetic is given after the options
+  /// and overrides the option `place`: `adam.train(model, reader, {.passes = 20},
+  /// lamina::cuda::place{0, lamina::cuda::tf32})`.
   template <class M, class R, class... At> decltype(auto)
   train(M& model, R&& reader, const dependent<train_options, M>& options, const At&... at) const {
     constexpr bool places = sizeof...(At) < 2 && (typed_place<At> && ...);
@@ -116,7 +121,7 @@ struct rule {
       return train_with(static_cast<const Derived&>(*this), model, std::forward<R>(reader), options,
                         at...);
   }
-  /// Reports a call without a reader.
+  /// Reports a call without a reader with a short error.
   template <class M>
   decltype(auto) train(M& model) const {
     if constexpr (detail::is_complete<Derived>())
@@ -168,10 +173,10 @@ constexpr bool can_norm(std::index_sequence<S...>, std::index_sequence<C...>) {
 
 }  // namespace detail
 
-/// The properties of an optimizer that an engine uses, with defaults for omitted members.
+/// The members of an optimizer that engines use, with defaults for those that the optimizer omits.
 template <class Opt>
 struct traits {
-  /// The accumulators, each with one element per element of the parameter.
+  /// The number of accumulators. Each accumulator has one element per element of the parameter.
   static constexpr int state_count = static_cast<int>(Opt::states.size());
   /// The number of scalar arguments of a step; the first argument is the learning rate.
   static constexpr int scalar_count = static_cast<int>(
@@ -182,7 +187,8 @@ struct traits {
   using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalar_count)>;
 
  public:
-  /// Whether `update` takes two more arguments: the L2 norms of the parameter and of `normed`.
+  /// Whether `update` takes two more arguments: the L2 norms of the parameter and of the values
+  /// that `normed` returns.
   static constexpr bool has_norms = detail::can_norm<Opt>(state_index{}, scalar_index{});
   /// Whether Opt has an update that accepts its states and scalars; it must have at least one
   /// scalar, the learning rate.
@@ -197,8 +203,8 @@ struct traits {
   static constexpr float initial_state(const Opt& opt, int state) {
     return opt.initial_state(state);
   }
-  /// Returns the scalar arguments of a step. The engine multiplies the first one by the parameter's
-  /// own factor.
+  /// Returns the scalar arguments of a step. The engine multiplies the first argument, the learning
+  /// rate, by the parameter's own factor.
   static constexpr std::array<float, static_cast<std::size_t>(scalar_count)> scalars(
       const Opt& opt, std::int64_t step) {
     return detail::scalars_of(opt, step);
@@ -213,14 +219,14 @@ struct traits {
     else
       return Opt::selected_rows == rows_rule::touched;
   }
-  /// Returns the decay of parameters without their own decay.
+  /// Returns the decay for parameters without their own decay.
   static constexpr lamina::regularizer regularization(const Opt& opt) {
     if constexpr (requires { opt.regularization.kind; })
       return opt.regularization;
     else
       return {};
   }
-  /// Returns the clip of gradients whose parameters have no clip of their own.
+  /// Returns the clip for parameters without their own clip.
   static constexpr gradient_clip clip(const Opt& opt) {
     if constexpr (requires { opt.clip.kind; })
       return opt.clip;
@@ -228,15 +234,15 @@ struct traits {
       return {};
   }
 
-  /// Calls Opt::update with states and scalars from arrays. If has_norms, `norm` holds the norms of
-  /// the parameter and of `normed`.
+  /// Calls Opt::update with the states and scalars in arrays. If has_norms, `norm` points to the
+  /// two norms.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void update(T& param, T grad, T* state, const T* scalar,
                                                     const T* norm = nullptr) {
     spread(param, grad, state, scalar, norm, state_index{}, scalar_index{});
   }
-  /// Calls Opt::normed with states and scalars from arrays. It returns the value whose norm the
-  /// update needs, and changes nothing.
+  /// Calls Opt::normed with the states and scalars in arrays. It returns the value for one element
+  /// whose norm over all elements the update needs, and changes no state.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* scalar) {
     static_assert(has_norms, "lamina: this optimizer needs no norms");
@@ -263,8 +269,8 @@ struct traits {
   }
 };
 
-/// A complete optimizer: it derives from rule<itself>, has a learning rate and an update with
-/// matching arguments.
+/// Whether Opt is a complete optimizer: it derives from rule<Opt> and has a learning rate and an
+/// update that accepts its states and scalars.
 template <class Opt>
 concept optimizer_type = std::derived_from<Opt, rule<Opt>> && traits<Opt>::complete;
 

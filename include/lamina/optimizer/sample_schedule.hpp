@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/sample_schedule.hpp - schedules of the v2 API, which count samples. n is the
-// number of samples of all mini-batches up to and including this one: (step + 1) * batch_size. The
-// names and the letters a and b are those of v2 (learning_rate_decay_a, learning_rate_decay_b).
+// lamina/optimizer/sample_schedule.hpp - learning-rate schedules of the v2 API, which depend on the
+// number of samples instead of steps. In the comments, n is the number of samples in all
+// mini-batches up to the current one, (step + 1) * batch_size. The names of the schedules are those
+// of v2, and a and b are v2's learning_rate_decay_a and learning_rate_decay_b.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace schedule::v2 {
 
-/// learning_rate * (1 + a * n)^-b. v2: "poly".
+/// The rate is learning_rate * (1 + a * n)^-b. v2: "poly".
 struct poly {
   float learning_rate = 0;
   double a = 0, b = 0;
@@ -24,7 +25,7 @@ struct poly {
   }
 };
 
-/// learning_rate * (1 - n / a)^b, 0 once n > a. v2: "caffe_poly".
+/// The rate is learning_rate * (1 - n / a)^b, or 0 if n > a. v2: "caffe_poly".
 struct caffe_poly {
   float learning_rate = 0;
   double a = 1, b = 1;
@@ -35,7 +36,7 @@ struct caffe_poly {
   }
 };
 
-/// learning_rate * a^(n / b). v2: "exp".
+/// The rate is learning_rate * a^(n / b). v2: "exp".
 struct exp {
   float learning_rate = 0;
   double a = 1, b = 1;
@@ -45,7 +46,7 @@ struct exp {
   }
 };
 
-/// learning_rate * a^floor(n / b). v2: "discexp".
+/// The rate is learning_rate * a^floor(n / b). v2: "discexp".
 struct discexp {
   float learning_rate = 0;
   double a = 1, b = 1;
@@ -56,7 +57,7 @@ struct discexp {
   }
 };
 
-/// max(learning_rate - a * n, b). v2: "linear".
+/// The rate is max(learning_rate - a * n, b). v2: "linear".
 struct linear {
   float learning_rate = 0;
   double a = 0, b = 0;
@@ -67,8 +68,8 @@ struct linear {
   }
 };
 
-/// learning_rate * rates[i] for the first i with n <= segments[i], else the last rate: a piecewise
-/// schedule in samples. v2: "manual" ("100000:1.0,200000:0.5").
+/// The rate is learning_rate * rates[i] for the first i with n <= segments[i]; if there is none,
+/// the last element of `rates` is used. v2: "manual" ("100000:1.0,200000:0.5").
 template <std::size_t N>
 constexpr piecewise_decay manual(float learning_rate, std::int64_t batch_size,
                                  const std::int64_t (&segments)[N], const float (&rates)[N]) {
@@ -83,8 +84,8 @@ constexpr piecewise_decay manual(float learning_rate, std::int64_t batch_size,
   return {std::span<const std::int64_t>(ends, N - 1), std::span<const float>(values, N)};
 }
 
-/// learning_rate * rates[i] for the first i with pass <= segments[i]; passes count from 0. v2:
-/// "pass_manual".
+/// The rate is learning_rate * rates[i] for the first i with pass <= segments[i], where the first
+/// pass is 0; if there is none, the last element of `rates` is used. v2: "pass_manual".
 template <std::size_t N>
 constexpr piecewise_decay pass_manual(float learning_rate, std::int64_t batches_per_pass,
                                       const std::int64_t (&segments)[N], const float (&rates)[N]) {

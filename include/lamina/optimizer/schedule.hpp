@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/schedule.hpp - Fluid's learning-rate schedules as plain values.
-// Each is an aggregate with Fluid's argument names; `at(step)` is its formula. Steps count from 0.
-// Schedules may be constants; `at` is a constant expression too if it needs no power, exp or cos.
+// lamina/optimizer/schedule.hpp - Fluid's learning-rate schedules as plain values. Each schedule is
+// an aggregate with Fluid's argument names, and at(step) computes its rate. In the comments, s is
+// the step; the first step is 0. A schedule may be a constant; at() is a constant expression unless
+// it needs a power, exp or cos.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,17 +23,17 @@ constexpr void require(bool ok, const char* message) {
   if (!ok) throw error(message);
 }
 
-/// Returns step / steps, or with `staircase` its integer part.
+/// Returns step / steps or, with `staircase`, the integer part of this quotient.
 constexpr double periods(std::int64_t step, std::int64_t steps, bool staircase) {
   return staircase ? static_cast<double>(step / steps)
                    : static_cast<double>(step) / static_cast<double>(steps);
 }
 
-/// Returns x^y; it is a constant expression for y = 0 and y = 1.
+/// Returns x^y. It is a constant expression if y is 0 or 1.
 constexpr double power_of(double x, double y) { return y == 0 ? 1 : y == 1 ? x : std::pow(x, y); }
 
-/// learning_rate * d_model^-0.5 * min(s^-0.5, s * warmup_steps^-1.5) with s = step + 1.
-/// Source: Vaswani et al. 2017; Fluid: noam_decay.
+/// The rate is learning_rate * d_model^-0.5 * min(s^-0.5, s * warmup_steps^-1.5), here with s =
+/// step + 1. Source: Vaswani et al. 2017; Fluid: noam_decay.
 struct noam_decay {
   std::int64_t d_model = 1, warmup_steps = 1;
   float learning_rate = 1;
@@ -44,7 +45,8 @@ struct noam_decay {
   }
 };
 
-/// learning_rate * decay_rate^(s / decay_steps). Fluid: exponential_decay.
+/// The rate is learning_rate * decay_rate^(s / decay_steps); with `staircase`, s / decay_steps is
+/// rounded down. Fluid: exponential_decay.
 struct exponential_decay {
   float learning_rate = 0;
   std::int64_t decay_steps = 1;
@@ -56,7 +58,8 @@ struct exponential_decay {
   }
 };
 
-/// learning_rate * e^(-decay_rate * s / decay_steps). Fluid: natural_exp_decay.
+/// The rate is learning_rate * e^(-decay_rate * s / decay_steps); with `staircase`, s / decay_steps
+/// is rounded down. Fluid: natural_exp_decay.
 struct natural_exp_decay {
   float learning_rate = 0;
   std::int64_t decay_steps = 1;
@@ -67,7 +70,8 @@ struct natural_exp_decay {
   }
 };
 
-/// learning_rate / (1 + decay_rate * s / decay_steps). Fluid: inverse_time_decay.
+/// The rate is learning_rate / (1 + decay_rate * s / decay_steps); with `staircase`, s /
+/// decay_steps is rounded down. Fluid: inverse_time_decay.
 struct inverse_time_decay {
   float learning_rate = 0;
   std::int64_t decay_steps = 1;
@@ -78,8 +82,9 @@ struct inverse_time_decay {
   }
 };
 
-/// (learning_rate - end) * (1 - min(s, decay_steps) / decay_steps)^power + end; with `cycle` the
-/// length is decay_steps * ceil(s / decay_steps), at s = 0 decay_steps. Fluid: polynomial_decay.
+/// The rate is (learning_rate - end) * (1 - min(s, length) / length)^power + end, where `end` is
+/// end_learning_rate and `length` is decay_steps or, with `cycle`, decay_steps * max(1, ceil(s /
+/// decay_steps)). Fluid: polynomial_decay.
 struct polynomial_decay {
   float learning_rate = 0;
   std::int64_t decay_steps = 1;
@@ -97,7 +102,8 @@ struct polynomial_decay {
 };
 
 /// Calls a function of the step: `custom{[](std::int64_t step) { return 0.1 / (1 + step); }}`. The
-/// function must have no state. To use a function with state, set the learning rate between steps.
+/// function must have no state, because a schedule stores only a function pointer. If your rule has
+/// state, set the learning rate between steps instead.
 struct custom {
   double (*rate)(std::int64_t step) = nullptr;
 
@@ -112,7 +118,8 @@ struct custom {
   explicit custom(F) = delete;  // expected a function of the step, a std::int64_t, without captures
   // clang-format on
   double at(std::int64_t step) const { return checked(rate(step)); }
-  /// Throws lamina::error for a rate that is negative, NaN or not a finite float.
+  /// Returns the rate; throws lamina::error if it is negative, NaN or larger than the largest
+  /// float.
   static constexpr double checked(double value) {
     require(value >= 0 && value <= 3.4028234663852886e38,
             "lamina: custom: expected the function to return a finite learning rate of at least 0");
@@ -120,8 +127,9 @@ struct custom {
   }
 };
 
-/// values[i] for the first i with s < boundaries[i], else the last value. Fluid: piecewise_decay.
-/// `piecewise_decay({1000, 2000}, {0.1f, 0.01f, 0.001f})`; at most 16 values.
+/// The rate is values[i] for the first i with s < boundaries[i]; if there is none, the last value:
+/// `piecewise_decay({1000, 2000}, {0.1f, 0.01f, 0.001f})`. There may be at most 16 values. Fluid:
+/// piecewise_decay.
 struct piecewise_decay {
   static constexpr int most = 16;
   int pieces = 1;
@@ -138,8 +146,9 @@ struct piecewise_decay {
     static_assert(check<few, expects<most>, gets<static_cast<int>(V)>>,
                   "lamina: piecewise_decay takes at most 16 values");
   }
-  /// Makes a piecewise_decay from lists whose lengths are known at run time; throws lamina::error
-  /// for invalid lists.
+  /// Makes a piecewise_decay from lists whose lengths are known at run time. Throws lamina::error
+  /// unless there is one value more than boundaries, at most 16 values, and the boundaries
+  /// increase.
   constexpr piecewise_decay(std::span<const std::int64_t> ends, std::span<const float> rates) {
     require(rates.size() == ends.size() + 1,
             "lamina: piecewise_decay: expected one value more than boundaries");
@@ -159,7 +168,8 @@ struct piecewise_decay {
   }
 };
 
-/// learning_rate / 2 * (cos(floor(s / step_each_epoch) * pi / epochs) + 1). Fluid: cosine_decay.
+/// The rate is learning_rate / 2 * (cos(floor(s / step_each_epoch) * pi / epochs) + 1). Fluid:
+/// cosine_decay.
 struct cosine_decay {
   float learning_rate = 0;
   std::int64_t step_each_epoch = 1, epochs = 1;

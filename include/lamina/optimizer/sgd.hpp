@@ -12,7 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// param -= learning_rate * grad. Fluid: sgd.
+/// Computes param -= learning_rate * grad for each element of a parameter, in each step. Fluid:
+/// sgd.
 struct sgd final : rule<sgd> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
   lamina::regularizer regularization{};
@@ -21,19 +22,19 @@ struct sgd final : rule<sgd> {
   static constexpr const char* type = "sgd";
   static constexpr rows_rule selected_rows = rows_rule::touched;
 
-  /// The scalar arguments of `update` in a step; steps are counted from 0.
+  /// Returns the scalar arguments of `update` for a step; the first step is 0.
   static constexpr int scalar_count = 1;
   constexpr std::array<float, 1> scalars(std::int64_t step) const {
     return {learning_rate.at(step)};
   }
-  /// The equation above, for one element.
+  /// Computes the equation above for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T learning_rate) {
     param -= learning_rate * grad;
   }
 };
 
-/// The optimizer of `lamina::train(model, reader)`.
+/// The optimizer that `lamina::train(model, reader)` uses.
 inline constexpr sgd default_sgd{};
 
 LAMINA_EXTERN(void require_options<sgd>(const sgd&))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/step_operators.hpp - operators that compute, in a program that trains itself,
-// the scalar arguments of an optimizer that change from step to step: the learning rate, and the
-// factors of clipped gradients.
+// lamina/optimizer/step_operators.hpp - operators for programs that contain their own training
+// steps (minimize.hpp). They compute the scalar arguments of an optimizer that change from step to
+// step: the learning rate, and the factors of clipped gradients.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,11 +14,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// StepOut = Step + 1, in the same memory. Out is the learning rate of the step with the number
-/// StepOut (the first step is 0), times Adam's bias correction for beta1 and beta2
-/// (optimizer::corrected_rate; none if both are 0). The other attributes are the members of
-/// optimizer::learning_rate. Fluid: increment of @LR_DECAY_COUNTER@, and the operators of a
-/// schedule.
+/// Computes StepOut = Step + 1, in place; the first StepOut is 0. Out is the learning rate of step
+/// StepOut, with the bias correction of optimizer::corrected_rate for beta1 and beta2 (none if both
+/// are 0). The other attributes are the members of optimizer::learning_rate. Fluid: increment of
+/// @LR_DECAY_COUNTER@, and the operators of a schedule.
 struct decayed_learning_rate : operator_definition {
   static constexpr const char* type = "decayed_learning_rate";
   static constexpr std::array<slot_desc, 1> inputs{{{"Step"}}};
@@ -41,9 +40,9 @@ struct decayed_learning_rate : operator_definition {
   static constexpr bool host_takes_part = true;
 };
 
-/// Out is the factor that limits a norm to max_norm: 1, or max_norm / norm. The norm is computed
-/// over all gradients X together (`global`), or for a single gradient. Fluid: clip_by_norm, and the
-/// operators of GradientClipByGlobalNorm.
+/// Computes the factor that limits a norm to max_norm: Out is 1 if norm <= max_norm, otherwise
+/// max_norm / norm. With `global`, the norm is computed over all gradients X together; otherwise X
+/// is a single gradient. Fluid: clip_by_norm, and the operators of GradientClipByGlobalNorm.
 struct gradient_scale : operator_definition {
   static constexpr const char* type = "gradient_scale";
   static constexpr bool knows_panels = true;
@@ -64,8 +63,8 @@ constexpr bool is_constant(const learning_rate& r) {
   return r.kind == schedule_kind::constant && r.warmup_steps == 0;
 }
 
-/// Records the attributes of decayed_learning_rate. A boundary above the largest int is never
-/// reached.
+/// Records the attributes of decayed_learning_rate and returns the position of the first. A
+/// boundary above the largest int is stored as the largest int, a step that no training reaches.
 constexpr int rate_attributes(program_builder& b, const learning_rate& r, float beta1,
                               float beta2) {
   constexpr std::int64_t most = 0x7fffffff;
@@ -83,8 +82,9 @@ constexpr int rate_attributes(program_builder& b, const learning_rate& r, float 
                           values);
 }
 
-/// Computes the learning rate of a step from the attributes of decayed_learning_rate. number(i) is
-/// attribute i; boundary(i) and value(i) are the elements of the lists, which have `pieces` values.
+/// Returns the learning rate of a step by the attributes of decayed_learning_rate. number(i)
+/// returns attribute i; boundary(i) and value(i) return the elements of the two lists of a
+/// piecewise schedule with `pieces` values.
 template <class Number, class Boundary, class Value>
 float rate_of_step(std::int64_t step, Number number, int pieces, Boundary boundary, Value value) {
   const auto whole = [&](int i) { return static_cast<std::int64_t>(number(i)); };

@@ -17,15 +17,16 @@ class shared_tasks;
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 
-/// The options of checkpoints, from which a training loop can continue after a stop. A checkpoint
-/// contains the parameters, the optimizer's states, the step, the pass and the seed.
+/// The options of checkpoints. A checkpoint contains the parameters, the optimizer's states, the
+/// step, the pass and the seed, so that a training that was stopped can continue from it.
 struct checkpoint_options {
   checkpoint_directory directory{};  // empty: no checkpoints
-  int every_passes = 1;              // 0: not by passes
-  std::int64_t every_batches = 0;    // 0: not by mini-batches
-  int keep = 3;                      // keep this many of the newest, remove older ones; 0: keep all
-  // Continue from the newest intact checkpoint, if there is one. Without `resume`, an existing
-  // checkpoint is an error.
+  int every_passes = 1;              // write one after this many passes; 0: none after passes
+  std::int64_t every_batches = 0;    // also write one after this many mini-batches; 0: none
+  int keep = 3;                      // keep this many of the newest checkpoints and remove older
+                                     // ones; 0: keep all
+  // Continue from the newest undamaged checkpoint, if there is one. Without `resume`, train throws
+  // lamina::error if the directory already has a checkpoint.
   bool resume = false;
 };
 
@@ -33,41 +34,43 @@ struct checkpoint_options {
 struct train_options {
   int passes = 1;   // how many times the reader is read from its start
   int threads = 1;  // number of gradient machines; each computes a part of every mini-batch
-  // The number of mini-batches per update; it must be 1 on a device. Their gradients are
-  // accumulated as if all their samples were one mini-batch. If a pass ends earlier, the update
-  // uses the mini-batches that were read.
+  // The number of mini-batches per update; on a device only 1 is supported, other numbers are an
+  // error. The gradients are accumulated as if the samples of these mini-batches were one
+  // mini-batch. If a pass ends earlier, the last update uses the mini-batches that were read.
   int accumulate = 1;
   event_handler on_event{};
   std::uint64_t seed = 0;  // seed of dropout and other random operators
-  // Stop with an error at the first NaN, with check_infinity also at the first infinity, in data,
-  // activations, gradients or parameters. The error names layer, operator, mini-batch and sample,
-  // and the model is as it was before the mini-batch. This costs time, works on the CPU only, and
-  // needs <lamina/model/check_nan.hpp>.
+  // With check_nan, training ends with an error at the first NaN in data, activations, gradients or
+  // parameters; with check_infinity, also at the first infinity. The error names the layer,
+  // operator, mini-batch and sample, and the model has the parameters from before the mini-batch.
+  // This costs time, works on the CPU only, and needs the include of <lamina/model/check_nan.hpp>.
   bool check_nan = false;
   bool check_infinity = false;
   checkpoint_options checkpoint{};
-  // The processes that train the model together: a lamina::distributed::session, with
-  // <lamina/distributed/session.hpp>. Each computes its part of every mini-batch, so all must read
-  // the same mini-batches. Null: this process trains alone.
+  // The processes that train the model together: a lamina::distributed::session, from
+  // <lamina/distributed/session.hpp>. Each process computes its part of every mini-batch, so all
+  // processes must read the same mini-batches, unless reads_shard is set. Null: this process trains
+  // alone.
   lamina::world* world = nullptr;
-  // With `world`: the reader yields only this process's share of each mini-batch, as
+  // Set it, together with `world`, if the reader yields only this process's share of the data, as
   // lamina::reader::shard(world) does. A mini-batch of the training then consists of the
-  // mini-batches of all processes, in the order of the ranks.
+  // mini-batches that all processes have read, in the order of the ranks.
   bool reads_shard = false;
-  // With `reads_shard`: the source of the reader's chunks, a lamina::distributed::task_queue.
-  // Checkpoints then contain the finished chunks. Null: the reader has no such chunks.
+  // The lamina::distributed::task_queue from which lamina::reader::tasks takes its chunks; it
+  // requires reads_shard. Checkpoints then contain the finished chunks. Null: the reader has no
+  // task queue.
   lamina::shared_tasks* tasks = nullptr;
   // Whether batch_norm normalises by the statistics of the whole mini-batch, over all threads and
-  // all processes of `world`, instead of those of the part that a thread computes. Each batch_norm
-  // then waits for all parts, forward and backward.
+  // all processes of `world`, instead of the statistics of the part that one thread computes. Each
+  // batch_norm then waits for all parts, forward and backward, which takes time.
   bool sync_batch_norm = false;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
-/// The options of a training loop with one thread in one process and one update per mini-batch.
-/// `adam.train(model, reader, {.passes = 20})` uses them if the braces name no other options, so
-/// the program contains no code for the others and compiles faster. Each option has the same
-/// meaning as in train_options.
+/// The options of a training loop with one thread, one process and one update per mini-batch.
+/// `adam.train(model, reader, {.passes = 20})` takes them if the braces name no options but these;
+/// the program then contains no code for the other options and compiles faster. Each option has the
+/// same meaning as in train_options.
 struct serial_options {
   int passes = 1;
   event_handler on_event{};
@@ -75,7 +78,7 @@ struct serial_options {
   checkpoint_options checkpoint{};
   lamina::place place{};
 
-  /// Returns the same options, with the defaults of all others.
+  /// Returns train_options with these options, and the defaults for all others.
   LAMINA_COLD train_options with_defaults() const {
     train_options all;
     all.passes = passes;

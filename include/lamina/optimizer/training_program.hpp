@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/training_program.hpp - adds gradients and updates to a program, which then
-// trains.
+// lamina/optimizer/training_program.hpp - makes the program of a training step by adding gradients
+// and updates to a program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,15 +28,15 @@ constexpr const char* suffix_at(int s, std::integer_sequence<int, S...>) {
   const char* suffixes[] = {accumulator_suffix<Opt, S>.text..., ""};
   return suffixes[s];
 }
-/// Returns the suffix of an accumulator's name, such as "_moment1_". Fluid's names of accumulators
-/// are <parameter>_moment1_0.
+/// Returns the suffix of the name of accumulator s, such as "_moment1_". As in Fluid, the whole
+/// name is, for example, <parameter>_moment1_0.
 template <class Opt>
 constexpr const char* update_suffix(int s) {
   return suffix_at<Opt>(s, std::make_integer_sequence<int, update_operator<Opt>::states>{});
 }
 
-/// Returns the number of accumulators of a parameter that already have this suffix. Another
-/// optimizer of the same program may have states with the same names.
+/// Returns the number of accumulators of a parameter that already have this suffix, because another
+/// optimizer of the program has states with the same names.
 constexpr int accumulators_called(const program_builder& b, int param, std::string_view suffix) {
   int n = 0;
   for (int v = 0; v < b.variables.count; ++v) {
@@ -46,12 +46,14 @@ constexpr int accumulators_called(const program_builder& b, int param, std::stri
   return n;
 }
 
-/// The variables that updates read: the learning rate and, by parameter, the factor of its
-/// gradient, each -1 if there is none. `first_index` is the index of the first accumulator.
+/// The variables that updates read: the learning rate, and by parameter the factor of its gradient;
+/// each is -1 if a training loop sets the value instead. `first_index` is the index of the first
+/// accumulator that add_updates adds.
 ///
-/// The updates are appended for each trainable parameter with a gradient, in the order of the
-/// parameters. `numbers(i, rows)` records the attributes of the update of parameter i, whose
-/// gradient may be selected rows, or returns -1 if a training loop sets them.
+/// add_updates appends the updates of the trainable parameters with a gradient, in the order of the
+/// parameters. numbers(i, rows) records the attributes of the update of parameter i and returns
+/// their position, or -1 if a training loop sets them; `rows` says that the gradient is sparse
+/// (selected rows).
 struct given_numbers {
   int learning_rate;
   const int* scale;
@@ -92,8 +94,8 @@ constexpr void add_updates(program_builder& b, const Gradients& gradient, const 
   b.role = before;
 }
 
-/// Finds the total gradient of a cost in `block` with respect to each parameter, or -1. Considers
-/// only the variables [first, variables).
+/// Sets gradient[i] to the variable with the total gradient of a cost in `block` with respect to
+/// parameter i, or to -1. Only the variables [first, variables) are searched.
 template <class Program, class Gradients>
 constexpr void find_gradients(const Program& p, int first, int variables, int parameters, int block,
                               Gradients& gradient) {
@@ -106,7 +108,7 @@ constexpr void find_gradients(const Program& p, int first, int variables, int pa
   }
 }
 
-/// Whether the total gradient of any parameter is selected_rows.
+/// Whether the total gradient of any parameter is sparse (selected_rows).
 template <class Program>
 constexpr bool has_rows_gradient(const Program& p) {
   for (int v = 0; v < p.count.variables; ++v)
@@ -124,8 +126,8 @@ constexpr void make_training(program_builder& b) {
 
 }  // namespace detail
 
-/// Forward, backward and update in one program: the update of a weight becomes the epilogue of the
-/// product that computes its gradient. Fluid: Optimizer.minimize.
+/// Program P with the gradients of its cost and the updates of Opt. In one program, the update of a
+/// weight can be fused with the product that computes its gradient. Fluid: Optimizer.minimize.
 template <program_type P, class Opt>
 struct training_program : program_base<training_program<P, Opt>> {
   using missing = second_gradient_check<with_backward<P>>;
@@ -137,12 +139,13 @@ struct training_program : program_base<training_program<P, Opt>> {
       changed<with_backward<P>::desc, &detail::make_training<Opt>>();
 };
 
-/// Whether an optimizer has updates for all gradients of a program.
+/// Whether an optimizer supports all gradients of a program, that is, also sparse gradients if
+/// there are any.
 template <program_type P, class Opt>
 inline constexpr bool accepts_gradients =
     optimizer::traits<Opt>::accepts_rows || !detail::has_rows_gradient(with_backward<P>::desc);
 
-/// Whether no variable that the gradients of a program read is overwritten before they read it.
+/// Whether the program overwrites no variable before the program's gradients have read it.
 template <program_type P>
 inline constexpr bool keeps_operands =
     with_backward<P>::desc.fault.kind != fault_kind::stored_too_early;

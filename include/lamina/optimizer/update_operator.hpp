@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/update_operator.hpp - an optimizer's equation as an operator of a program.
+// lamina/optimizer/update_operator.hpp - makes an operator of an optimizer's equation.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,7 @@ inline constexpr auto out_slot = [] {
 
 template <class Opt>
 struct update_slots {
-  /// Fluid's slot names if the optimizer states them, otherwise those of its accumulators.
+  /// Fluid's slot names if the optimizer states them, otherwise the names of its accumulators.
   static constexpr auto names = [] {
     if constexpr (Opt::state_slots.size() == Opt::states.size())
       return Opt::state_slots;
@@ -72,11 +72,12 @@ struct update_slots {
 
 }  // namespace detail
 
-/// The update of one parameter: clip and decay of the gradient, then Opt's equation, in place.
+/// Updates one parameter in place: clips the gradient, adds the decay, and applies Opt's equation.
 /// Fluid has separate operators for clip and decay and keeps the learning rate in a variable. Here
-/// all of these are scalar attributes that the training loop sets before each step. A program that
-/// trains itself has no such loop. There, with `Given`, the operator reads the learning rate or the
-/// scale of the gradient from variables; its attribute multiplies the learning rate.
+/// the learning rate, the scale of the gradient, clip and decay are scalar attributes that the
+/// training loop sets before each step. A program that contains its own training steps
+/// (minimize.hpp) has no such loop; with `Given`, the operator therefore can read the learning
+/// rate, which it multiplies by the attribute, and the scale of the gradient from variables.
 template <class Opt, bool Given = false>
 struct update_operator : operator_definition {
   using traits = optimizer::traits<Opt>;
@@ -88,8 +89,8 @@ struct update_operator : operator_definition {
   static constexpr auto inputs = detail::update_slots<Opt>::template inputs<Given>(state_index{});
   static constexpr auto outputs = detail::update_slots<Opt>::outputs(state_index{});
   static constexpr auto attributes = detail::update_slots<Opt>::attributes;
-  /// The attributes are the learning rate, five scalars for the preparation of the gradient, and
-  /// further scalars.
+  /// The attributes are the learning rate, the five scalar arguments of prepared_gradient, and the
+  /// optimizer's further scalars.
   static constexpr int preparation = 5;
 
   /// Returns the gradient after scale, clip and decay.
@@ -103,14 +104,14 @@ struct update_operator : operator_definition {
   static constexpr bool leaves_gradient(const Real* number) {
     return optimizer::leaves_gradient(number[1], number[2], number[3], number[4], number[5]);
   }
-  /// Updates one element. `number` holds the attributes, and `norm` the two norms, for an optimizer
-  /// that needs them.
+  /// Updates one element. `number` points to the attributes, and `norm` to the two norms if the
+  /// optimizer needs them.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void apply(T& param, T grad, T* state, const T* number,
                                                    const T* norm = nullptr) {
     apply_prepared(param, prepared(param, grad, number), state, number, norm);
   }
-  /// Updates one element with a gradient that is already scaled and clipped and includes the decay.
+  /// Updates one element with a gradient that `prepared` has returned.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void apply_prepared(T& param, T grad, T* state,
                                                             const T* number,
@@ -120,8 +121,8 @@ struct update_operator : operator_definition {
     for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
     traits::update(param, grad, state, scalar, norm);
   }
-  /// Computes one output of the update for `count` elements; the reference executor calls it. The
-  /// arguments are the inputs, followed by the attributes.
+  /// Computes one output of the update for `count` elements; the reference executor calls it.
+  /// argument[i] points to the elements of input i; the attributes follow the inputs.
   template <class T>
   requires(!traits::has_norms) static void evaluate(int output, std::int64_t count,
                                                     const T* const* argument, const int* stride,
@@ -129,7 +130,7 @@ struct update_operator : operator_definition {
     T number[attributes.size()];
     for (std::size_t a = 0; a < attributes.size(); ++a) number[a] = *argument[inputs.size() + a];
     if constexpr (Given) {
-      // An absent argument has a stride of 0.
+      // The stride of an absent argument is 0.
       if (stride[2 + states] != 0) number[0] *= *argument[2 + states];
       if (stride[3 + states] != 0) number[1] = *argument[3 + states];
     }
@@ -141,7 +142,8 @@ struct update_operator : operator_definition {
       out[i] = output == 0 ? param : state[output - 1];
     }
   }
-  /// Returns the value whose norm the equation needs, computed from the prepared gradient.
+  /// Returns, for one element, the value whose norm the equation needs, computed from the prepared
+  /// gradient.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* number) {
     T scalar[traits::scalar_count];
@@ -151,9 +153,9 @@ struct update_operator : operator_definition {
   }
 };
 
-/// The update of one parameter with a sparse gradient (selected_rows). The last attribute tells
-/// whether the other rows stay unchanged; a decay overrides it, because it changes every row.
-/// Fluid: the same operator with a SelectedRows in Grad.
+/// Updates one parameter with a sparse gradient (selected_rows). The last attribute, lazy_mode,
+/// tells whether rows that the gradient does not contain stay unchanged. With a decay it has no
+/// effect, because a decay changes every row. Fluid: the same operator with a SelectedRows in Grad.
 template <class Opt, bool Given = false>
 struct rows_update_operator : update_operator<Opt, Given> {
   static constexpr bool knows_panels = true;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/aliasing.hpp - finds values that have the same elements as another value. They share
-// its memory instead of being copied.
+// lamina/plan/aliasing.hpp - finds values that have the same elements as another value, so that
+// both can share memory and no copy is needed.
 //
 // The results of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have the elements
 // of their operand in the same order. A transpose2 that exchanges dimensions 1 and 2 of four, as
-// attention does with positions and heads, changes the order. But matrix products read and write
-// matrices with any strides. So if only products use the operand of the exchange, that operand gets
-// the layout of the result, and vice versa: no copy is needed.
+// attention does with positions and heads, changes the order. But products of batches of matrices
+// read and write matrices with any strides. So if, apart from the transpose2, only such products
+// use its result, the result gets the operand's layout in memory; if only products use the operand,
+// the operand gets the result's layout. Either way the two share memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,14 +18,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The variables that share the memory of another variable. All arrays are indexed by variable.
-/// `of` is the variable whose memory this one shares, or -1. `last` is the last group that needs
-/// this memory, over all variables that share it. `swapped` says that dimensions 1 and 2 are
-/// exchanged in memory. A program of several blocks has no aliases.
+/// The variables that share memory. All arrays are indexed by variable. of[v] is the variable whose
+/// memory v shares, or -1. last[v] is the last group that reads v or any variable that shares v's
+/// memory. swapped[v] says that dimensions 1 and 2 of v are exchanged in memory. In a program of
+/// several blocks no variables share memory.
 template <int Variables>
 struct aliasing {
   int of[bound(Variables)];
-  int last[bound(Variables)];  // a group, or the number of groups if kept to the end
+  int last[bound(Variables)];  // the number of groups means: until the end of the run
   bool swapped[bound(Variables)];
   bool found;  // some variables share memory
 
@@ -32,8 +33,8 @@ struct aliasing {
   constexpr bool is_swapped(int v) const { return Variables > 0 && swapped[v]; }
 };
 
-/// The last group that needs variable v itself. The number of groups means that v is kept to the
-/// end.
+/// Returns the last group that reads variable v itself. The number of groups means that v keeps its
+/// value until the end of the run.
 template <auto const& B>
 constexpr int last_need(int v) {
   return B.last[v] < B.producer[v] ? B.count : B.last[v];
@@ -41,14 +42,15 @@ constexpr int last_need(int v) {
 
 namespace detail {
 
-/// Finds the values that share memory in a program of one block. There, each variable has exactly
-/// one value in a run.
+/// Finds the variables that can share memory in a program of one block, in which each variable has
+/// exactly one value per run.
 template <class P, auto const& L, auto const& B>
 struct same_element_finder {
   static constexpr int variables = L.count.variables;
   aliasing<variables> r;
-  int exchanges[bound(variables)];  // number of exchanges that read or write it
-  bool others[bound(variables)];    // operators other than exchanges and products use it
+  int exchanges[bound(variables)];  // number of operators that exchange dimensions 1 and 2 and read
+                                    // or write it
+  bool others[bound(variables)];    // whether other operators than these and products use it
 
   static constexpr instruction called(int g) { return L.instructions[B.order[B.groups[g].first]]; }
   static constexpr int rank(int v) {
@@ -62,8 +64,8 @@ struct same_element_finder {
       if (P::desc.integers[at + d] != axis[d]) return false;
     return true;
   }
-  /// Whether an instruction multiplies two batches of matrices (or is the gradient of such a
-  /// product), with one matrix on each side per element of the batch.
+  /// Whether an instruction multiplies two batches of matrices of the same batch dimensions, or is
+  /// the gradient of such a product.
   static constexpr bool is_product(const instruction& i) {
     return (same_address(i.schema, &schema_of<operators::matmul>()) ||
             same_address(i.schema, &schema_of<gradient_of<operators::matmul>>())) &&

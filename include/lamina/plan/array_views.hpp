@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/array_views.hpp - finds values that are read from, or written to, arrays of tensors
-// without a copy.
+// lamina/plan/array_views.hpp - finds values that a loop can read from an array of tensors, or
+// write to it, without a copy.
 //
-// A value that an iteration reads from an array is a view: the address of the slot. A value that an
-// iteration writes to an array and keeps for its gradient stays in the memory of that iteration,
-// its frame; the slot holds its address. So a slot that is written again must not reuse memory that
-// a view still refers to. An iteration without a gradient writes an array at most once, so two
-// buffers per slot, used in turn, are enough. Where gradients read views, every write gets new
-// memory until the array is cleared.
+// A variable that is read from an array can be a view: only the address of the array's slot is
+// stored. If a loop keeps the values of each iteration in a frame for its gradient, writing such a
+// value to an array only stores the address of the value in the slot. Therefore a write to a slot
+// must not overwrite memory to which a view refers. If no gradient reads the views and each
+// iteration writes the array at most once, two buffers per slot, used in turn, are enough. If
+// gradients read the views, every write gets new memory until the array is cleared.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,8 +18,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The memory for a value that is written to an array slot again: the slot's present memory, the
-/// other one of its two buffers, or new memory.
+/// The memory for a value that is written to an array slot again: the memory that the slot has now,
+/// the other of its two buffers, or new memory.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 
 /// The views of a program, with a number for each. A program without loops or without arrays has no
@@ -28,11 +28,11 @@ template <int Variables, int Instructions>
 struct array_views {
   int numbers[bound(Variables)];         // by variable: the number of its view, or -1
   slot_memory memory[bound(Variables)];  // by array
-  bool refers[bound(Instructions)];      // by instruction: whether it writes an array slot
-                                         // without a copy
+  bool refers[bound(Instructions)];      // by instruction: whether it writes an array slot by
+                                         // storing an address
   int count;
 
-  /// The number of variable v's view, or -1 if v is not a view.
+  /// Returns the number of variable v among the views, or -1 if v is not a view.
   constexpr int number(int v) const { return Variables > 0 && v >= 0 ? numbers[v] : -1; }
   constexpr bool refers_at(int instruction) const {
     return Instructions > 0 && refers[instruction];
@@ -41,7 +41,7 @@ struct array_views {
 
 namespace detail {
 
-/// Finds the variables of a program that can be views.
+/// Finds the variables that can be views, and the writes that can store an address.
 template <class P, auto const& L, auto const& Loops, auto const& Reach>
 struct view_finder {
   static constexpr int variables = L.count.variables, instructions = L.count.instructions;
@@ -50,8 +50,10 @@ struct view_finder {
   array_views<variables, instructions> r{};
   int writers[bound(variables)];    // by variable: the number of instructions that write it
   int array_of[bound(variables)];   // by view: the array that it reads
-  int last_read[bound(variables)];  // by array: the last instruction that reads it
-  int once_in[bound(variables)];    // by array: the block of its only write, see find_uses
+  int last_read[bound(variables)];  // by array: its last reader, or the number of instructions if a
+                                    // gradient reads it
+  int once_in[bound(variables)];    // by array: the block with its only write_to_array; -1: none,
+                                    // -2: several
   int gradient[bound(blocks)];      // by body of a loop: the instruction of its gradient
   bool cleared[bound(variables)];
 
@@ -72,8 +74,8 @@ struct view_finder {
   }
   static constexpr int root_of(int v) { return v < 0 ? v : L.variables[v].root; }
 
-  /// Finds how often each variable is written, where each array is read last, and the block inside
-  /// of the array's own block in which a single write_to_array writes it.
+  /// Counts the writers of each variable, and finds the last reader of each array and, if only one
+  /// write_to_array in a block other than the array's own block writes it, that block.
   constexpr void find_uses() {
     for (int v = 0; v < variables; ++v)
       writers[v] = 0, array_of[v] = last_read[v] = once_in[v] = r.numbers[v] = -1,
@@ -96,7 +98,8 @@ struct view_finder {
           if (i.block != L.variables[v].block) once_in[v] = once_in[v] == -1 ? i.block : several;
         } else if (!same_address(i.schema, &schema_of<operators::read_from_array_gradient>()) &&
                    !same_address(i.schema, &schema_of<operators::write_to_array_gradient>())) {
-          // The array variable itself is written only once, before any loop.
+          // An array is created by one instruction of its own block. Any other instruction that
+          // writes the variable clears the array.
           cleared[v] = cleared[v] || i.block != L.variables[v].block || writers[v] > 1;
         }
       }
@@ -138,7 +141,8 @@ struct view_finder {
         if (is_gradient_block(i.block))
           try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs + 2].id));
       } else if (same_address(i.schema, &schema_of<operators::shrink_rnn_memory>())) {
-        // An operator that selects the first rows of a view makes another view of the same slot.
+        // shrink_rnn_memory selects the first rows of its operand; if the operand is a view, the
+        // result is a view of the same slot.
         const int x = root_of(L.operands[i.inputs].id), v = L.results[i.outputs];
         if (x >= 0 && r.numbers[x] >= 0 && v >= 0 && L.variables[x].block == i.block &&
             P::desc.domains[domain_of_rows(L.variables[v].rows)].kind == domain_kind::step)

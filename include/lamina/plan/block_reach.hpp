@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/block_reach.hpp - finds the values that outlive the block that makes them.
+// lamina/plan/block_reach.hpp - finds the values that are read outside of the block that computes
+// them.
 //
-// If a value is read only in its own block and in blocks inside that block, one memory position is
-// enough for all iterations. If the gradient of a loop reads the value in a block further outside,
-// the value needs a position per iteration. It is then stored in a frame, the memory of one
-// iteration. The frame belongs to the innermost loop that does not contain the reader.
+// If a value is read only in its own block and in blocks inside that block, all iterations of a
+// loop can use the same memory for it. But the block of a loop's gradient, which is outside of the
+// loop, reads the value of each iteration, so each iteration needs separate memory. The value is
+// then stored in a frame, the memory that one iteration of a loop keeps. The loop is the innermost
+// loop around the value that does not contain the reader.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,9 +16,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Both arrays are indexed by variable. `owners` is the outermost block that reads the variable,
-/// and `frames` is the body of the loop that must keep it per iteration. A program of one block has
-/// neither.
+/// Where the variables are read. Both arrays are indexed by variable: `owners` has the innermost
+/// block that contains the variable and all its readers, and `frames` the body of the loop that
+/// keeps the variable's value per iteration, or -1. A program of one block does not need either.
 template <int Variables>
 struct block_reach {
   int owners[bound(Variables)];
@@ -26,7 +28,7 @@ struct block_reach {
   constexpr int frame(int v) const { return Variables > 0 ? frames[v] : -1; }
 };
 
-/// By block: whether it is the body of a `while` operator.
+/// Returns, by block, whether it is the body of a `while` operator.
 template <class P, auto const& L>
 constexpr auto find_loops() {
   struct {
@@ -39,7 +41,7 @@ constexpr auto find_loops() {
   return r;
 }
 
-/// Finds the reach of every variable.
+/// Finds where each variable is read.
 template <class P, auto const& L, auto const& Loops>
 constexpr auto find_reach() {
   constexpr int variables = P::desc.count.blocks > 1 ? L.count.variables : 0;
@@ -48,8 +50,8 @@ constexpr auto find_reach() {
     int parent[P::desc.count.blocks];
     for (int b = 0; b < P::desc.count.blocks; ++b) parent[b] = P::desc.blocks[b].parent;
     for (int v = 0; v < variables; ++v) r.owners[v] = L.variables[v].block, r.frames[v] = -1;
-    // The innermost block that contains both `owner` and `from`. Blocks have larger numbers than
-    // the blocks around them.
+    // Returns the innermost block that contains both `owner` and `from`. The number of a block is
+    // larger than the numbers of the blocks around it.
     const auto around = [&](int owner, int from) {
       while (owner != from)
         if (owner > from)

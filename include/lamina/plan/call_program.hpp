@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/call_program.hpp - the part of a program that the kernels of operators read while it
-// runs.
+// lamina/plan/call_program.hpp - the operators of a program that kernels read at run time.
 //
-// Fused groups need nothing but their arguments. Only kernels that are called for a single operator
-// read its attributes and argument counts, so only such operators are put into the binary. A deep
-// network has few of them.
+// The kernel of a fused group reads only the group's arguments. The kernel of a single operator
+// also reads the operator's attributes and argument counts. Therefore only operators with a kernel
+// of the second kind are put into the binary; most networks have few of them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,13 +17,14 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Numbers the operators whose kernels are called. `of` is indexed by operator: its number, or -1.
+/// Consecutive numbers of the operators whose kernels are called: of[k] is the number of operator
+/// k, or -1.
 template <int Operators>
 struct call_numbers {
   int of[bound(Operators)];
 };
 /// Whether the kernel of `called`, which runs for operator `op` of the program, may read
-/// attributes. It may if `called` is the operator's own schema, or belongs to an operator that only
+/// attributes. This is so if `called` is the schema of `op`, or the schema of an operator that only
 /// plans contain and that has attributes.
 constexpr bool calls_operator(const operator_schema& called, const operator_desc& op) {
   return same_address(&called, op.schema) || called.attribute_count > 0;
@@ -57,15 +57,14 @@ constexpr program_desc collect_calls() {
 
 }  // namespace detail
 
-/// The operators of a program whose kernels are called, for the machines that run it.
+/// The operators of program P whose kernels are called. All objects that run the program share it.
 template <program_type P>
 struct call_program {
   static constexpr auto numbers = detail::number_calls<P>();
   static constexpr program_desc collected = detail::collect_calls<P, numbers>();
   static constexpr auto desc = freeze<collected.count>(collected);
-  /// The program for code that runs. It refers to the variables, names and texts of
-  /// run_time_program, because error messages name the layer and the variable of a call, and
-  /// attributes may be texts.
+  /// The program that kernels get. Its variables, names and texts are those of run_time_program,
+  /// because error messages name the layer and the variable of a call, and attributes may be texts.
   static constexpr program_view view = [] {
     program_view made = view_of(desc);
     constexpr const program_view& all = run_time_program<P>::view;
@@ -78,7 +77,8 @@ struct call_program {
     return made;
   }();
 
-  /// The operator whose kernel an instruction calls; null if the instruction calls none.
+  /// Returns the operator whose kernel an instruction calls; null if the instruction does not call
+  /// a kernel.
   static constexpr const operator_desc* called_by(const instruction& i) {
     const bool called = asks_operator(i.head) && i.op >= 0 &&
                         detail::calls_operator(*i.schema, P::desc.operators[i.op]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/code.hpp - the statements of each group, with arguments numbered per group. Two
-// groups with equal code use one kernel. Everything that differs (addresses, dimensions, attribute
-// values) is in tables that the kernel receives.
+// groups with equal code use one kernel. Addresses, dimensions and attribute values, in which such
+// groups may differ, are passed to the kernel in tables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The place from which a statement reads an operand.
+/// What a statement reads as an operand; expression/expression.hpp explains each source.
 enum class source : std::uint8_t { head, load, row, column, channel, scalar, numbers, value };
 
 /// One operand of a statement. `index` is the number of a group argument or, for source `value`,
@@ -24,8 +24,8 @@ struct operand_code {
   constexpr bool operator==(const operand_code&) const = default;
 };
 
-/// A statement: value = function(operands). The value is stored to the argument `store`, unless
-/// that is -1. An update writes its first operands back in place instead.
+/// A statement: value = function(operands). The value is written to the group's argument number
+/// `store`, unless that is -1. An update instead writes its first operands in place.
 struct statement_code {
   const operator_schema* schema;
   std::int8_t output;
@@ -35,8 +35,9 @@ struct statement_code {
   int operands;
 };
 
-/// How a kernel uses an argument. `updated` (an update's parameter) and `numbers` (an update's
-/// scalars) get other addresses in a machine that defers updates to its caller.
+/// How a kernel uses an argument. For a machine that leaves updates to its caller, arguments with
+/// use `updated` (the parameter of an update) and `numbers` (its scalar arguments) get other
+/// addresses.
 enum class argument_use : std::uint8_t { plain, updated, numbers };
 
 /// The code of a group.
@@ -56,23 +57,25 @@ struct code_table {
   code_counts count;
   statement_code statements[2 * lowered_limits.instructions];
   operand_code operands[lowered_limits.operands + lowered_limits.instructions];
-  int arguments[lowered_limits.operands + lowered_limits.results];  // plan variables, or constants
-                                                                    // below -1, or -1
-  argument_use uses[lowered_limits.operands + lowered_limits.results];  // how each argument is used
+  int arguments[lowered_limits.operands + lowered_limits.results];  // plan variables; constants are
+                                                                    // below -1; -1: empty
+  argument_use uses[lowered_limits.operands + lowered_limits.results];  // by argument
   group_code groups[lowered_limits.instructions];
 };
 
-/// Writes the code of all groups. Positions are local integers and arrays are written in place,
-/// because this is the longest evaluation of a plan and every call in it counts.
+/// Writes the code of all groups. The function writes directly to arrays at local integer positions
+/// instead of calling push functions: it is the longest evaluation of a plan, and each call would
+/// add to the compile time.
 template <auto const& L, auto const& B>
 constexpr code_table emit_code() {
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
   code_table made{};
   int statement = 0, operand_at = 0, argument_at = 0, argument0 = 0, g = 0;
-  int known_in[bound(variables)];  // by variable: the group in which `value` is valid
-  int value[bound(variables)];     // the statement that computes it; -1: the group's head
-  int used_in[bound(variables)];   // the latest group that has it as an argument ...
+  int known_in[bound(variables)];  // by variable: the group for which `value` is set
+  int value[bound(variables)];     // by variable: the statement that computes it; -1: the group's
+                                   // head
+  int used_in[bound(variables)];   // by variable: the latest group with it as an argument ...
   int number[bound(variables)];    // ... and the number of that argument
   for (int v = 0; v < variables; ++v) known_in[v] = used_in[v] = -1;
   const auto argument = [&](int v) {
@@ -88,14 +91,15 @@ constexpr code_table emit_code() {
       const instruction i = L.instructions[B.order[e]];
       const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
       if (i.runs >= 0) {
-        // The engine itself runs the blocks of a loop. The condition is the only operand that it
-        // needs.
+        // The engine itself runs the blocks of loops and branches. The condition is the only
+        // operand that it reads.
         if (i.schema->facts.block != block_rule::loop_gradient)
           made.arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
         continue;
       }
       if (i.head == fusion_anchor::call) {
-        // A called kernel finds its operands by position, so absent and repeated operands stay.
+        // A called kernel finds its operands by their position, so empty and repeated operands are
+        // kept.
         for (int a = inputs; a < inputs_end; ++a)
           made.arguments[argument_at++] =
               L.operands[a].id < 0 ? L.operands[a].id : L.variables[L.operands[a].id].root;
@@ -179,7 +183,7 @@ constexpr code_table emit_code() {
   return made;
 }
 
-/// The groups with equal code: one kernel for each set of them, with one representative.
+/// The kernels of a plan: groups with equal code share one kernel.
 template <int Groups>
 struct distinct_groups {
   int kernel[bound(Groups)];  // by group: the number of its kernel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/copy_operator.hpp - moves single operators into a smaller program for the binary.
+// lamina/plan/copy_operator.hpp - copies single operators to a smaller program that is put into the
+// binary.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,9 +9,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Appends `op` with its arguments and attributes to `to`, using the bare schema, which refers to
-/// no functions. The elements of lists and texts are not copied: both programs share the pools that
-/// hold them.
+/// Appends `op` with its arguments and attributes to `to`. The copy has the bare schema, which
+/// refers to no functions, so that these functions are not compiled into the binary. The elements
+/// of lists and texts are not copied: the copy refers to the same positions in the pools of both
+/// programs.
 constexpr operator_desc copy_operator(program_desc& to, const program_desc& from,
                                       const operator_desc& op) {
   program_counts& used = to.count;

@@ -8,16 +8,18 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Memory that a machine does not own: per kind of array, a list of pointers in the order of the
-/// program. The arrays have the layout in which the engine of the machine keeps parameters.
+/// Addresses of memory that a machine does not own: one pointer per parameter, per gradient of a
+/// parameter, and per accumulator, in the order of the program. The arrays have the layout of the
+/// parameters in the machine's engine.
 struct external_buffers {
   float* const* parameters = nullptr;
   float* const* gradients = nullptr;
   float* const* accumulators = nullptr;
-  /// The machine does not update parameters, but writes their gradients to `gradients`.
+  /// If true, the machine does not update parameters, but writes their gradients to `gradients`.
   bool leaves_updates = false;
 
-  /// The address of the value at position `s` of the plan; null if it is not in external memory.
+  /// Returns the address of the value at position `s` of the plan; null if it is not in external
+  /// memory.
   float* address_of(memory_slot s) const {
     switch (s.space) {
       case memory_space::parameter:

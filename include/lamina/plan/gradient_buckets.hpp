@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/gradient_buckets.hpp - the gradients of a program in buckets, in the order in which
-// they are complete.
+// lamina/plan/gradient_buckets.hpp - divides the gradients of a program into buckets, in the order
+// in which the gradients are complete. Processes exchange one bucket at a time, while later
+// gradients are still computed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The default size of a bucket in bytes.
 inline constexpr std::size_t usual_bucket_bytes = std::size_t{256} << 10;
 
-/// The part of a parameter's gradient that belongs to one bucket: floats [first, end).
+/// A slice of a parameter's gradient that belongs to one bucket: floats [first, end).
 struct bucket_part {
   int bucket, parameter;
   std::size_t first, end;
@@ -24,11 +25,12 @@ struct bucket_part {
 
 /// Divides gradients into buckets of at most `most` floats, in the order in which they are
 /// complete. Calls add(bucket_part) for each part, bucket by bucket. A gradient begins a new bucket
-/// if it does not fit into the current one. It also does so if it is complete later than the
-/// gradients in the current bucket and these fill more than an eighth of it, so that they need not
-/// wait. A gradient larger than a bucket is divided evenly over several buckets, unless `whole` is
-/// set. `floats` holds the size of each gradient, a multiple of alignment_floats, or 0 for a
-/// parameter without gradient; `order` is memory for `count` numbers.
+/// if it does not fit into the current bucket. It also begins a new bucket if it is complete later
+/// than the gradients in the current bucket, and those fill more than an eighth of the bucket:
+/// otherwise their exchange would have to wait for it. A gradient larger than a bucket is divided
+/// evenly over several buckets, unless `whole` is set. `floats` holds the size of each gradient, a
+/// multiple of alignment_floats, or 0 for a parameter without gradient; `order` is temporary memory
+/// for `count` numbers.
 template <class Add>
 constexpr void each_bucket_part(const gradient_times* times, const std::size_t* floats, int count,
                                 std::size_t most, bool whole, int* order, Add&& add) {
@@ -89,7 +91,7 @@ struct gradient_buckets {
   }();
 
   struct bucket {
-    int first, count;  // range of parts
+    int first, count;  // a range of `parts`
     int complete;      // all its gradients are complete after this group
     int last_read;     // the last group that reads one of its parameters
     std::size_t floats;

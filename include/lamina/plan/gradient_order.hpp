@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/gradient_order.hpp - when the gradient of each parameter is complete, by groups of
-// the schedule.
+// lamina/plan/gradient_order.hpp - after which group of the schedule the gradient of each parameter
+// is complete.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,10 +24,10 @@ template <program_type P>
 struct gradient_order {
   struct table_type {
     gradient_times of[bound(P::desc.count.parameters)];
-    int groups;  // number of groups of the outermost block, the first in the schedule
+    int groups;  // number of groups of the outermost block, which come first in the schedule
   };
 
-  /// The group of the outermost block that group g is part of.
+  /// Returns the group of the outermost block that is group g or runs the block of group g.
   static constexpr int outermost(int g) {
     using plan_type = plan<P>;
     for (int b = plan_type::grouped.groups[g].block; b != 0; b = plan_type::grouped.groups[g].block)
@@ -42,7 +42,7 @@ struct gradient_order {
     for (gradient_times& of : t.of) of = {-1, -1};
     for (int g = 0; g < plan<P>::groups; ++g)
       if (plan<P>::grouped.groups[g].block == 0) t.groups = g + 1;
-    // The parameter whose memory variable v of the plan is or shares, or -1.
+    // Returns the parameter that plan variable v is, or whose memory v shares; -1 if there is none.
     const auto parameter = [](int v) {
       constexpr const lowered_program& of = plan<P>::lowered;
       if (v < 0) return -1;
@@ -57,14 +57,15 @@ struct gradient_order {
       if (updates)
         raise(t.of[parameter(l.operands[i.inputs].id)].complete,
               outermost(plan<P>::assigned.group[k]));
-      // Skip instructions of inner blocks: the instruction that runs a block has all outer
-      // variables of that block as operands.
+      // Instructions of inner blocks are skipped, because the instruction that runs a block has as
+      // operands all outer variables that the block reads.
       if (i.block != 0) continue;
       for (int a = updates ? i.inputs + 1 : i.inputs; a < i.inputs + i.input_count; ++a)
         if (const int p = parameter(l.operands[a].id); p >= 0)
           raise(t.of[p].last_read, plan<P>::assigned.group[k]);
     }
-    // The array of a loop may refer to a parameter without a copy, so any later group may read it.
+    // An array may hold the address of a parameter instead of a copy, so any later group may read
+    // the parameter.
     if constexpr (plan<P>::views.count > 0)
       for (gradient_times& of : t.of) of.last_read = t.groups - 1;
     return t;

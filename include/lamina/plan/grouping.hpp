@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/grouping.hpp - groups the instructions that run together in one loop nest.
 //
-// The rule takes linear time and needs no search. Groups are numbered in the order of their heads,
-// which are the instructions that begin them. A pointwise instruction joins the latest group among
-// the producers of its operands, if that group has statements and the same shape. All its other
-// operands then come from earlier groups, so the order by group number is a topological order. An
-// earlier group of pointwise instructions joins too if no group in between reads its values.
+// Groups are numbered in the order of their heads, which are the instructions that begin them. Let
+// g be the latest group among the groups that compute the operands of a pointwise instruction. The
+// instruction joins g if g has the same loop sizes and is not a call of a kernel. Its other
+// operands come from earlier groups, so to run the groups by their numbers respects all
+// dependences. Another such group of pointwise instructions is merged into g if no group before g
+// reads its values. The rule is greedy: it needs no search and takes linear time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,31 +17,32 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The most instructions of a group. A longer chain begins a new group, because registers and the
-/// length of kernel names are limited. Chains that start with a matrix product are shorter, because
-/// the accumulators of the product take registers.
+/// The largest number of instructions in a group. A longer chain is divided into several groups,
+/// because registers and the length of kernel names are limited. The limit is lower for a group
+/// that begins with a matrix product, because the accumulators of the product take registers.
 inline constexpr int group_limit = 24, product_group_limit = 12;
 
-/// A group: instructions that become one kernel. It has the loop nest that begins it, the sizes of
-/// that loop nest, and the feeds that it depends on.
+/// A group: instructions that become one kernel. The members describe the loop nest in which the
+/// statements run (head, sizes, layout), the group's instructions, and the feeds on which they
+/// depend.
 struct group_desc {
   fusion_anchor head;
   int rows, columns, depth;
   bool panel;
-  int first;  // index of its first ordered instruction
+  int first;  // index in `order` of its first instruction
   int count;
   int block;
   unsigned long long feeds;
 };
 
-/// The groups with their instructions in order. Also says which values must be stored in memory,
-/// and up to which group.
+/// The groups, and the instructions in the order of the groups; also which values must be stored in
+/// memory, and up to which group.
 template <int Groups, int Instructions, int Variables>
 struct grouping {
   group_desc groups[bound(Groups)];
   int order[bound(Instructions)];
   int producer[bound(Variables)];  // by variable: the first group that writes it, or -1
-  int last[bound(Variables)];      // last group that reads it, or Groups if kept to the end
+  int last[bound(Variables)];      // last group that reads it; Groups: until the end
   bool stored[bound(Variables)];
   static constexpr int count = Groups;
 };
@@ -68,20 +70,23 @@ constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&gro
   for (int k = 0; k < Instructions; ++k) r.group[k] = number[r.group[k]];
 }
 
-/// Intermediate state while instructions are assigned to groups.
+/// The state of assign_groups, which assigns the instructions to groups.
 template <bool Separate, auto const& L>
 struct group_former {
   static constexpr int instructions = at_least_one(L.count.instructions);
   static constexpr int variables = at_least_one(L.count.variables);
   group_desc (&groups)[bound(instructions)];  // `first` is the group's latest instruction
-  int (&producer)[bound(variables)];          // by variable: its latest writer group, or -1
-  int (&reader)[bound(variables)];            // by variable: its latest reader group, or -1
-  int (&reader_before)[bound(variables)];     // the latest reader before `reader`, or -1
-  int (&before)[bound(instructions)];         // by instruction: previous one of its group, or -1
+  int (&producer)[bound(variables)];          // by variable: the latest group that writes it, or -1
+  int (&reader)[bound(variables)];            // by variable: the latest group that reads it, or -1
+  int (&reader_before)[bound(variables)];     // by variable: the latest group before `reader` that
+                                              // reads it, or -1
+  int (&before)[bound(instructions)];         // by instruction: the instruction before it in its
+                                              // group, or -1
   int (&group)[bound(instructions)];          // by instruction: its group
 
-  /// Whether group h may be merged into the later group g, as its first instructions. No group
-  /// before g may read h's values, and the inputs of h must not change before g.
+  /// Whether the instructions of group h may become the first instructions of the later group g.
+  /// This is so if no group between h and g reads the values that h computes or writes the
+  /// variables that h reads.
   constexpr bool may_join(int h, int g) const {
     const group_desc from = groups[h], to = groups[g];
     if (from.head != fusion_anchor::pointwise || to.head != fusion_anchor::pointwise ||
@@ -134,9 +139,9 @@ struct group_former {
 };
 
 /// Assigns instructions to groups. With `Separate`, instructions that need different feeds are in
-/// different groups, so that a test program can run with some of its feeds. A group belongs to one
-/// block. The instruction that runs a block counts as the reader and writer of everything that the
-/// block reads and writes.
+/// different groups, so that a test program can run with only some of its feeds. All instructions
+/// of a group are in one block. The instruction that runs a block counts as the reader and writer
+/// of all outer variables that the block reads and writes.
 template <bool Separate, int Blocks, auto const& L>
 constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
@@ -169,8 +174,9 @@ constexpr auto assign_groups() {
           const int v = L.variables[L.results[o]].root;
           const int written = producer[v];
           joins = reader[v] <= g && (written < 0 || written == g);
-          // The statements after a product may read only values that are written once, not
-          // variables that a loop carries from one iteration to the next.
+          // A variable that was written before, such as a variable that a loop carries, has an old
+          // value. No statement of group g may read it if g writes it: statements after a product
+          // may read only values that are written once.
           if (Blocks > 1 && written >= 0)
             joins = reader[v] < g && (written == g || groups[written].block != i.block);
         }
@@ -206,14 +212,15 @@ constexpr auto assign_groups() {
   }
   r.groups = n;
   if (instructions == 0)
-    r.group[0] = 0;  // a program of data alone: constant evaluation
-                     // requires that every element has a value
+    r.group[0] = 0;  // a program of data layers alone: constant evaluation requires that each
+                     // element has a value
   if (Blocks > 1 || holes) sort_by_block<Blocks>(r, groups);
   return r;
 }
 
-/// Orders the instructions by group. Also finds which values are stored, and the last group of its
-/// own block that reads each value. `pinned` variables are read after the run.
+/// Orders the instructions by group. Also finds which values are stored in memory, and the last
+/// group in a value's own block that reads it. The variables in `Pinned` are read after the run, so
+/// they are stored until the end.
 template <int Blocks, auto const& L, auto const& A, auto const& Pinned>
 constexpr auto form_groups() {
   constexpr int instructions = L.count.instructions;
@@ -257,7 +264,7 @@ constexpr auto form_groups() {
         r.producer[v] = g;
       } else if (r.producer[v] != g) {
         r.stored[v] = true;
-        // No group has read this value yet: it is kept to the end, unless a later group reads it.
+        // No group has read this new value yet. If none does, the value is kept until the end.
         if (r.last[v] <= g) r.last[v] = -1;
       }
     }
@@ -269,7 +276,7 @@ constexpr auto form_groups() {
                    first,  end - first, i.block,   i.feeds};
     first = end;
   }
-  // A value without a reader is an output too; otherwise the compiler would delete its computation.
+  // A value without a reader is stored too; otherwise the compiler would delete its computation.
   for (int v = 0; v < variables; ++v)
     if (r.last[v] < 0 && r.producer[v] >= 0) r.stored[v] = true;
   for (int i = 0; i < Pinned.count; ++i) {

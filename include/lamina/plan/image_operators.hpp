@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/image_operators.hpp - operators on images that only plans contain. Lowering cuts
-// image operators into these parts, so that the pointwise part can join neighbouring groups.
+// lamina/plan/image_operators.hpp - operators on images that only plans contain. Lowering replaces
+// an operator such as batch_norm by several of them, so that the pointwise ones can be fused with
+// neighbouring operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +12,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Computes the inputs of batch_norm's normalisation: SavedMean and SavedVariance as in batch_norm,
-/// the moving statistics, and Factor = Scale * SavedVariance. The statistics are computed from the
-/// batch X; without X, the given Mean and Variance are used. It has the attributes of batch_norm.
+/// Computes the values per channel that batch_norm's normalisation needs: SavedMean, SavedVariance
+/// (the reciprocal standard deviation), MeanOut and VarianceOut as in batch_norm, and Factor =
+/// Scale * SavedVariance. The statistics are computed from the batch X; without X, the given Mean
+/// and Variance are used. It has the attributes of batch_norm.
 struct batch_norm_factor : operator_definition {
   static constexpr const char* type = "batch_norm_factor";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -26,7 +28,7 @@ struct batch_norm_factor : operator_definition {
   static constexpr auto attributes = batch_norm::attributes;
 };
 
-/// The result of batch_norm: (X - Mean) * Factor + Bias.
+/// Computes the result of batch_norm: (X - Mean) * Factor + Bias.
 struct channel_normalize : pointwise {
   static constexpr const char* type = "channel_normalize";
   static constexpr std::array<slot_desc, 4> inputs{{{"X"}, {"Mean"}, {"Factor"}, {"Bias"}}};
@@ -37,10 +39,11 @@ struct channel_normalize : pointwise {
   }
 };
 
-/// The sums over the batch in the gradient of batch_norm, and the inputs of its pointwise part.
-/// With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h and Bias@GRAD = sum dY. Share
-/// = Bias@GRAD / count and Gradient = Scale@GRAD / count * SavedVariance; both are 0 where the
-/// statistics are given. Factor = Scale * SavedVariance. It has the attributes of batch_norm.
+/// Computes the sums over the batch in the gradient of batch_norm, and the values per channel that
+/// channel_normalize_grad needs. With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h
+/// and Bias@GRAD = sum dY. Share = Bias@GRAD / count and Slope = Scale@GRAD / count *
+/// SavedVariance, where count is the number of elements per channel; both are 0 if the statistics
+/// are given. Factor = Scale * SavedVariance. It has the attributes of batch_norm.
 struct batch_norm_grads : operator_definition {
   static constexpr const char* type = "batch_norm_grads";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -53,7 +56,7 @@ struct batch_norm_grads : operator_definition {
   static constexpr auto attributes = batch_norm::attributes;
 };
 
-/// The gradient of batch_norm's X: (dY - Share - (X - Mean) * Gradient) * Factor.
+/// Computes the gradient of batch_norm's X: (dY - Share - (X - Mean) * Slope) * Factor.
 struct channel_normalize_grad : pointwise {
   static constexpr const char* type = "channel_normalize_grad";
   static constexpr std::array<slot_desc, 6> inputs{
@@ -65,9 +68,9 @@ struct channel_normalize_grad : pointwise {
   }
 };
 
-/// channel_normalize_grad for images whose channels have one element per row. A batch of one row
-/// passes batch_norm unchanged, with a Gradient of 0. There, 0 times an infinite X must not give
-/// NaN.
+/// Does the same for images whose channels have one element per row. A batch of one row has no
+/// variance, so batch_norm does not normalise it and Slope is 0; the product of this 0 and an
+/// infinite X must not become NaN.
 struct column_normalize_grad : channel_normalize_grad {
   static constexpr const char* type = "column_normalize_grad";
   template <class T>
@@ -77,8 +80,8 @@ struct column_normalize_grad : channel_normalize_grad {
   }
 };
 
-/// The gradient of the filters of conv2d, depthwise_conv2d and conv3d. It has the attributes of
-/// these operators.
+/// Computes the gradient of the filters of conv2d, depthwise_conv2d and conv3d. It has the
+/// attributes of these operators.
 struct conv_filter_gradient_sum : operator_definition {
   static constexpr const char* type = "conv_filter_gradient";
   static constexpr std::array<slot_desc, 2> inputs{{{"Input"}, {"Output@GRAD"}}};
@@ -86,7 +89,7 @@ struct conv_filter_gradient_sum : operator_definition {
   static constexpr auto attributes = conv2d::attributes;
 };
 
-/// Out[c] = the sum of the elements of channel c of X over all rows.
+/// Computes Out[c], the sum of all elements of channel c of X over all rows.
 struct channel_sums : operator_definition {
   static constexpr const char* type = "channel_sums";
   static constexpr auto inputs = slots_x;

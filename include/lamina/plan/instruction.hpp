@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/instruction.hpp - instructions: the form that operators are lowered to before they
-// are grouped.
+// lamina/plan/instruction.hpp - instructions, to which operators are lowered before they are
+// grouped.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,14 +12,14 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 /// The head of a fused group: the kind of loop nest in which the statements of the group run.
 enum class fusion_anchor : std::uint8_t {
-  pointwise,    // one element per position of the result
+  pointwise,    // one element at each position of the result
   gemm,         // X[M,K] * W[K,N]
   gemm_dx,      // dY[M,N] * W[K,N]^T
   gemm_dw,      // X[M,K]^T * dY[M,N]
   reduce_rows,  // sum over the rows of X[M,N]
-  conv,         // the windows of images times filters
-  conv_dx,      // the gradient of a convolution's input: spreads filters over images
-  call          // a kernel of an operator, without fused statements
+  conv,         // products of the windows of images and filters
+  conv_dx,      // the gradient of a convolution's input
+  call          // a call of an operator's own kernel, without fused statements
 };
 
 /// Whether the kernel of a group with this head reads attributes of the instruction's operator.
@@ -38,15 +38,15 @@ enum class access : std::uint8_t {
   numbers   // consecutive constants: the scalar attributes of an update
 };
 
-/// An operand: a plan variable and how it is read. An id below -1 is a constant.
+/// An operand: a plan variable, or a constant if `id` is below -1, and how it is read.
 struct operand {
   int id;
   access how;
 };
 
-/// A number of rows that is known only when the program runs is stored as a negative number. The
-/// lowest 12 bits of its absolute value hold the number of the row domain. The higher bits hold n -
-/// 1 where each row of the domain counts as n rows of a group (docs/architecture.md, "Plan").
+/// If the number of rows is known only at run time, `rows` is negative. The lowest 12 bits of its
+/// absolute value are the number of the row domain. The higher bits are n - 1 if a matrix product
+/// splits each row of the domain into n rows (docs/architecture.md, "Plan").
 inline constexpr int domain_bits = 12;
 static_assert(program_limits.domains <= 1 << domain_bits);
 constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows & ((1 << domain_bits) - 1) : 0; }
@@ -54,23 +54,24 @@ constexpr int parts_of_rows(int rows) { return rows < 0 ? 1 + (-rows >> domain_b
 constexpr int rows_in_parts(int rows, int parts) {
   return rows < 0 ? rows - (parts - 1) * (1 << domain_bits) : rows * parts;
 }
-/// The index of the constant 1 / (number of rows of the domain). These constants come first, in the
-/// order of domains, beginning with the batch.
+/// Returns the index of the constant 1 / (number of rows of the domain). These are the first
+/// constants of a plan, one per domain, beginning with the batch.
 constexpr int inverse_rows(int domain) { return domain - 1; }
 constexpr int constant_operand(int index) { return -2 - index; }
 constexpr bool is_constant(int variable) { return variable < -1; }
 constexpr int constant_index(int variable) { return -2 - variable; }
 
 /// A variable as the plan sees it: a matrix of `rows` by `columns`. A negative `rows` stands for
-/// the number of rows of a domain, see above.
+/// the number of rows of a domain, as described above.
 struct plan_variable {
   int rows, columns;
   dtype type;
   bool panel;                // it has the engine's panel layout
   int variable;              // its number in the program; -1: added by the plan
-  int root;                  // the variable whose memory it shares, or itself
+  int root;                  // the variable whose memory it shares, or its own number
   int block;                 // the block whose iterations compute it
-  int parts;                 // number of a group's rows that each of its rows holds, side by side
+  int parts;                 // the number of rows of a matrix product into which each of its rows
+                             // is split
   unsigned long long feeds;  // bit mask of the data that it depends on
 };
 
@@ -78,8 +79,8 @@ struct plan_variable {
 struct matrix_shape {
   int rows, columns;
 };
-/// Converts the dimensions of a variable. `dims` is the pool of dimensions: an array, or a pointer
-/// to its first element.
+/// Returns the shape of a variable as a matrix. `dims` is the pool of dimensions, an array or a
+/// pointer to its first element.
 template <class Pool>
 constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   const bool many = d.rows != 0;
@@ -89,9 +90,9 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
-/// Whether a parameter is stored in panels. All two-dimensional parameters of real numbers are,
-/// whichever operators read them: the layout must not depend on the program, because programs share
-/// parameters.
+/// Whether a parameter is stored in panels. All two-dimensional parameters of real numbers are. The
+/// layout must not depend on the operators that read a parameter, because several programs may
+/// share it.
 constexpr bool is_weight(const variable_desc& d) {
   return d.kind == variable_kind::parameter && d.rank == 2 && is_real(d.type);
 }
@@ -104,12 +105,12 @@ struct instruction {
   int op;                         // number of the operator that it comes from
   int inputs, input_count;        // range of its operands
   int outputs, output_count;      // range of its results
-  int rows, columns, depth;       // sizes of the head's loop nest; for a convolution,
-                                  // depth is the index of the first dimension of its result
+  int rows, columns, depth;       // sizes of the head's loop nest; for a convolution, depth is the
+                                  // position of its result's shape in the pool of dimensions
   bool panel;
   int block;                 // the block that contains it
-  int runs;                  // the block that it runs, or -1; its operands and results
-                             // are then the outer variables that the block reads and writes
+  int runs;                  // the block that it runs, or -1; the operands and results are then the
+                             // outer variables that this block reads and writes
   unsigned long long feeds;  // bit mask of the data that it depends on
 };
 
@@ -131,7 +132,8 @@ struct lowered_program {
   operand operands[lowered_limits.operands];
   int results[lowered_limits.results];
   double constants[lowered_limits.constants];
-  int gradients[lowered_limits.parameters];  // by parameter: its complete gradient, or -1
+  int gradients[lowered_limits.parameters];  // by parameter: the variable with its complete
+                                             // gradient, or -1
 };
 
 /// The first step of lowering: makes a plan variable from every variable of a program.
@@ -142,9 +144,10 @@ constexpr lowered_program shapes_of() {
   r.count.variables = p.count.variables;
   r.count.parameters = p.count.parameters;
   for (int i = 0; i < p.count.parameters; ++i) r.gradients[i] = -1;
-  // Inner blocks have gradients of parameters too, but each of these covers one iteration only.
-  const int cost = p.cost >= 0 ? p.cost : 0;  // avoids a warning of clang 14 about an element -1
-                                              // that is not read
+  // Gradients of parameters in inner blocks do not count as complete, because each belongs to one
+  // iteration only.
+  const int cost = p.cost >= 0 ? p.cost : 0;  // avoids a warning of clang 14 about element -1,
+                                              // which is not read
   const int root_block = p.cost >= 0 ? p.variables[cost].block : 0;
   for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc d = p.variables[v];

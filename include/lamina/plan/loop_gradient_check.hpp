@@ -13,10 +13,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Finds out whether program P needs the gradient of a variable that a loop carries and whose rows
-/// differ from iteration to iteration, and provides the name of that variable. Such a gradient
-/// cannot be computed: stored iterations hold values with the rows at the start of the iteration,
-/// not at its end (plan/memory.hpp).
+/// Whether program P needs the gradient of a variable that a loop carries and whose rows differ
+/// from iteration to iteration; `name` is the name of this variable. Such a gradient cannot be
+/// computed, because a loop keeps the values of an iteration with the rows at the start of the
+/// iteration, not at its end (plan/memory.hpp).
 template <program_type P>
 struct loop_gradient_check {
   static constexpr int find() {

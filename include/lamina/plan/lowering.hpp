@@ -29,8 +29,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace lowering {
 
-/// Lowers an operator that has a separate kernel to faster instructions, if its family of operators
-/// provides them. Returns false if it does not: then the kernel is called.
+/// Lowers an operator that has its own kernel to faster instructions, if its family of operators
+/// provides them. Returns false if it does not; the caller must then call the kernel.
 constexpr bool lower_special(lowering_state& s, const operator_desc& op, int k) {
   find_pooled_chain(s, op, k);
   return lower_mean(s, op, k) || lower_window_product(s, op, k) || lower_convolution(s, op, k) ||
@@ -72,7 +72,8 @@ constexpr void lower_all(lowering_state& s) {
   for (int k = 0; k < operators; ++k) lower(s, p.operators[k], k);
   s.block = 0;
   if (s.held_cost >= 0) lower_call(s, p.operators[s.held_cost], s.held_cost);
-  // If gradients are handed to the caller, the gradient of a weight has the layout of the weight.
+  // A gradient that no update of this program consumes has the layout of its weight, as the caller
+  // of the program expects.
   for (int i = 0; i < p.count.parameters; ++i)
     if (const int v = s.gradient[i]; v >= 0 && s.variables.items[v].block == 0 &&
                                      is_weight(p.variables[p.parameters[i].variable]))

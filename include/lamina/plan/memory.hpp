@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/memory.hpp - the memory position of each stored variable of a plan. Values with one
-// row per sample (or per element of a sequence) share one arena per row domain, where a value
-// reuses the memory of values that are no longer needed. Offsets count floats per row, so one plan
-// serves all batch sizes and sequence lengths. All other values have fixed addresses.
+// lamina/plan/memory.hpp - assigns memory to each stored variable of a plan. Values with a run-time
+// number of rows are in an arena, one per row domain, in which a value may reuse the memory of
+// values that are no longer needed. An offset in an arena is in floats per row, so one plan is
+// valid for all batch sizes and sequence lengths. All other values have fixed addresses.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The position of each variable, and the sizes of the memory that they need.
+/// The position of each variable, and the sizes of all memory of a plan.
 template <int Variables, int Domains, int Blocks>
 struct memory_plan {
   memory_slot slot_of[bound(Variables)];
@@ -23,8 +23,9 @@ struct memory_plan {
   int arrays;                                // number of arrays of tensors
   int selected_rows;                         // number of sparse gradients (selected rows)
   long long fixed_size;                      // floats
-  int unshared_width;                        // floats per row if no values shared memory
-  /// Floats per row of all domains together.
+  int unshared_width;                        // floats per row of all domains if no values shared
+                                             // memory
+  /// Returns the floats per row of all arenas together.
   constexpr int width() const {
     int sum = 0;
     for (const int w : arena_width) sum += w;
@@ -32,24 +33,24 @@ struct memory_plan {
   }
 };
 
-/// Floats per row of a variable, padding included.
+/// Returns the number of floats per row of a variable, including padding.
 constexpr int row_width(const plan_variable& v) {
   return is_real(v.type) ? padded(v.columns) * (size_of(v.type) / 4)
                          : padded((v.columns * size_of(v.type) + 3) / 4);
 }
 
-/// The default argument of plan_memory() for `RowsApart`: no block limits memory sharing to equal
-/// rows.
+/// The default argument of plan_memory() for `RowsApart`: no block is marked.
 struct no_rows_apart {
   static constexpr bool of(int) { return false; }
 };
 
-/// Assigns a position to every variable: the first range that is free and large enough, including
-/// the memory of values that are no longer needed. The memory of a block follows the memory of the
-/// enclosing block; sibling blocks share memory. Values that an iteration keeps for its gradient
-/// are in the frame of that iteration, its separate memory. A value with the same elements as
-/// another one (aliasing.hpp) shares its memory. In the blocks marked in `RowsApart`, two values
-/// may share memory only if row r of one has the position of row r of the other.
+/// Assigns a position to every variable. In an arena this is a free range that is large enough,
+/// such as the memory of a value that is no longer needed; if there is none, the arena grows. The
+/// memory of a block follows the memory of the enclosing block; sibling blocks share memory. Values
+/// that an iteration keeps for its gradient are in the frame of that iteration, its separate
+/// memory. Values with the same elements share memory (aliasing.hpp). In a block that `RowsApart`
+/// marks, a value may reuse the memory of another value only if both have the same width: row r of
+/// one then never overlaps other rows of the other.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
           auto const& Same, class RowsApart = no_rows_apart>
 constexpr auto plan_memory() {
@@ -77,8 +78,8 @@ constexpr auto plan_memory() {
         r.slot_of[v] = {memory_space::accumulator, 0, from.index};
         continue;
       }
-      // A data layer of a mini-batch is read from the memory that was fed, unless the gradient of a
-      // loop reads it: then it needs a position per iteration.
+      // A data layer is read from the caller's memory. But if a loop reads mini-batches and its
+      // gradient reads the data, the data are kept per iteration in a frame.
       if (from.kind == variable_kind::data && Reach.frame(v) < 0) {
         r.slot_of[v] = {memory_space::feed, 0, from.index};
         continue;
@@ -138,7 +139,8 @@ constexpr auto plan_memory() {
     for (int d = 0; d < domains; ++d)
       top[b * domains + d] = b == 0 ? 0 : top[p.blocks[b].parent * domains + d];
     int count = 0;  // number of holes
-    // Places the values that other blocks read first, then the values of each group.
+    // Assigns positions first to the values that other blocks read, which are needed throughout
+    // this block, then to the values of each group.
     for (bool held = true; held || (g < groups && B.groups[g].block == b); held = false) {
       for (int v = held ? first_held[b] : first_made[g]; v >= 0; v = next_made[v]) {
         const int width = row_width(L.variables[v]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/memory_slot.hpp - the position of a variable: which memory, and the offset in it.
+// lamina/plan/memory_slot.hpp - the position of a variable: the kind of memory and the offset in
+// it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,11 +19,11 @@ enum class memory_space : std::int8_t {
   feed,         // offset: index of the data variable
   gradient,     // offset: index of the parameter whose gradient the caller holds
   updated,      // offset: index of the parameter that is updated here
-  frame,        // offset: floats per row of the domain, in the values kept per iteration
-  view,         // offset: index of the view, whose address is set when it is read
+  frame,        // offset: floats per row of the domain, in the frame of an iteration
+  view,         // offset: index of the view; its address is set when the array is read
   array,        // offset: index of the array of tensors
   rows,         // offset: index of the selected rows (sparse gradient)
-  numbers       // offset: first of the constants that are an update's scalar arguments
+  numbers       // offset: index of the first of the constants that are an update's scalar arguments
 };
 
 /// The position of a variable.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/plan.hpp - makes the schedule of a program. Each pass is a separate constexpr
-// variable, because clang limits the steps per evaluation, not their sum.
+// variable, because clang limits the steps of each evaluation, but not of all evaluations together.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -37,9 +37,9 @@ constexpr bool is_number(int v) {
   return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
 }
 
-/// Finds the variables that must keep their values. These are outputs, layers that the user named,
-/// and both sums of a cost or metric that is a quotient of sums. Gradients of parameters and of
-/// data are included if no update consumes them.
+/// Finds the variables that must keep their values: the outputs, the layers that the user named,
+/// and the numerator and denominator of a cost or metric that is a quotient of sums. Without
+/// `Updates`, also the gradients of parameters and of data, which the caller reads.
 template <class P, const lowered_program& L, bool Updates>
 constexpr auto find_pinned() {
   constexpr int most = P::desc.count.outputs + 5 * P::desc.count.names + P::desc.count.parameters +
@@ -73,13 +73,13 @@ constexpr auto find_pinned() {
 }
 
 /// By row domain: whether the number of its rows is known as soon as the data are fed. For other
-/// domains an operator determines it: the rows that a condition chose, the rows of one time step,
-/// or sequences of new lengths.
+/// domains an operator determines it: the rows that a condition selects, the rows of one time step,
+/// or sequences with new lengths.
 template <int Domains>
 struct fed_domains {
   bool of[bound(Domains)];
-  // By row domain: whether its rows change during a run. If a loop carries sequences whose lengths
-  // it computes, an `assign` sets their rows in each iteration.
+  // By row domain: whether its rows change during a run. They do if a loop carries sequences whose
+  // lengths it computes: an `assign` then sets the rows in each iteration.
   bool changes[bound(Domains)];
   constexpr bool all() const {
     for (const bool known : of)
@@ -109,7 +109,7 @@ constexpr auto find_fed() {
 }  // namespace detail
 
 /// The schedule of a program: groups in order, their code, the groups that share a kernel, and the
-/// position of every variable. It holds data only; C++ types are made from it later (expression/).
+/// position of every variable. It consists of data; expression/ converts its groups to C++ types.
 template <program_type P>
 struct plan {
   using program = P;

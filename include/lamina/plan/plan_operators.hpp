@@ -19,17 +19,17 @@ struct stage_feed : plan_copy {
   static constexpr const char* type = "stage_feed";
   static constexpr auto rows = row_rule::independent;
 };
-/// Copies a matrix in panels to a row-major matrix.
+/// Copies a matrix in the engine's panel layout to a row-major matrix.
 struct unpack_panels : plan_copy {
   static constexpr const char* type = "unpack_panels";
   static constexpr bool knows_panels = true;
 };
-/// Copies a row-major matrix to a matrix in panels.
+/// Copies a row-major matrix to a matrix in the panel layout.
 struct pack_panels : plan_copy {
   static constexpr const char* type = "pack_panels";
   static constexpr bool knows_panels = true;
 };
-/// Stores the unchanged result of a group's head.
+/// Writes the result of a group's head, unchanged, to memory.
 struct keep : pointwise {
   static constexpr const char* type = "keep";
   static constexpr std::uint32_t differentiable = 0;
@@ -38,7 +38,7 @@ struct keep : pointwise {
     return x;
   }
 };
-/// The gradient of mean's X: dOut / (rows * columns).
+/// Computes the gradient of mean's X: dOut / (rows * columns).
 struct spread_mean : pointwise {
   static constexpr const char* type = "spread_mean";
   static constexpr std::uint32_t differentiable = 0;
@@ -50,38 +50,39 @@ struct spread_mean : pointwise {
   }
 };
 
-/// Out = X. The row domain of Out takes over the sequences of X's domain, at all levels from the
-/// first one in which the domains differ to the innermost one (program/row_renaming.hpp).
+/// Computes Out = X and copies the offsets of the sequences from X's row domain to Out's row
+/// domain, at each level from the outermost level in which the domains differ to the innermost
+/// level (program/row_renaming.hpp).
 struct rows_hand_over : plan_copy {
   static constexpr const char* type = "rows_hand_over";
 };
 
-/// A step of the gradient of a weight that is summed over iterations. Stores the rows of X and dOut
-/// of one iteration in the arrays Xs and dOuts. Once there are enough rows, adds their X^T dOut to
-/// Sum.
+/// One iteration's step in the gradient of a weight that is a sum over iterations. Stores the rows
+/// of X and dOut of this iteration in the arrays Xs and dOuts. When enough rows are stored, adds
+/// the product X^T dOut of all stored rows to Sum.
 struct collect_product : operator_definition {
   static constexpr const char* type = "collect_product";
   static constexpr bool knows_panels = true;
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"dOut"}, {"Sum"}}};
   static constexpr std::array<slot_desc, 3> outputs{{{"Xs"}, {"dOuts"}, {"Out"}}};
 };
-/// After the loop: adds the product of the remaining rows of Xs and dOuts to Sum.
+/// Adds the product of the rows that remain in Xs and dOuts after the loop to Sum.
 struct collected_product : operator_definition {
   static constexpr const char* type = "collected_product";
   static constexpr bool knows_panels = true;
   static constexpr std::array<slot_desc, 3> inputs{{{"Xs"}, {"dOuts"}, {"Sum"}}};
   static constexpr auto outputs = slots_out;
 };
-/// The transpose of a matrix in panels. It is made once before a loop, which would otherwise make
-/// it in each iteration.
+/// Computes the transpose of a matrix in panels, once before a loop. Otherwise the loop would
+/// transpose the matrix in each iteration.
 struct transposed_panels : plan_copy {
   static constexpr const char* type = "transposed_panels";
   static constexpr bool knows_panels = true;
 };
 
-/// Collects the scalar arguments of an update, one per attribute, if operators compute some of
-/// them. Operators may compute the learning rate, which is multiplied by the update's own
-/// attribute, and the scale of the gradient.
+/// Writes the scalar arguments of an update, one per attribute, to consecutive memory, if operators
+/// compute some of them: the learning rate, which is multiplied by the update's attribute
+/// learning_rate, or the scale of the gradient.
 struct update_numbers : operator_definition {
   static constexpr const char* type = "update_numbers";
   static constexpr std::array<slot_desc, 2> inputs{
@@ -91,15 +92,16 @@ struct update_numbers : operator_definition {
       {{"learning_rate", attribute_type::real, 0}}};
 };
 
-/// For each row, puts the rows of X in the window of a sequence_conv side by side. The convolution
-/// is the product of this matrix with the filter. It has the attributes of sequence_conv.
+/// Computes, for each row, the concatenation of the rows of X in the window of a sequence_conv. The
+/// convolution is the product of this matrix with the filter. It has the attributes of
+/// sequence_conv.
 struct sequence_windows : operator_definition {
   static constexpr const char* type = "sequence_windows";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PaddingData", false, true}}};
   static constexpr auto outputs = slots_out;
   static constexpr auto attributes = sequence_conv::attributes;
 };
-/// The gradient of sequence_windows.
+/// Computes the gradients of sequence_windows.
 struct sequence_windows_grad : operator_definition {
   static constexpr const char* type = "sequence_windows_grad";
   static constexpr auto inputs = slots_x;

@@ -19,7 +19,8 @@ struct plan_view {
   const group_code* code;           // by group; its `arguments` is an index into `arguments`
   const instruction* instructions;  // the instructions of a group are adjacent
   const int* arguments;             // plan variables, constants below -1, or -1
-  const int* operands;              // by operand: its plan variable, or a number below 0
+  const int* operands;              // by operand: its plan variable; constants are below -1; -1:
+                                    // empty
   const int* results;               // by result: its plan variable, or -1
   const plan_variable* variables;
   const bool* stored;          // by plan variable: whether memory holds it
@@ -34,7 +35,7 @@ struct exact_table {
   T of[bound(Count)];
 };
 
-/// The tables of a plan, each with as many elements as it has.
+/// The tables of a plan in arrays of exact size.
 template <program_type P>
 struct frozen_plan {
   using source = plan<P>;

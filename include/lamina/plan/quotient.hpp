@@ -13,16 +13,17 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A number factor * numerator / denominator + offset; numerator and denominator are variables of
-/// the program. To avoid a division by 0, programs may define the denominator as `sum` plus a
+/// The value factor * numerator / denominator + offset, where numerator and denominator are
+/// variables of the program. To avoid a division by 0, the denominator may be `sum` plus a
 /// constant, the maximum of `sum` and a constant, or a clipped `sum`.
 struct quotient {
   int numerator = -1, denominator = -1;
-  int sum = -1, other_sum = -1;  // addends of the denominator
+  int sum = -1, other_sum = -1;  // the sum in the denominator; a second sum that is added to it, or
+                                 // -1
   double factor = 1, offset = 0;
-  double above_added = 0, sum_added = 0;  // the constants in the numerator and in `sum`
-  double most = 1e308;                    // the largest denominator
-  bool is_max = false;    // the denominator is the larger one of `sum` and a constant
+  double above_added = 0, sum_added = 0;  // constants that the numerator and `sum` contain
+  double most = 1e308;                    // upper bound of the denominator, if `sum` is clipped
+  bool is_max = false;                    // the denominator is the maximum of `sum` and a constant
   bool of_means = false;  // numerator and denominator are means over the rows of `domain`
   bool is_fixed = true;   // the denominator depends on no trained parameter
   int domain = batch::domain;
@@ -39,11 +40,11 @@ struct quotient {
 
 namespace detail {
 
-/// Finds out whether a number of a program is a quotient of sums, and which.
+/// Finds the quotient of sums by which a program computes a variable, if there is one.
 struct quotient_finder {
   const program_desc& p;
 
-  /// The operator that computes variable v, and the index of v among its outputs; -1: none.
+  /// The operator that computes a variable, or -1, and the index of the variable among its outputs.
   struct maker {
     int op, output;
   };
@@ -81,9 +82,9 @@ struct quotient_finder {
   }
 
  private:
-  /// If the operator multiplies a variable by a constant or adds a constant to it, includes the
-  /// constant in the quotient's factor or offset and returns that variable; an operator that copies
-  /// a variable needs no constant. Returns -1 for any other operator.
+  /// If the operator copies a variable, multiplies it by a constant or adds a constant to it,
+  /// updates the quotient's factor and offset accordingly and returns that variable. Returns -1 for
+  /// any other operator.
   constexpr int peeled(int op, quotient& q) const {
     const int x = input(op, 0);
     if (is_of(op, "assign") || is_of(op, "reshape2") || is_of(op, "print")) return x;
@@ -114,7 +115,8 @@ struct quotient_finder {
   constexpr bool is_constant(int v) const {
     return is_one(v) && rows_behind(p).find(v).kind == number_kind::constant;
   }
-  /// The quotient of numbers of chunks that defines precision, recall or F1.
+  /// Returns the quotient of numbers of chunks by which chunk_eval computes precision, recall or
+  /// F1.
   constexpr quotient of_chunks(maker m, quotient q) const {
     const int at = p.operators[m.op].outputs;
     const int inferred = p.arguments[at + 3], labelled = p.arguments[at + 4];
@@ -155,7 +157,8 @@ struct quotient_finder {
     q.is_fixed = !is_learnt(sum);
     q.op = op;
     if (sums) q.above_added = n.value, q.sum_added = d.value;
-    // Sets the domain of a quotient of sums if the rows of its numerator belong to a single domain.
+    // The domain of a quotient of sums stays the batch if the rows of its numerator belong to
+    // several domains or to none.
     if (means || (n.domain != rows_behind::none && n.domain != rows_behind::several))
       q.domain = n.domain;
   }
@@ -187,14 +190,15 @@ struct quotient_finder {
 
 }  // namespace detail
 
-/// The quotient of sums over rows that defines variable v, if there is one.
+/// Returns the quotient of sums over rows by which the program computes variable v; empty if there
+/// is none.
 constexpr quotient quotient_of(const program_desc& p, int v) {
   if (v < 0) return {};
   return detail::quotient_finder{p}.find(v);
 }
 
-/// The numerator and denominator of a quotient, summed over mini-batches or over parts of one.
-/// Constants in them are left out of these sums, because they count once.
+/// The numerator and denominator of a quotient, summed over several mini-batches or over the parts
+/// of one mini-batch. The constants in them are left out of these sums and added once at the end.
 struct quotient_sums {
   double numerator = 0, sum = 0, rows = 0, least = 0, added = 0;
 
@@ -222,20 +226,20 @@ struct quotient_sums {
     if (other.added != 0) added = other.added;
     if (other.least > least) least = other.least;
   }
-  /// The denominator of the accumulated quotient. Means were added with their numbers of rows as
-  /// weights.
+  /// Returns the denominator of the accumulated quotient. (add() weights means by their numbers of
+  /// rows.)
   double denominator(const quotient& q) const {
     const double below = q.of_means ? (rows > 0 ? sum / rows : 0) : sum;
     if (!q.is_max) return below + added;
     const double all = below + q.sum_added, larger = all > least ? all : least;
     return larger < q.most ? larger : q.most;
   }
-  /// The accumulated quotient; 0 / 0 is NaN and 1 / 0 infinite.
+  /// Returns the accumulated quotient; 0 / 0 is NaN and 1 / 0 infinite.
   double ratio(const quotient& q) const {
     const double above = q.of_means && rows > 0 ? numerator / rows : numerator;
     return q.factor * (above + q.above_added) / denominator(q) + q.offset;
   }
-  /// The same, but with a quotient of 0 where the denominator is 0.
+  /// Returns the accumulated quotient, but with 0 in place of the division if the denominator is 0.
   double value(const quotient& q) const { return denominator(q) == 0 ? q.offset : ratio(q); }
 };
 

@@ -13,10 +13,10 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// Whether programs can compute in this type.
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
 
-/// The type of a program's real numbers: that of its parameters or, without parameters, of its
-/// data. It is float64 if all of these that hold real numbers are float64, else float32. Casts and
-/// metrics also make variables of the other type, which kernels read and write element by element.
-/// Accepts a program_desc or a program_view.
+/// Returns the type in which a program computes: float64 if all its parameters of real numbers (or,
+/// if it has none, all its data of real numbers) are float64, otherwise float32. Casts and metrics
+/// may make variables of the other type, which kernels read and write element by element. Accepts a
+/// program_desc or a program_view.
 template <class Program>
 constexpr dtype real_type(const Program& p) {
   bool has_double = false;
@@ -34,7 +34,7 @@ constexpr dtype real_type(const Program& p) {
   return has_double ? dtype::float64 : dtype::float32;
 }
 
-/// The type of a program's real numbers as a C++ type: float or double.
+/// The result of real_type() as a C++ type: float or double.
 template <class P>
 using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double, float>;
 /// Whether a program computes in float.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/rows_behind.hpp - finds the rows from which a number of a program is computed, and
-// how the number of a mini-batch follows from the numbers of its parts.
+// lamina/plan/rows_behind.hpp - finds the rows from which a program computes a number (a variable
+// without rows, such as a cost), and how the number for a mini-batch follows from the numbers for
+// its parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,17 +22,17 @@ namespace detail {
 enum class number_kind : std::uint8_t {
   constant,       // depends on no fed data and no trained parameter
   of_parameters,  // depends on parameters only
-  sum,            // linear in sums over rows, plus a known constant
-  mean,           // linear in means over rows, plus a number without rows
-  other           // not known to follow from the numbers of the parts of a mini-batch
+  sum,            // a linear function of sums over rows, plus a known constant
+  mean,           // a linear function of means over rows, plus a number that depends on no rows
+  other           // not known to follow from the numbers for the parts of a mini-batch
 };
 
 /// Why the kind of a number is `other`.
 enum class number_fault : std::uint8_t {
   none,
   reduction,      // the operator reduces rows neither to a sum nor to a mean
-  bent,           // it applies a function to a sum or mean that is not known to be linear
-  beside_sum,     // it adds a number that is not a sum to a sum: each part would add it
+  bent,           // to a sum or mean it applies a function that is not known to be linear
+  beside_sum,     // it adds a number without rows to a sum: each part would add it again
   product,        // it multiplies or divides by a sum or mean over rows
   gradient,       // it is a gradient that a cost reads as a value
   rows_meet,      // one of its rows depends on all rows of the mini-batch
@@ -39,7 +40,7 @@ enum class number_fault : std::uint8_t {
 };
 
 /// Finds the row domain from which a number of a program is computed, and the kind of computation.
-/// The other kinds are known to follow from the numbers of parts; the default is `other`.
+/// The kind is `other` unless the computation is known to be of another kind.
 class rows_behind {
  public:
   static constexpr int none = 0, several = -1;
@@ -53,8 +54,7 @@ class rows_behind {
     double value = 0;        // the value of a constant, or the constant in a sum
   };
 
-  /// The class is not a template, so that it is compiled once for all programs. The program must
-  /// outlive this object.
+  /// The program must outlive this object, which refers to it.
   explicit constexpr rows_behind(const program_desc& program)
       : p(program), made_by(new number[static_cast<unsigned>(p.count.operators) + 1]) {}
   rows_behind(const rows_behind&) = delete;
@@ -68,7 +68,7 @@ class rows_behind {
       for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
         if (p.arguments[at] >= 0) f(p.arguments[at]);
   }
-  /// How the program computes a variable.
+  /// Returns how the program computes a variable.
   constexpr number find(int variable) { return find(variable, p.count.operators); }
 
  private:
@@ -85,7 +85,7 @@ class rows_behind {
     const bool learnt = p.variables[variable].kind == variable_kind::parameter;
     return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
   }
-  /// The output slot of an operator that holds the variable, or -1.
+  /// Returns the output slot of an operator that contains the variable, or -1.
   constexpr int output_of(const operator_desc& op, int variable) const {
     for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
       for (int n = op.schema->outputs[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
@@ -103,7 +103,7 @@ class rows_behind {
     return k == number_kind::sum || k == number_kind::mean;
   }
 
-  /// A number that operator k computes from all rows of a variable.
+  /// Returns the description of a number that operator k computes from all rows of a variable.
   constexpr number reduced(const operator_desc& op, int k, int variable) const {
     number x{p.variables[variable].rows, number_kind::other, true};
     x.has_value = true;
@@ -120,8 +120,8 @@ class rows_behind {
       default:
         return faulty(x, k, number_fault::reduction);
     }
-    // Rows that a program makes inside of a loop or branch may differ in number from iteration to
-    // iteration, so there is no single number by which a mean over them could be weighted.
+    // The weight of a mean is its number of rows. If a program makes rows in a loop or branch,
+    // their number may differ from iteration to iteration, so the mean has no single weight.
     if (x.kind == number_kind::mean && op.block != 0 && !is_fed(x.domain))
       return faulty(x, k, number_fault::reduction);
     return x;
@@ -136,8 +136,8 @@ class rows_behind {
     for (int i = 0; i < p.count.data; ++i) found = found || p.variables[p.data[i]].rows == domain;
     return found;
   }
-  /// Whether a loop around operator k hands the variable to its next iteration: an operator of the
-  /// block writes the variable later.
+  /// Whether a loop carries the variable from operator k to the next iteration, that is, whether a
+  /// later operator of k's block writes the variable.
   constexpr bool is_carried(int variable, int k) const {
     const int block = p.operators[k].block;
     bool found = false;
@@ -171,8 +171,8 @@ class rows_behind {
         if (result.kind != number_kind::other) result.op = x.op, result.fault = x.fault;
         result.kind = number_kind::other;
       } else if (result.kind != number_kind::other) {
-        // Operands with rows are combined within each row first and then reduced, which is linear
-        // whatever the function of a row.
+        // Operands with rows are combined row by row before the reduction. The result is linear in
+        // the sums over rows for any function of a row.
         const linearity how = is_number ? facts.linear : linearity::linear;
         result.kind = count == 0 ? x.kind : joined(how, result.kind, x.kind, fault);
         if (fault != number_fault::none) result = faulty(result, k, fault);
@@ -188,8 +188,8 @@ class rows_behind {
     if (is_carrying && result.value != 0) result.has_value = false;
     if (result.kind == number_kind::sum && !result.has_value)
       result = faulty(result, k, number_fault::beside_sum);
-    // The cost reads a gradient as a value: the gradients of parts do not add up to the gradient of
-    // the mini-batch.
+    // If a cost reads a gradient as a value, the gradients for the parts do not add up to the
+    // gradient for the mini-batch.
     if (op.role == op_role::gradient_value && result.domain != none)
       result = faulty(result, k, number_fault::gradient);
     return result;
@@ -203,8 +203,8 @@ class rows_behind {
     });
     return found;
   }
-  /// The kind of the result of an operator whose operands have kinds a and b. Neither of them is
-  /// `other`.
+  /// Returns the kind of the result of an operator whose operands have kinds a and b, neither of
+  /// which may be `other`. Sets `fault` if the kind is `other`.
   static constexpr number_kind joined(linearity linear, number_kind a, number_kind b,
                                       number_fault& fault) {
     const bool divides = linear == linearity::quotient;
@@ -216,7 +216,7 @@ class rows_behind {
     return is_of_rows(a) ? a : is_of_rows(b) ? b : a > b ? a : b;
   }
 
-  /// The known constants among the operands of an operator.
+  /// Collects the known constants among the operands of an operator.
   struct operand_values {
     int count = 0, numbers = 0;
     bool known = true, all_zero = true, any_zero = false;
@@ -244,7 +244,7 @@ class rows_behind {
       to.value = known ? value : 0;
     };
     if (of.count == 0) return becomes(type == "fill_constant", attribute(op, 2));
-    if (of.numbers < of.count) return becomes(true, 0);  // it reduces rows
+    if (of.numbers < of.count) return becomes(true, 0);  // an operand has rows
     if (type == "scale" && of.known) {
       const double factor = attribute(op, 0), bias = attribute(op, 1);
       return becomes(true,
@@ -271,8 +271,8 @@ class rows_behind {
     return op.attributes >= 0 ? p.attributes[op.attributes + i].number
                               : op.schema->attributes[i].number;
   }
-  /// The number of operand elements that are added up per element of the result. The operand has no
-  /// rows.
+  /// Returns the number of elements of operand 0, which has no rows, that are added up per element
+  /// of the result.
   constexpr double elements_per_result(const operator_desc& op) const {
     return elements(p.arguments[op.inputs]) / elements(p.arguments[op.outputs]);
   }
@@ -289,15 +289,15 @@ class rows_behind {
 
 }  // namespace detail
 
-/// How a number of a program follows from the numbers of the parts of a mini-batch.
+/// How a number for a whole mini-batch follows from the numbers for its parts.
 struct parts_rule {
-  /// The row domain over which a mean, or a sum of means, is taken. The weight of a part is its
-  /// number of rows of this domain. It is the batch if the number depends on rows of several
-  /// domains or of none.
+  /// The row domain whose rows weight the parts of a mean: the weight of a part is its number of
+  /// rows in this domain. It is the batch if the number depends on rows of several domains or of
+  /// none.
   int domain;
   bool mixes;    // the number depends on the rows of several domains
-  bool is_sum;   // it is a sum over rows: the numbers of parts are added up
-  bool fits;     // the number is known to follow from the numbers of parts
+  bool is_sum;   // the number is a sum over rows, so the numbers for the parts are added up
+  bool fits;     // the number is known to follow from the numbers for the parts
   double added;  // the constant in a sum, which counts once
   detail::number_fault fault;
   int op;  // the operator with the fault

@@ -11,16 +11,16 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Whether an operator is the gradient of a mean over rows that layer::gradients recorded. Its
-/// results depend on the number of rows.
+/// Whether an operator, recorded by layer::gradients, is the gradient of a mean over rows. Its
+/// results depend on the number of rows in the mini-batch.
 constexpr bool is_share_of_mean(const program_desc& p, const operator_desc& op) {
   return op.role == op_role::gradient_value && is_null(op.schema->gradient) &&
          op.schema->facts.reduces == row_reduction::mean &&
          p.variables[p.arguments[op.outputs - 1]].rows == once::domain;
 }
 
-/// Whether the operator's definition says that a row of its results depends on other rows of the
-/// mini-batch.
+/// Whether a row of the operator's results depends on other rows of the mini-batch, according to
+/// the fact meets_rows of its definition.
 constexpr bool meets_rows(const program_desc& p, const operator_desc& op) {
   const auto has_rows = [&](int input) {
     const int v = p.arguments[op.inputs + input];
@@ -47,21 +47,23 @@ constexpr bool meets_rows(const program_desc& p, const operator_desc& op) {
   }
 }
 
-/// Finds an operator on which `variable` depends and whose rows depend on all rows of the
-/// mini-batch, such as the division of weights by their sum; returns -1 if there is none. With such
-/// an operator, a part of a mini-batch would compute other values for its rows than the whole
+/// Returns an operator on which `variable` depends and of whose results each row depends on all
+/// rows of the mini-batch, such as the division of weights by their sum; -1 if there is none. With
+/// such an operator, a part of a mini-batch would compute other values for its rows than the whole
 /// mini-batch does.
 constexpr int rows_met_at(const program_desc& p, int variable) {
   const rows_behind behind(p);
   const unsigned capacity = static_cast<unsigned>(p.count.variables) + 1;
-  // By variable: whether it is a number that is computed from rows; whether from the values of
-  // rows, not only from the count of rows; whether `variable` depends on it.
+  // By variable: of_rows says whether it is a number that is computed from rows, of_values whether
+  // it depends on the values of rows and not only on their count, and needed whether `variable`
+  // depends on it.
   bool* const of_rows = new bool[capacity];
   bool* const of_values = new bool[capacity];
   bool* const needed = new bool[capacity];
   for (unsigned v = 0; v < capacity; ++v) of_rows[v] = of_values[v] = needed[v] = false;
   const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
-  // A loop hands values to its next iteration, so a program with blocks needs two passes.
+  // In a loop, an operator may read a value that a later operator computed in the previous
+  // iteration, so a program with blocks needs two passes.
   for (int pass = p.count.blocks > 1 ? 0 : 1; pass < 2; ++pass)
     for (int k = 0; k < p.count.operators; ++k) {
       const operator_desc& op = p.operators[k];
@@ -77,8 +79,8 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
         behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, f);
       };
       each_output([&](int v) { is_real = is_real || is_floating(p.variables[v].type); });
-      // The length of the longest sequence, a table of ranks and the like do not depend on the
-      // values of rows.
+      // Results such as the length of the longest sequence or a rank table depend on the count of
+      // rows only.
       const bool reduces = has_rows && (is_real || op.schema->differentiable != 0 ||
                                         op.schema->facts.reduces != row_reduction::none);
       each_output([&](int v) {
@@ -102,8 +104,8 @@ constexpr int rows_met_at(const program_desc& p, int variable) {
     bool does = meets_rows(p, op) || (makes_rows && is_share_of_mean(p, op));
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
-      // The operators in a block are examined one by one. For an operator that runs a block, only
-      // the condition is examined.
+      // Of an operator that runs a block, only the condition is examined, because the operators in
+      // the block are examined one by one.
       const bool decides = !has_block || p.variables[v].type == dtype::boolean;
       does = does || (meets && of_rows[v]) || (makes_rows && decides && of_values[v]);
     });

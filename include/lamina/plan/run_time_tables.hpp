@@ -2,10 +2,10 @@
 // lamina/plan/run_time_tables.hpp - the tables of a program and its plan that run-time code may
 // read.
 //
-// These tables are copies. Naming one element of a constexpr object at run time puts the whole
-// object into the binary, with every function that it refers to. Recorded programs and plans refer
-// to the gradient rules of all their operators; these tables refer only to functions that are
-// needed.
+// The tables are copies of members of `program` and `plan`. If run-time code names one element of a
+// constexpr object, the whole object is put into the binary, with every function to which it
+// refers. Recorded programs and plans refer to the gradient rules of all their operators; the
+// tables here refer only to the functions that are needed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -38,13 +38,13 @@ struct run_time_program {
 /// The memory layout of a variable of a program.
 struct variable_layout {
   memory_slot slot;
-  int rows, columns;  // a negative number of rows is minus the row domain
+  int rows, columns;  // rows below 0: minus the number of the row domain
   int stride;         // elements from row to row; 0: a sparse gradient (selected rows)
   dtype type;
   bool panel;
 };
 
-/// The layout of plan variable v.
+/// Returns the layout of plan variable v.
 template <class Plan>
 constexpr variable_layout layout_of(int v) {
   using P = typename Plan::program;
@@ -61,7 +61,8 @@ constexpr variable_layout layout_of(int v) {
           d.panel};
 }
 
-/// The position of argument `a` of a plan's code: a variable, scalar arguments, or none.
+/// Returns the position of argument `a` of a plan's code. The argument is a variable, the scalar
+/// arguments of an update, or empty (space `none`).
 template <class Plan>
 constexpr memory_slot slot_of_argument(int a) {
   const int v = Plan::code.arguments[a];
@@ -74,13 +75,13 @@ constexpr memory_slot slot_of_argument(int a) {
   return slot;
 }
 
-/// The layout of variable V of a program in the plan of one of its engines.
+/// The layout of variable V of a program in plan `Plan`. An engine may have its own plan.
 template <program_type P, int V, class Plan = plan<P>>
 inline constexpr variable_layout layout_of_variable =
     layout_of<Plan>(Plan::lowered.variables[V].root);
 
-/// Whether variable V of a program still has its value after a run. After its last reader, the
-/// memory of a variable that is neither returned nor named is reused for other variables.
+/// Whether variable V of a program still has its value after a run. It may not if the variable is
+/// neither returned nor named: after its last reader, its memory is reused for other variables.
 template <program_type P, int V>
 inline constexpr bool keeps_value = [] {
   constexpr int v = plan<P>::lowered.variables[V].root;
@@ -91,12 +92,13 @@ inline constexpr bool keeps_value = [] {
           last >= plan<P>::grouped.count);
 }();
 
-/// The layouts of the variables that are looked up by number while a program runs: variables that
-/// are returned or named, and persistent ones that are not parameters. Sorted by number.
+/// The layouts of the variables that run-time code looks up by number: variables that are returned
+/// or named, and persistent variables other than parameters and accumulators. The table is sorted
+/// by number.
 template <program_type P, class Plan = plan<P>>
 struct variable_table {
   static constexpr int find_kept(int* ids) {
-    // One flag per variable, so that the list of names is not searched again for each variable.
+    // One flag per variable avoids a search of the pinned variables for each variable.
     bool* kept = new bool[static_cast<unsigned>(P::desc.count.variables) + 1];
     for (int v = 0; v < P::desc.count.variables; ++v)
       kept[v] = P::desc.variables[v].persistable &&
@@ -127,7 +129,7 @@ struct variable_table {
   }
   static constexpr table_type table = make();
 
-  /// The layout of a variable; null for a variable that is not in the table.
+  /// Returns the layout of a variable; null if the variable is not in the table.
   static constexpr const variable_layout* find(int variable) {
     int first = 0, end = count;
     while (first < end) {
@@ -163,7 +165,8 @@ struct parameter_table {
   static constexpr table_type table = make();
 };
 
-/// The position of each parameter's gradient in a plan; none: no gradient reaches the parameter.
+/// The position of each parameter's gradient in a plan. The space is `none` if no gradient reaches
+/// the parameter.
 template <program_type P>
 struct gradient_table {
   struct table_type {
@@ -181,8 +184,8 @@ struct gradient_table {
   static constexpr table_type table = make();
 };
 
-/// By parameter: the index in the memory plan of the selected rows that are its sparse gradient. It
-/// is -1 for parameters with a dense gradient or without one.
+/// By parameter: the index of its sparse gradient among the selected rows of the memory plan; -1 if
+/// the parameter has a dense gradient or none.
 template <program_type P>
 struct rows_gradient_table {
   struct table_type {

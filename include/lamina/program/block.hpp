@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/block.hpp - the handles that a user records with: block and variable.
+// lamina/program/block.hpp - the types of the objects with which a user records a program: block
+// and variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The scope that a record function appends to: Fluid's Block.
+/// The block of a program to which layers append their operators: Fluid's Block.
 struct block {
   program_builder* builder;
   int index;
@@ -22,15 +23,15 @@ struct block {
 
 namespace detail {
 
-/// Whether a source file is the user's, that is, part of neither this library nor the standard
-/// library.
+/// Whether a source file is the user's, that is, belongs neither to this library nor to the
+/// standard library.
 constexpr bool is_of_user(std::string_view file) {
   constexpr std::string_view own = __FILE__, name = "program/block.hpp";
   return !file.starts_with(own.substr(0, own.size() - name.size())) &&
          file.find("/c++/") == std::string_view::npos;
 }
 
-/// Records a mistake with a variable.
+/// Records a mistake of the given kind with the name of the variable.
 constexpr void report_variable(program_builder& b, fault_kind kind, int variable, int line) {
   const struct {
     const variable_desc* variables;
@@ -44,7 +45,7 @@ constexpr void report_variable(program_builder& b, fault_kind kind, int variable
            nullptr, 0);
   delete[] text;
 }
-/// Records that a variable is used where it does not exist.
+/// Records the mistake that a variable is used outside of its block.
 constexpr void report_out_of_block(program_builder& b, int variable, int line) {
   report_variable(b, fault_kind::out_of_block, variable, line);
 }
@@ -54,11 +55,12 @@ constexpr bool is_visible(const program_builder& b, int variable) {
   return b.blocks.count < 2 || variable < 0 ||
          is_inside(b, b.current_block, b.variables.items[variable].block);
 }
-/// Stores a user's line while line_of looks for the line of a variable.
+/// While line_of (program.hpp) looks for the line that records variable `traced`, stores each line
+/// of the user until this variable exists.
 constexpr void note_line(program_builder& b, int line) {
   if (b.variables.count <= b.traced) b.traced_line = line;
 }
-/// Does the same for a line that may be in this library, which does not count.
+/// Does the same for a line of `file`, unless this file belongs to the library.
 constexpr void note_line(program_builder& b, int line, const char* file) {
   if (b.traced >= 0 && is_of_user(file)) note_line(b, line);
 }
@@ -71,10 +73,10 @@ constexpr void require_visible(program_builder& b, int variable, int line) {
 
 }  // namespace detail
 
-/// The base of every handle: a C++ object that names a variable of the program. It remembers the
-/// block in which the object was made. An assignment to a handle of an outer block inside the body
-/// of a loop means that the loop carries the variable to the next iteration. Only the handle itself
-/// can notice this assignment (operators/control/block/layer_while.hpp).
+/// The base of every handle: a C++ object that names a variable of the program. It stores the block
+/// in which the object was made: if the body of a loop assigns to a handle of an outer block, the
+/// loop carries the variable to the next iteration. Only the handle itself can notice this
+/// assignment (operators/control/block/layer_while.hpp).
 struct variable_handle {
   program_builder* builder;
   int id;
@@ -84,8 +86,8 @@ struct variable_handle {
       : builder(to), id(variable), home(to->current_block) {}
   constexpr variable_handle(const variable_handle& from)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {}
-  /// Makes this handle name another variable. Records the assignment if it happens in an inner
-  /// block.
+  /// Makes this handle name another variable. If the assignment is in a block inside the handle's
+  /// own block, records it.
   constexpr variable_handle& operator=(const variable_handle& from) {
     if (home != builder->current_block) note_write();
     builder = from.builder;
@@ -93,8 +95,8 @@ struct variable_handle {
     return *this;
   }
 
-  /// Records that the innermost open body assigns to this handle; a second assignment is not
-  /// recorded.
+  /// Records that the innermost open body assigns to this handle. One body records a handle only
+  /// once.
   constexpr void note_write() {
     program_builder& b = *builder;
     if (home == b.current_block || !is_inside(b, b.current_block, home)) return;
@@ -104,9 +106,10 @@ struct variable_handle {
   }
 
  protected:
-  /// Copies a handle at the user's line, usually for a layer that takes it by value, and checks
-  /// that the variable exists there. Copies made by library code are not checked, because their
-  /// lines would not help the user; layers that take several handles check them themselves.
+  /// Copies a handle at line `line` of `file`, usually to pass it to a layer by value, and checks
+  /// that the variable is visible in the current block. Copies in the library's own files are not
+  /// checked, because their lines would not help the user; layers that take several handles check
+  /// their handles themselves.
   constexpr variable_handle(const variable_handle& from, int line, const char* file)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {
     if (builder->blocks.count < 2) return;
@@ -117,9 +120,10 @@ struct variable_handle {
   }
 };
 
-/// A variable as a layer sees it. Its type contains the element type, the row domain and the inner
-/// dimensions, so that a wrong shape is an error at the user's own line. The graph itself is in the
-/// builder. `Dims` are the inner dimensions or, for variables of domain `once`, the whole shape.
+/// A variable as a layer sees it. The type contains the element type, the row domain and the inner
+/// dimensions, so that a wrong shape is an error at the user's own line. The operators that compute
+/// the variable are in the builder. `Dims` are the inner dimensions or, for variables of domain
+/// `once`, the whole shape.
 template <element T, row_domain Rows, int... Dims>
 struct variable : variable_handle {
   using value_type = T;
@@ -128,7 +132,7 @@ struct variable : variable_handle {
   static constexpr int size = (1 * ... * Dims);
 
   using variable_handle::variable_handle;
-  /// Copies the handle and remembers the line, for mistakes that are reported at the end of the
+  /// Copies the handle and stores the line, for mistakes that are reported at the end of the
   /// recording.
   constexpr variable(const variable& from, int line = __builtin_LINE(),
                      const char* file = __builtin_FILE())

@@ -13,8 +13,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Composes a name from parts: "layer_3_ffn.w_0" from "layer_", 3 and "_ffn.w_0", or "res2b.w_0"
-/// from "res2", "b" and ".w_0". It is for names that `indexed` cannot make. The text lives until
-/// the end of the statement that made it.
+/// from "res2", "b" and ".w_0". Use it if `indexed` cannot make the name. The text lives until the
+/// end of the statement that made it.
 class composed_name {
  public:
   constexpr composed_name(std::string_view before, int number, std::string_view after) {

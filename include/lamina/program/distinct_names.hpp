@@ -5,7 +5,7 @@
 // different numbers, and a parameter with the name of an earlier one is shared on purpose. Three
 // cases remain. A layer may have a user name that equals a generated name, such as "fc_0". A
 // parameter may have the name of an earlier layer. A layer or parameter may have the name of a data
-// layer. In a file, both variables would become one.
+// layer. Such names are mistakes, because in a file both variables would become one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -55,7 +55,7 @@ class distinct_names {
   constexpr std::string_view text_of(const name_desc& d) const {
     return {b_.characters.items + d.offset, static_cast<std::size_t>(d.length)};
   }
-  /// Reports the variable with its name. A layer's parameter is reported with the line of the
+  /// Reports the variable with its name and, if it is a layer's parameter, with the line of the
   /// layer.
   constexpr void report(int variable) {
     const variable_desc& v = b_.variables.items[variable];
@@ -79,7 +79,8 @@ class distinct_names {
     for (int k = 0; k < b_.keys.count; ++k)
       if (number < b_.keys[k].next && stem == b_.keys[k].key) require_variables(name, stem, number);
   }
-  /// Checks a layer's own name: reports it if two variables would have the same name.
+  /// Compares the variables of the layer with user's name `name` to those of the layer with
+  /// generated name `key`_`number`; reports a variable whose name both layers have.
   constexpr void require_variables(int name, std::string_view key, int number) {
     for (int v = 0; v < b_.variables.count; ++v) {
       const variable_desc& mine = b_.variables.items[v];

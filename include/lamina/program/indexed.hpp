@@ -40,7 +40,8 @@ class indexed {
   }
 
  private:
-  static void expected_an_index_of_0_or_more() {}  // not constexpr, so that compilers name it
+  static void expected_an_index_of_0_or_more() {}  // not constexpr, so that the compiler's error
+                                                   // shows its name
 
   char* text_ = nullptr;
   int length_ = 0;

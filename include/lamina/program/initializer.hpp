@@ -35,25 +35,26 @@ struct initializer {
 
 namespace init {
 
-/// Every element is `value`. Fluid: ConstantInitializer.
+/// Sets every element to `value`. Fluid: ConstantInitializer.
 constexpr initializer constant(float value = 0) {
   return {.kind = initializer_kind::constant, .a = value};
 }
-/// U(low, high). Fluid: UniformInitializer.
+/// Draws each element from the uniform distribution U(low, high). Fluid: UniformInitializer.
 constexpr initializer uniform(float low = -1, float high = 1, int seed = 0) {
   return {.kind = initializer_kind::uniform, .a = low, .b = high, .seed = seed};
 }
-/// N(mean, deviation^2). Fluid: NormalInitializer.
+/// Draws each element from the normal distribution N(mean, deviation^2). Fluid: NormalInitializer.
 constexpr initializer normal(float mean = 0, float deviation = 1, int seed = 0) {
   return {.kind = initializer_kind::normal, .a = mean, .b = deviation, .seed = seed};
 }
-/// N(mean, deviation^2); values more than two deviations from the mean are drawn again. Fluid:
-/// TruncatedNormalInitializer.
+/// Draws each element from N(mean, deviation^2); a value more than two deviations from the mean is
+/// drawn again. Fluid: TruncatedNormalInitializer.
 constexpr initializer truncated_normal(float mean = 0, float deviation = 1, int seed = 0) {
   return {.kind = initializer_kind::truncated_normal, .a = mean, .b = deviation, .seed = seed};
 }
-/// U(-r, r) with r = sqrt(6 / (fan_in + fan_out)), or N(0, 2 / (fan_in + fan_out)).
-/// Source: Glorot and Bengio 2010. Fluid: XavierInitializer.
+/// Draws each element from U(-r, r) with r = sqrt(6 / (fan_in + fan_out)) or, if not `uniform`,
+/// from N(0, 2 / (fan_in + fan_out)). A fan of 0 means: the number of inputs or outputs by the
+/// shape. Source: Glorot and Bengio 2010. Fluid: XavierInitializer.
 constexpr initializer xavier(bool uniform = true, float fan_in = 0, float fan_out = 0,
                              int seed = 0) {
   return {.kind = initializer_kind::xavier,
@@ -62,8 +63,9 @@ constexpr initializer xavier(bool uniform = true, float fan_in = 0, float fan_ou
           .fan_out = fan_out,
           .seed = seed};
 }
-/// U(-r, r) with r = sqrt(6 / fan_in), or N(0, 2 / fan_in). Source: He et al. 2015.
-/// Fluid: MSRAInitializer.
+/// Draws each element from U(-r, r) with r = sqrt(6 / fan_in) or, if not `uniform`, from N(0, 2 /
+/// fan_in). A fan of 0 means: the number of inputs by the shape. Source: He et al. 2015. Fluid:
+/// MSRAInitializer.
 constexpr initializer msra(bool uniform = true, float fan_in = 0, int seed = 0) {
   return {.kind = initializer_kind::msra, .uniform = uniform, .fan_in = fan_in, .seed = seed};
 }

@@ -83,7 +83,7 @@ constexpr bool has_name(const Program& p, int variable, std::string_view name) {
   return same;
 }
 
-/// Whether the name with index `base`, of a layer or given by the user, equals `name`.
+/// Whether entry `base` of `names`, a layer's name or a name given by the user, equals `name`.
 template <class Program>
 constexpr bool base_has_name(const Program& p, const name_desc* names, int base,
                              std::string_view name) {
@@ -109,7 +109,7 @@ constexpr bool belongs_to(std::string_view name, std::string_view owner) {
 }
 
 namespace detail {
-/// Whether the name of a parameter belongs to this name of a layer or parameter.
+/// Whether the name of parameter `variable` belongs to `owner`, the name of a layer or parameter.
 template <class Program>
 constexpr bool parameter_belongs_to(const Program& p, int variable, std::string_view owner) {
   const int n = name_length(p, variable);

@@ -9,31 +9,33 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// How the rows of an operator's results depend on the rows of its operands. An engine uses this
-/// rule to compute a part of the rows at a time: for several threads, or tile by tile.
+/// How the rows of an operator's results depend on the rows of its operands. By this rule an engine
+/// decides whether it may compute the rows in parts, by several threads or tile by tile.
 enum class row_rule : std::uint8_t {
   mixed,        // a row may depend on other rows
   independent,  // a row depends on the same row of the operands, and on operands without rows
   paired,       // as `independent` if every operand has rows; otherwise as `mixed`
-  summed        // a sum over all rows, which the kernel computes in parts (engine::shared_sums)
+  summed        // a sum over all rows; the kernel adds up sums of parts of the rows
+                // (engine::shared_sums)
 };
 
-/// The rows of the results. This matters if a program computes rows of one type more than once
-/// (program/row_renaming.hpp).
+/// How the rows of the results follow from the operands. row_renaming needs this if a program
+/// computes rows of one type more than once (program/row_renaming.hpp).
 enum class row_origin : std::uint8_t {
   operands,        // the rows of the operands, or rows that are computed from them
-  second_operand,  // the second operand's if it has rows of this type, else new ones
-  handed_over,     // the rows of the operand; the written variable gets them
-  array_slot,      // the rows of the array's element at the index (second operand)
+  second_operand,  // the second operand's rows if they have the type of the result's rows, else new
+                   // rows
+  handed_over,     // the rows of the operand, also for the variable to which a loop assigns
+  array_slot,      // the rows of the array's element at the index, which is the second operand
   ranked,          // the rows of the sequences from which the rank table was made
   ranks            // no rows: the result is the rank table of the operand's sequences
 };
 
 /// How a scalar result depends on the operands. Each operand is a scalar, or the operator reduces
-/// it to one.
+/// it to a scalar.
 enum class linearity : std::uint8_t {
   unknown,
-  nonlinear,  // not linear, but otherwise known: a root, a power
+  nonlinear,  // a known nonlinear function, such as a root or a power
   linear,     // a sum of the operands with constant factors
   product,    // a product of two operands, linear in each
   quotient    // the first operand divided by the second
@@ -41,24 +43,24 @@ enum class linearity : std::uint8_t {
 
 /// How an operator reduces many rows to one.
 enum class row_reduction : std::uint8_t {
-  none,  // none of the below; may be another function of all rows: the largest row, a product
+  none,  // none of the following; it may be another function of all rows, such as the maximum
   sum,   // a sum over the rows, of any function of a row
   mean,  // a mean over the rows
-  named  // what the first attribute says: "sum", or a mean ("mean", "batchmean")
+  named  // the first attribute names it: "sum", "mean" or "batchmean" (a mean)
 };
 
 /// Whether a row of an operator's result depends on other rows of the mini-batch. If it does, the
 /// row has a different value when only a part of the mini-batch is computed.
 enum class row_meeting : std::uint8_t {
-  never,             // or only on rows of the same sample
-  always,            // wherever an operand has rows
-  along_dimension,   // if the first attribute selects the row dimension of operand 0
-  with_first_rows,   // if operand 0 has rows, of which operand 1 chooses some
-  without_sequences  // unless operand 1 has sequences
+  never,             // a row depends at most on rows of the same sample
+  always,            // yes, if an operand has rows
+  along_dimension,   // yes, if the first attribute selects the row dimension of operand 0
+  with_first_rows,   // yes, if operand 0 has rows; operand 1 selects some of them
+  without_sequences  // yes, unless operand 1 has sequences
 };
 
-/// The matrix products in an operator with its own kernel; used to count its multiplications and
-/// additions.
+/// The matrix products that an operator with its own kernel computes. inspect counts
+/// multiplications and additions by it.
 enum class product_rule : std::uint8_t {
   none,
   convolution,             // Output and Filter (second operand) as in conv2d
@@ -80,37 +82,40 @@ enum class block_rule : std::uint8_t {
 
 /// Which operators are computed on the host when a program runs on a device.
 enum class host_rule : std::uint8_t {
-  never,   // not on the host, except for pointwise operators, which follow `inputs`
-  inputs,  // if the host has the values of all inputs, or there are no inputs
-  always   // the host knows the result without the values of the inputs
+  never,   // on the device; but pointwise operators follow `inputs`
+  inputs,  // on the host if it has the values of all inputs, or if there are no inputs
+  always   // on the host, which knows the result without the values of the inputs
 };
 
-/// All facts of an operator; its schema contains them.
+/// All facts of an operator. They are a member of its schema.
 struct operator_facts {
   row_rule rows;
   row_origin origin;
   std::int8_t made_levels;     // number of new sequence levels in the results' rows; 0: none
   bool accepts_any_rows;       // operands of one type may have different rows
-  std::uint32_t apart_inputs;  // bit i: operand i may have other rows than the results
-  std::int8_t alias;           // operand whose elements the first result shares; -1: none
+  std::uint32_t apart_inputs;  // bit i: the rows of operand i may differ from the results' rows
+  std::int8_t alias;           // number of the operand whose memory the first result shares; -1:
+                               // none
   bool alias_permutes;         // the shared elements may be in another order
   linearity linear;
   row_reduction reduces;
   std::uint32_t reduced_outputs;  // bit i: result i is reduced by `reduces`
   product_rule products;
-  bool broadcasts;  // elementwise; repeats a single row for all rows
+  bool broadcasts;  // elementwise, and an operand with a single row is repeated for all rows
   bool random;      // draws random numbers
   block_rule block;
   bool reads_minibatch;  // returns the data of the next mini-batch, and whether more follow
   host_rule host;
   bool host_takes_part;       // a part of the operator runs on the host in each run
   bool host_waits;            // the host waits for its result, which is a number of rows
-  std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
+  std::uint32_t host_inputs;  // bit i: the kernel reads operand i from the host's memory if it is
+                              // there
   row_meeting meets_rows;
-  // The attribute that tells whether processes divide the rows of operand 0, from which operand 1
-  // selects rows; the next attribute is a row that is never read. -1: none.
+  // For an operator that reads the rows of table operand 0 that operand 1 selects: the number of
+  // the attribute that tells whether the table is divided among processes; the next attribute is
+  // the number of a row that is never read (padding). -1: the operator has no such attribute.
   std::int8_t divided_by;
-  bool meets_processes;  // whether it takes part in a collective call of all processes of a run
+  bool meets_processes;  // its kernel makes a call in which all processes of a run must take part
 };
 
 }}  // namespace lamina

@@ -21,17 +21,18 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// has added.
 LAMINA_API_COLD std::string layer_of(const program_view& p, const operator_desc* op);
 
-/// Does the same, but returns the operator's type if no layer recorded it.
+/// Returns layer_of(p, op), or the operator's type if that is "".
 LAMINA_API_COLD std::string place_of(const program_view& p, const operator_desc* op,
                                      const operator_schema& schema);
 
 /// Returns "feed 'words'" for a data layer, "variable 'argmax_0.tmp_0'" for other variables.
 LAMINA_API_COLD std::string source_of(const program_view& p, int variable);
 
-/// Does the same as layer_of, but returns "operator 'type'" if no layer recorded it.
+/// Returns layer_of(p, &op), or "operator 'type'" if that is "".
 LAMINA_API_COLD std::string executed_place_of(const program_view& p, const operator_desc& op);
 
-/// Returns "expected values from LOW to HIGH - 1 in feed 'words', found VALUE in row ROW".
+/// Returns the message "expected values from LOW to HIGH - 1 in feed 'words', found VALUE in row
+/// ROW".
 LAMINA_API_COLD std::string range_message(const program_view& p, int variable, std::int64_t value,
                                           std::int64_t low, std::int64_t high, std::int64_t row);
 

@@ -44,7 +44,8 @@ struct attribute_desc {
   const char* text = "";  // default of string
 };
 
-/// The value of an attribute. Lists and strings are stored in the program's pools.
+/// The value of an attribute: `number`, or, for a list or a string, the elements from `offset` to
+/// `offset + count` in the program's pool of integers, reals or characters.
 struct attribute_value {
   double number;
   int offset;
@@ -59,7 +60,7 @@ enum class op_role : std::int16_t {
   learning_rate = 16,
   loss = 256,
   loss_gradient = 257,
-  gradient_value = 4096  // of layer::gradients: a value of the program. Files say `backward`
+  gradient_value = 4096  // recorded by layer::gradients. In files it is `backward`
 };
 
 /// How the plan treats an operator.
@@ -78,8 +79,9 @@ struct operator_desc;
 /// Records the gradient of a gradient operator. Returns false if it has none.
 using second_gradient_rule = bool (*)(program_builder& to, const operator_desc& op);
 
-/// Computes `count` elements of output `output` of a pointwise operator. The arguments are its
-/// inputs in slot order, then its attributes; a stride of 0 repeats the first element.
+/// Computes `count` elements of output `output` of a pointwise operator into `out`. argument[i]
+/// points to the elements of the i-th argument, `stride[i]` elements apart: first come the inputs
+/// in slot order, then the attributes. A stride of 0 repeats one element.
 template <class T>
 using pointwise_function = void (*)(int output, std::int64_t count, const T* const* argument,
                                     const int* stride, T* out);
@@ -94,7 +96,7 @@ struct operator_schema {
   const attribute_desc* attributes;
   int attribute_count;
   operator_kind kind;
-  bool has_side_effect;  // kept by prune even when nothing reads its outputs
+  bool has_side_effect;  // prune keeps it even if nothing reads its outputs
   bool knows_panels;     // whether its kernel supports weights in the engine's panel layout
   bool has_lists;        // whether any slot takes a list of variables
   int scalars;           // pointwise: how many leading attributes are passed to the function
@@ -102,12 +104,14 @@ struct operator_schema {
   std::uint32_t differentiable;
   /// Records the gradient operators of `op`; null for an operator without a gradient.
   void (*gradient)(program_builder& to, const operator_desc& op);
-  /// The function of a pointwise operator or of an update, which the reference executor calls. Null
-  /// for all others, for operators with a duplicable input, and for updates that read norms.
+  /// The function of a pointwise operator or of an update, which the reference executor calls. It
+  /// is null for other operators, for operators with a duplicable input, and for updates that read
+  /// norms.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
-  /// A copy of the schema without these functions, for run-time tables. With them, the compiler
-  /// would generate code for functions that only constant evaluation or the executor calls.
+  /// A copy of the schema without the three functions above, for run-time tables. Otherwise the
+  /// compiler would generate code for functions that only constant evaluation or the executor
+  /// calls.
   const operator_schema* bare;
   operator_facts facts;
 };

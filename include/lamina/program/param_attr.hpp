@@ -17,9 +17,9 @@ struct regularizer {
   regularizer_kind kind = regularizer_kind::none;
   float coefficient = 0;
 };
-/// g += coefficient * sign(p). Fluid: L1Decay.
+/// Adds coefficient * sign(p) to the gradient of each element p. Fluid: L1Decay.
 constexpr regularizer l1_decay(float coefficient) { return {regularizer_kind::l1, coefficient}; }
-/// g += coefficient * p. Fluid: L2Decay.
+/// Adds coefficient * p to the gradient of each element p. Fluid: L2Decay.
 constexpr regularizer l2_decay(float coefficient) { return {regularizer_kind::l2, coefficient}; }
 
 /// A limit of a gradient, applied before the update; made by the clip_by_* functions.
@@ -27,16 +27,17 @@ struct gradient_clip {
   clip_kind kind = clip_kind::none;
   float low = 0, high = 0;  // clip by norm: `high` is the norm
 };
-/// g = min(max(g, low), high). Fluid: GradientClipByValue.
+/// Replaces each element g of the gradient by min(max(g, low), high). Fluid: GradientClipByValue.
 constexpr gradient_clip clip_by_value(float low, float high) {
   return {clip_kind::value, low, high};
 }
-/// g = min(max(g, -limit), limit).
+/// Replaces each element g of the gradient by min(max(g, -limit), limit).
 constexpr gradient_clip clip_by_value(float limit) { return clip_by_value(-limit, limit); }
-/// g if ||g|| <= norm, else g * norm / ||g||. Fluid: GradientClipByNorm.
+/// Replaces a parameter's gradient g by g * norm / ||g|| if its 2-norm ||g|| is above `norm`.
+/// Fluid: GradientClipByNorm.
 constexpr gradient_clip clip_by_norm(float norm) { return {clip_kind::norm, 0, norm}; }
-/// g * norm / max(norm, sqrt(sum ||g||^2)), where the sum is over the gradients of all parameters.
-/// Fluid: GradientClipByGlobalNorm.
+/// Replaces each gradient g by g * norm / max(norm, sqrt(sum ||g||^2)), where the sum is over the
+/// gradients of all parameters with this clip. Fluid: GradientClipByGlobalNorm.
 constexpr gradient_clip clip_by_global_norm(float norm) {
   return {clip_kind::global_norm, 0, norm};
 }

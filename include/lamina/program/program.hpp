@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/program/program.hpp - records a program at compile time.
 //
-// The program is a static member of a template on the record function's type. It is never a
-// template argument by value, because every symbol would then contain the text of the whole
+// The program is a static member of a template on the record function's type. The program's value
+// is never a template argument, because every symbol would then contain the text of the whole
 // program.
 #pragma once
 
@@ -51,10 +51,10 @@ struct any_argument {
   template <class T>
   constexpr operator T&&() const;  // NOLINT: it converts
 };
-/// Whether a record function takes arguments other than one block. A function with a mistake in its
-/// body cannot be called at all, and the compiler has already reported the mistake. A function that
-/// accepts a block is not tested further, because an `auto` parameter would compile its body for a
-/// wrong type.
+/// Whether a record function takes arguments other than one block. It is false for a function with
+/// a mistake in its body, which no arguments can call; the compiler has already reported that
+/// mistake. A function that accepts a block is not tested with other arguments, because if its
+/// parameter is `auto` the compiler would compile the body for a wrong type.
 template <class F>
 inline constexpr bool accepts_others =
     std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
@@ -82,8 +82,8 @@ struct loose_program {
 constexpr block& main_block(loose_program&& p) { return p.main; }
 
 /// Returns the user's line that recorded a variable. Only parameters store their line, so this
-/// records the program again. Each copy of a handle notes its line if the program has several
-/// blocks.
+/// function records the program again and traces the variable. The second block makes each copy of
+/// a handle store its line.
 template <class F>
 constexpr int line_of(int variable) {
   loose_program again;
@@ -113,15 +113,17 @@ constexpr void record(program_builder& b) {
   if (b.blocks.count > 1) require_scopes(b), require_minibatches(b);
   rename_rows(b);
   const int unplaced = distinct_names(b).require();
-  // The condition keeps a function that was reported above from being compiled here.
+  // A function that cannot be called was reported above; without the condition the compiler would
+  // report it here again.
   if constexpr (std::is_invocable_v<F, block&> && std::is_default_constructible_v<F>)
     if (unplaced >= 0) b.fault.line = line_of<F>(unplaced);
 }
 
 /// Whether a record function can be run in constant evaluation. For a function with a mistake,
-/// clang often still deduces the result type, and only running the function shows the mistake. g++
-/// caches the value of a call without arguments, so one run serves this test and the program. For
-/// clang a number is cheaper than a bool_constant.
+/// clang often still deduces the result type, so that only a run of the function shows the mistake.
+/// The test costs no second run: g++ caches the value of a call without arguments, and the program
+/// is the result of the same call. The test is written with a number, because a bool_constant is
+/// slower in clang.
 template <class F>
 #if defined(__CUDACC__) && !defined(__clang__)
 inline constexpr bool runs = true;  // nvcc cannot run any function here
@@ -139,15 +141,15 @@ constexpr program_desc recorded_desc() {
 }
 
 #if defined(__clang__) && __has_attribute(error)
-/// Called by a program that is not a constant and whose record function the compiler cannot run; it
-/// causes the error message.
+/// The constructor of a program that is not constexpr calls this function if the compiler cannot
+/// run the record function; the attribute makes the call an error with this message.
 __attribute__((error(
     "lamina: program: the compiler runs the record function; make the program constexpr to see "
     "what it cannot run"))) void
 record_function_is_run_by_the_compiler();
 #endif
 
-/// Returns the name in a fault as a type that consists of its characters, for error messages.
+/// Returns a type that consists of the characters of the name in P's fault. Error messages show it.
 template <const auto& P, int... Index>
 auto letters(std::integer_sequence<int, Index...>) -> named<P.characters[P.fault.name + Index]...>;
 template <const auto& P>
@@ -271,7 +273,7 @@ consteval bool accept() {
     static_assert(check<f.kind == fault_kind::none, expects<program_limits.variables>>,
                   "lamina: program: more variables or operators than a program can hold");
   }
-  // The assertion above is the only error; a second one would repeat it.
+  // An assertion above has reported the mistake; `false` would cause a second error.
   return true;
 }
 
@@ -306,7 +308,7 @@ inline constexpr program_counts counts_of = P::desc.count;
 template <class P>
 inline constexpr bool is_faulty = P::desc.fault.kind != fault_kind::none;
 
-/// The common members of every program, recorded or transformed.
+/// The members that recorded and transformed programs have in common.
 template <class Derived>
 struct program_base {
   /// Returns the number of scalars in all parameters.
@@ -345,14 +347,14 @@ struct program : program_base<program<F>> {
 
   constexpr program(F) {  // NOLINT: the record function converts
     if constexpr (std::is_invocable_v<F, block&>) {
-      // Fails with notes below this error that say what the compiler cannot run. The function is
-      // called directly here, because each nested call adds a note. g++ prints fewer notes for a
-      // constant, clang for an assertion.
+      // Causes an error with notes that say what the compiler cannot run. The function is called
+      // directly here, because each nested call adds a note. g++ prints fewer notes for a constant,
+      // clang for an assertion.
       if constexpr (!detail::runs<F>) {
 #if defined(__clang__) && __clang_major__ < 16 && __has_attribute(error)
-        // This clang also reports an assertion if the body has a mistake that it has already
-        // reported. Therefore a constant of the program fails instead, which takes three lines
-        // instead of eight.
+        // Before clang 16, an assertion here would report a mistake in the body a second time.
+        // Without the assertion, the program itself is not a constant, and the error has three
+        // lines instead of eight.
         static_cast<void>(F{}(detail::main_block(detail::loose_program())));
         detail::record_function_is_run_by_the_compiler();
 #elif defined(__clang__)
@@ -363,7 +365,7 @@ struct program : program_base<program<F>> {
 #endif
       }
     } else if constexpr (!detail::accepts_others<F>) {
-      // The compiler has reported a mistake in the function's body; this adds no further error.
+      // The compiler has already reported a mistake in the function's body.
       using told [[maybe_unused]] = decltype(std::declval<F>()(std::declval<block&>()));
     }
     static_assert(detail::accept<desc>());

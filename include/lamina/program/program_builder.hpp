@@ -39,7 +39,8 @@ constexpr bool is_same_text(const char* a, const char* b) {
 
 struct variable_handle;
 
-/// A handle of an outer block that an inner body assigned to, and its previous variable.
+/// A handle of an outer block to which an inner body assigned, and the variable that the handle
+/// named before.
 struct written_handle {
   variable_handle* to;
   int before;
@@ -53,14 +54,15 @@ struct own_name_entry {
   int parameter;  // the parameter variable with this name, or -1
 };
 
-/// Facts that a layer stated about its parameter, other than those in the program.
+/// What the builder stores per parameter in addition to its parameter_desc: the initializer and the
+/// user's line.
 struct parameter_origin {
   lamina::initializer initializer;
   int line;
 };
 
-/// A row domain that a branch or a time step opened. It is found by `mark`, an address that is
-/// unique per type.
+/// A row domain that a branch or a time step opened. The C++ type of its rows is identified by
+/// `mark`, the address of domain_mark<R>.
 struct opened_domain {
   const char* mark;
   int domain;
@@ -70,7 +72,8 @@ struct opened_domain {
 struct gradient_state;
 
 /// The program under construction, to which recording and every transform append. No function
-/// throws: a mistake that depends on values is stored as the first fault.
+/// throws, because a constant expression cannot catch: a mistake that depends on values is stored
+/// in `fault`.
 struct program_builder {
   fixed_buffer<variable_desc, program_limits.variables> variables;
   fixed_buffer<operator_desc, program_limits.operators> operators;
@@ -90,13 +93,13 @@ struct program_builder {
   constexpr_vector<name_counter> counters;  // one per user-given name and suffix
   constexpr_vector<key_counter> keys;       // one per kind of layer
   constexpr_vector<own_name_entry> own_names;
-  constexpr_vector<int> made_parameters;       // variables with generated names
-  constexpr_vector<parameter_origin> origins;  // by parameter: facts from its layer
+  constexpr_vector<int> made_parameters;       // parameters with generated names
+  constexpr_vector<parameter_origin> origins;  // by parameter
   constexpr_vector<opened_domain> open_domains;
-  constexpr_vector<written_handle>
-      written;                       // assignments by the bodies being recorded, innermost last
-  int written_begin = 0;             // first assignment of the innermost body
-  int traced = -1, traced_line = 0;  // used by line_of
+  constexpr_vector<written_handle> written;  // assignments by the bodies that are being recorded;
+                                             // those of the innermost body are last
+  int written_begin = 0;                     // first assignment of the innermost body
+  int traced = -1, traced_line = 0;          // used by line_of
   fault_desc fault;
   int cost;
   int accumulators;
@@ -106,7 +109,7 @@ struct program_builder {
   second_gradient_rule again;  // see program_desc
   gradient_state* gradients = nullptr;
 
-  /// Appends to `program`. finish() writes its last members.
+  /// Appends to `program`; call finish() at the end, or its count, cost and fault are not valid.
   explicit constexpr program_builder(program_desc& program)
       : variables(program.variables, program.count.variables),
         operators(program.operators, program.count.operators),
@@ -172,8 +175,9 @@ struct program_builder {
   constexpr int own_name(std::string_view user) { return entry_of(user).name; }
 
   /// Returns the entry of a user-given name, and makes it if there is none. Names are found by
-  /// hash, so that a program with thousands of names stays within the compiler's limit of steps. A
-  /// body that was undone may have left entries, so the text of an entry is compared too.
+  /// hash, so that a program with thousands of names stays within the compiler's limit of steps.
+  /// The text of an entry is compared too, because entries of a body that rollback has undone may
+  /// remain in the table.
   constexpr own_name_entry& entry_of(std::string_view user) {
     if (hashed_names_ > names.count) hashed_names_ = names.count;
     for (; hashed_names_ < names.count; ++hashed_names_)
@@ -185,7 +189,7 @@ struct program_builder {
     return own_names[own_names.count - 1];
   }
 
-  /// Copies text into the pool of characters; returns its position.
+  /// Copies text into the pool of characters; returns the position of its first character.
   constexpr int put(std::string_view text) {
     const int n = static_cast<int>(text.size());
     const int at = characters.take(n);
@@ -196,7 +200,7 @@ struct program_builder {
 
   // -- shapes -----------------------------------------------------------------------------------
 
-  /// Puts a whole shape into the pool; returns its position.
+  /// Appends a shape to the pool of dimensions; returns the position of its first extent.
   template <class... D>
   constexpr int shape(D... extent) {
     int at = dims.take(static_cast<int>(sizeof...(D)));
@@ -218,8 +222,8 @@ struct program_builder {
     return domains.push({kind, parent, put(name), static_cast<int>(name.size()), -1});
   }
 
-  /// Opens a new domain that a C++ type represents while it is open. `mark` is the address of the
-  /// type's mark.
+  /// Adds a domain and makes find_open_domain return it for `mark`, the address of domain_mark<R>,
+  /// where R is the C++ type of its rows.
   constexpr int open_domain(const char* mark, std::string_view name, int parent, domain_kind kind,
                             int chosen_by) {
     const int number =
@@ -227,7 +231,8 @@ struct program_builder {
     open_domains.push({mark, number});
     return number;
   }
-  /// Returns the open domain for the type with this mark; reports a fault if there is none.
+  /// Returns the open domain with this mark; reports a fault if there is none, as for a variable
+  /// that is used after its branch.
   constexpr int find_open_domain(const char* mark) {
     for (int i = open_domains.count; i-- > 0;)
       if (same_address(open_domains[i].mark, mark)) return open_domains[i].domain;
@@ -250,7 +255,7 @@ struct program_builder {
   constexpr operator_desc begin(const operator_schema& schema) {
     return {&schema, arguments.count, 0, 0, -1, current_block, role};
   }
-  /// Appends the variable of a plain slot (-1: empty).
+  /// Appends the variable of a slot that takes one variable; -1 leaves the slot empty.
   constexpr void argument(int variable) { arguments.push(variable); }
   /// Appends the variables of a duplicable slot.
   constexpr void list(const int* variable, int n) {
@@ -260,7 +265,7 @@ struct program_builder {
     for (int i = 0; i < n; ++i) arguments.items[at + 1 + i] = variable[i];
   }
 
-  /// Appends an operator with plain slots only.
+  /// Appends an operator none of whose slots is duplicable.
   template <std::size_t In, std::size_t Out>
   constexpr int add_operator(const operator_schema& schema, const int (&in)[In],
                              const int (&out)[Out], int attribute_at = -1) {
@@ -271,7 +276,8 @@ struct program_builder {
     return operators.push({&schema, at, at + ins, at + all, attribute_at, current_block, role});
   }
 
-  /// Stores the attributes of an operator, in the order of its schema; returns their position.
+  /// Stores the attributes of an operator, in the order of its schema; returns the position of the
+  /// first attribute.
   template <class... V>
   constexpr int attribute_list(V... value) {
     int at = attributes.take(static_cast<int>(sizeof...(V)));
@@ -297,7 +303,8 @@ struct program_builder {
     return {0, put(value), static_cast<int>(value.size())};
   }
 
-  /// Stores a fault. Only the first one is kept, because later ones are usually consequences of it.
+  /// Stores a fault. Only the first fault is kept, because later faults are usually its
+  /// consequences.
   constexpr void report(fault_kind kind, int line, std::string_view name, const int* expected,
                         int expected_rank, const int* found, int found_rank) {
     if (fault.kind != fault_kind::none) return;
@@ -310,8 +317,8 @@ struct program_builder {
       fault.found[i] = i < found_rank ? found[i] : 0;
     }
   }
-  /// Reports an option outside of its range, unless `ok`; `range` describes it, such as "clip: min
-  /// <= max".
+  /// Unless `ok`, reports an option outside of its range; `range` describes the range, as in "clip:
+  /// min <= max".
   constexpr void require_option(bool ok, int line, std::string_view range) {
     if (!ok) report(fault_kind::option_range, line, range, nullptr, 0, nullptr, 0);
   }
@@ -350,9 +357,10 @@ struct program_builder {
   static constexpr attribute_value as_attribute(bool v) { return {v ? 1.0 : 0.0, 0, 0}; }
 };
 
-/// Makes a program from another: a full copy that `Change` modifies through the builder. It has no
-/// function arguments, because compilers cache the value of a call without arguments, whereas they
-/// evaluate the initialiser of a template's static member more than once.
+/// Makes a program from another: a full copy that `Change` modifies through the builder. It takes
+/// template arguments instead of function arguments, because compilers cache the value of a call
+/// without arguments. The initialiser of a static member, which calls it, is evaluated more than
+/// once.
 template <const program_desc& From, void (*Change)(program_builder&)>
 constexpr program_desc changed() {
   program_desc made = From;

@@ -2,8 +2,9 @@
 // lamina/program/program_desc.hpp - the records that form a program.
 //
 // The records are compact because constant evaluation builds them: every member initialiser and
-// every copied character costs steps (docs/compile_time.md). Lists are stored in pools, names are
-// composed on request, and no record has a default member initialiser.
+// every copied character costs steps of the compiler (docs/compile_time.md). So lists are ranges of
+// arrays that all records share (pools), names are composed when they are needed, and no record has
+// a default member initialiser.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,19 +16,18 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A name: given by the user (in the character pool), or key + "_" + number, as unique_name makes
-/// it.
+/// The name of a layer or variable: given by the user and stored in the pool of characters, or
+/// generated as key + "_" + number, as Fluid's unique_name does.
 struct name_desc {
-  const char* key;  // null: given by the user
+  const char* key;  // of a generated name; null: given by the user
   int offset, length;
   int number;  // the number after the key; -1: none
   int output;  // the variable that a layer of this name returned last, or -1
 };
 
 /// The role of a variable. A tensor_array holds any number of values of the variable's shape, and a
-/// step_scopes holds the values that the iterations of a loop keep for its gradient; neither has a
-/// value itself. A selected_rows is a sparse gradient: some rows with their numbers, where all
-/// other rows are zero.
+/// step_scopes holds the values that the iterations of a loop keep for its gradient. A
+/// selected_rows is a sparse gradient: some rows with their numbers, and all other rows are zero.
 enum class variable_kind : std::uint8_t {
   temporary,
   data,
@@ -43,10 +43,10 @@ enum class variable_kind : std::uint8_t {
 /// `number`.
 struct variable_desc {
   int base;            // index of a name, or -1 when `of` is given
-  int of;              // the variable this one is derived from (gradient, accumulator), or -1
+  int of;              // the variable whose gradient or accumulator this is, or -1
   const char* suffix;  // ".tmp_", "@GRAD" ...
   int number;          // the number after the suffix, or -1
-  int dims, rank;      // the whole shape in the pool of dimensions; -1 stands for a run-time count
+  int dims, rank;      // the shape in the pool of dimensions; an extent of -1 is known at run time
   int rows;            // row domain: 0 once, 1 batch, else a domain of the program
   int index;           // index among the data, the parameters or the accumulators; else -1
   int block;
@@ -56,22 +56,23 @@ struct variable_desc {
   bool stop_gradient;
 };
 
-/// An operator. `arguments` holds the slots in order, inputs first: one variable or -1 for a plain
-/// slot, a count and then the variables for a duplicable slot.
+/// An operator. `arguments` holds the slots in order, inputs first: for a duplicable slot a count
+/// and then the variables, for other slots one variable or -1.
 struct operator_desc {
   const operator_schema* schema;
   int inputs;      // index of its first argument in the pool of arguments
-  int outputs;     // index of its first output there
+  int outputs;     // index of its first output in that pool
   int end;         // the index after the last argument
   int attributes;  // index of its first attribute, one per schema attribute; -1: all defaults
   int block;
   op_role role;
 };
 
-/// A block: operators of one lexical scope.
+/// A block: the global block, or the body of a loop or branch. Operators and variables store its
+/// number.
 struct block_desc {
   int parent;         // -1 for the global block
-  int forward_block;  // the block this one computes gradients for, or -1
+  int forward_block;  // the block whose gradients this block computes, or -1
 };
 
 /// A row domain: the meaning of the rows of variables (core/rows.hpp). Domain 0 is `once`, domain 1
@@ -80,10 +81,10 @@ struct domain_desc {
   domain_kind kind;
   int parent;          // another domain, or -1
   int offset, length;  // the name, in the pool of characters
-  int chosen_by;       // subset: a variable with these rows that always has a value; else -1
+  int chosen_by;       // subset: a variable with these rows that has a value in each run; else -1
 };
 
-/// Regularizers and clips of one parameter or of an optimizer.
+/// The kinds of regularizers and clips, of one parameter or of an optimizer.
 enum class regularizer_kind : std::uint8_t { none, l1, l2 };
 enum class clip_kind : std::uint8_t { none, value, norm, global_norm };
 
@@ -98,8 +99,8 @@ struct parameter_desc {
   bool trainable;
 };
 
-/// The kinds of mistakes that depend on values. The first mistake is reported after recording; the
-/// error shows its facts as types.
+/// The kinds of mistakes that depend on values instead of types. The first mistake of a program is
+/// reported after the recording, as an error that shows the members of fault_desc as types.
 enum class fault_kind : std::uint8_t {
   none,
   parameter_shape,
@@ -134,7 +135,7 @@ enum class fault_kind : std::uint8_t {
   second_gradient,
   stored_too_early,
   memory_size,
-  unfinished  // the record function does not compile; the compiler has reported why
+  unfinished  // the record function does not compile; the compiler has already reported it
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.
 struct fault_desc {
@@ -155,10 +156,10 @@ struct program_counts {
 /// Returns the length of an array of n elements: at least 1, because C++ has no arrays of length 0.
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
-/// The largest numbers of variables, operators and so on in one program. No array of a plan may
-/// exceed 2^20 elements, because clang does not accept longer ones in a constant expression. nvcc's
-/// front end stores every zero of such a value: with the limits of other compilers it needs more
-/// than 11 GB.
+/// The largest numbers of variables, operators and so on in one program. With larger limits an
+/// array of a plan could exceed 2^20 elements, which clang does not accept in a constant
+/// expression. nvcc has lower limits, because its front end stores every zero of a constant: with
+/// the limits of other compilers it needs more than 11 GB.
 #if defined(LAMINA_CUDA_KERNELS_ALONE)
 // No program is recorded when kernels are compiled separately.
 inline constexpr program_counts program_limits{64, 64, 64, 64, 64, 64, 64, 64,
@@ -174,11 +175,11 @@ inline constexpr program_counts program_limits{32768, 32768, 131072, 131072, 131
 
 /// A program as a value: Fluid's ProgramDesc.
 ///
-/// Every array has capacity for the largest program. Compilers store the unused part as a single
-/// zero, so it costs nothing, while an exact size would need another evaluation to count it. A
-/// transform begins with a copy of the whole value, which is one step whatever its length. Such a
-/// value exists only during compilation: run-time code uses `frozen_program`, or tables derived
-/// from it, instead.
+/// Every array has capacity for the largest program. Compilers store the unused elements as a
+/// single zero, so they cost nothing, whereas arrays of exact size would need a second evaluation
+/// that only counts. A transform begins with a copy of the whole value, which is one step of the
+/// compiler for any size. Run-time code must not use the value, which has megabytes, but a
+/// `frozen_program` or tables derived from it.
 struct program_desc {
   program_counts count;
   variable_desc variables[program_limits.variables];
@@ -237,9 +238,10 @@ struct program_view {
   program_counts count;
   int cost;
   bool is_test;
-  bool is_read;  // from a file: shapes of results and sequences are known only in a run
-  /// A unique number for every program that was read from a file, because a later program may have
-  /// the same address. It is 0 for recorded programs, whose addresses are unique.
+  bool is_read;  // read from a file: the shapes of results and sequences are known only in a run
+  /// A unique number for every program that was read from a file. It distinguishes a program from
+  /// an earlier program that was at the same address. It is 0 for recorded programs, whose
+  /// addresses are unique.
   std::uint64_t reading = 0;
 };
 
@@ -314,12 +316,13 @@ constexpr bool is_inside(const Program& p, int block, int outer) {
   return block == outer;
 }
 
-/// Returns the variable in input slot n of an operator without a duplicable slot before it.
+/// Returns the variable in input slot `slot`, before which the operator must not have a duplicable
+/// slot: otherwise the position of the argument is wrong.
 template <class Program>
 constexpr int input_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.inputs + slot];
 }
-/// Returns the variable in output slot n of an operator without a duplicable slot before it.
+/// Returns the variable in output slot `slot`, with the same condition for the output slots.
 template <class Program>
 constexpr int output_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.outputs + slot];

@@ -15,8 +15,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A variable of program P after its recording, with the element type, rows and dimensions of its
-/// handle. An executor fetches it.
+/// A variable of the recorded program P, with the element type, rows and dimensions of its handle.
+/// It can be passed to an executor, which then returns the variable's value.
 template <program_type P, class T, class Rows, int... Dims>
 struct returned_variable {
   using program = P;
@@ -46,7 +46,8 @@ constexpr auto returned_each(std::index_sequence<Index...>) {
 
 /// Returns the variables that the record function of a program returned: one handle for one
 /// variable, a tuple for several, in the same order: `const auto [cost, hidden] =
-/// returned_variables(net)`. Fluid: the Variables that layers return, as members of a fetch_list.
+/// returned_variables(net)`. Pass them to executor::run as its fetch list. Fluid: the Variables
+/// that layers return.
 template <program_type P>
 constexpr auto returned_variables(P) {
   using result = typename P::result;

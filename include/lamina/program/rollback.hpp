@@ -10,8 +10,9 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 /// Stores the size of a builder; undo() removes everything that was recorded since. The body of a
 /// loop is recorded once to find the variables that it writes, and then a second time, which is
-/// kept. Truncation is enough, because recording only appends. Older entries that recording changes
-/// (the counters of names and the first fault) are saved in this object.
+/// kept. undo() mostly restores the sizes of arrays, because recording appends to arrays. The only
+/// earlier entries that recording changes, the counters of names and the first fault, are copied to
+/// this object.
 class rollback {
  public:
   constexpr explicit rollback(program_builder& b)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/program/row_renaming.hpp - gives rows of one type but different numbers separate domains.
 //
-// For example, tokens<"beam"> are the hypotheses of a beam search, before and after a step. In the
-// types, and so during recording, they are one row domain. But each step selects its own number of
-// hypotheses, and values computed from the previous hypotheses keep the previous rows. So the rows
-// that an operator makes get a new domain each time, and values computed from them get it too. A
-// variable with such rows that a loop carries has a domain of its own as well. The `assign` before
-// the loop and the one at the end of its body give the variable and this domain the rows of another
-// variable.
+// For example, tokens<"beam"> are the hypotheses of a beam search, before and after a step. They
+// have one C++ type, so recording gives them one row domain. But each step selects its own number
+// of hypotheses, whereas values computed from the previous hypotheses keep the previous rows. So
+// each operator that makes rows gets a new domain for them, and so do the values computed from
+// these rows. A variable with such rows that a loop carries has a separate domain too: the `assign`
+// before the loop, and the `assign` at the end of the loop's body, copy the rows of another
+// variable to this domain together with the value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,7 +35,8 @@ constexpr bool have_one_type(const Program& p, int a, int b) {
 
 namespace detail {
 
-/// Replaces the domain of rows by a separate one each time an operator computes such rows.
+/// Gives the rows that an operator computes a new domain if the same type of rows is computed more
+/// than once.
 class row_renaming {
  public:
   constexpr explicit row_renaming(program_builder& b)
@@ -78,8 +79,8 @@ class row_renaming {
     each(op.outputs, op.schema->outputs, op.schema->output_count, f);
   }
 
-  /// Finds the domains that an operator computes again although values with these rows already
-  /// exist.
+  /// Finds the domains whose rows an operator computes although values with rows of this domain
+  /// already exist. Returns whether there are any.
   constexpr bool find_split() {
     for (int i = 0; i < b_.data.count; ++i)
       for (int d = b_.variables[b_.data[i]].rows; d >= 0; d = b_.domains[d].parent)
@@ -112,15 +113,16 @@ class row_renaming {
     }
     delete[] first;
   }
-  /// Returns the number of levels of domain d, counted upwards from its rows, up to and including
-  /// the last level that an operator computes again.
+  /// Returns the number of levels of domain d that get new domains: from its rows upwards to the
+  /// highest level that find_split found; 0 if there is none.
   constexpr int split_levels(int d) const {
     int levels = 0;
     for (int l = 1; d > batch::domain; ++l, d = b_.domains[d].parent)
       if (split_[base_[d]]) levels = l;
     return levels;
   }
-  /// Returns the domain of a variable that a loop carries, whose first value has rows d.
+  /// Returns the domain for carried variable v, whose value before the loop has rows d. Variables
+  /// that one loop carries and that start with the same rows share it.
   constexpr int carried(int v, int d) {
     const int levels = split_levels(d);
     if (levels == 0) return d;
@@ -130,7 +132,8 @@ class row_renaming {
     loops_.push({body_[v], d, made, -1});
     return made;
   }
-  /// Carried values with the same rows also have the same rows in the next iteration.
+  /// Records that carried variable `to` gets the rows of `from` in the next iteration. Variables
+  /// with one domain must get the same rows; reports a fault if they do not.
   constexpr void hand_over(int from, int to) {
     const int rows = b_.variables[to].rows, next = b_.variables[from].rows;
     for (int i = 0; i < loops_.count; ++i) {
@@ -147,7 +150,7 @@ class row_renaming {
     base_.push(base_[like]);
     return made;
   }
-  /// Makes a domain like d whose lowest `levels` levels are new.
+  /// Makes a copy of domain d whose lowest `levels` levels are new domains.
   constexpr int fresh(int d, int levels) {
     constexpr_vector<int> chain{};
     for (; levels > 0; --levels, d = b_.domains[d].parent) chain.push(d);
@@ -155,8 +158,9 @@ class row_renaming {
     for (int i = chain.count; i-- > 0;) made = make(chain[i], made);
     return made;
   }
-  /// Returns the domain that replaces d in the current operator: the latest one among the rows of
-  /// its inputs. If no input has it, makes the domain below the rows of an input above d.
+  /// Returns the domain that replaces d in the current operator: the newest domain made from d
+  /// among the rows of its inputs. If no input has such rows, makes the domain below the
+  /// replacement of d's nearest parent that an input has.
   constexpr int current(int d) {
     constexpr_vector<int> chain{};
     while (d > batch::domain && !is_seen(d)) chain.push(d), d = b_.domains[d].parent;
@@ -181,7 +185,8 @@ class row_renaming {
     for (; d > batch::domain; d = b_.domains[d].parent) seen_.push(d);
   }
 
-  /// Whether an operator gives its output the rows of Y. X may have different rows of the same
+  /// Whether an operator gives its output the rows of its second operand Y, as
+  /// row_origin::second_operand says; the first operand X may then have different rows of the same
   /// type.
   constexpr bool accepts_rows(const operator_desc& op) {
     if (op.schema->facts.origin != row_origin::second_operand) return false;
@@ -190,7 +195,7 @@ class row_renaming {
     if (y >= 0) see(b_.variables[y].rows);
     return is_seen(b_.variables[b_.arguments[op.outputs]].rows);
   }
-  /// Records the rows of the operator's inputs.
+  /// Stores the rows of the operator's inputs in seen_.
   constexpr void see_inputs(const operator_desc& op) {
     const operator_facts& facts = op.schema->facts;
     seen_.count = 0;
@@ -204,7 +209,7 @@ class row_renaming {
           if (tables_[i] == v) see(tables_[i + 1]);
     });
   }
-  /// Reports two inputs of one type with different rows.
+  /// Reports a fault if two inputs have rows of one type but different domains.
   constexpr void refuse_mixed(const operator_desc& op) {
     if (op.role != op_role::forward || op.schema->facts.accepts_any_rows) return;
     for (int i = 0; i < seen_.count; ++i)
@@ -254,7 +259,8 @@ class row_renaming {
       tables_.push(b_.variables[b_.arguments[op.inputs]].rows);
     }
   }
-  /// Values at one index of arrays of one type have the same rows.
+  /// Returns the domain of the rows of an array's value at `index`. Arrays with rows of one type
+  /// that are read at the same index variable share it.
   constexpr int read_at(int index, int d) {
     for (int i = 0; i < reads_.count; i += 3)
       if (reads_[i] == index && reads_[i + 1] == base_[d]) return reads_[i + 2];
@@ -263,17 +269,19 @@ class row_renaming {
     return made;
   }
 
-  // The values that a loop carries and that start with rows `from`.
+  // The values that loop body `body` carries, whose rows are `from` before the loop and have domain
+  // `made` in it.
   struct carried_rows {
     int body, from, made;
-    int next;  // their rows in the next iteration; -1: not known yet
+    int next;  // the rows that they get for the next iteration; -1: not known yet
   };
 
   program_builder& b_;
   int domains_;                   // number of domains after recording
-  constexpr_vector<int> base_{};  // by domain: the recorded domain
+  constexpr_vector<int> base_{};  // by domain: the domain that recording gave to these rows
   bool* alive_;                   // by recorded domain: values with its rows exist
-  bool* split_;                   // several operators make it, or both the data and an operator
+  bool* split_;                   // by recorded domain: several operators make its rows, or the
+                                  // data and an operator
   bool* defined_;                 // by variable: an earlier operator has written it
   int* body_;                     // by variable: the body from find_carried, or -1
   constexpr_vector<carried_rows> loops_{};
@@ -285,8 +293,8 @@ class row_renaming {
 
 }  // namespace detail
 
-/// Renames rows as described at the top of this file. It is the last step of recording. A program
-/// in which no operator makes rows is not changed.
+/// Gives rows of one type but different numbers separate domains, as the top of this file explains.
+/// It runs after the record function. A program in which no operator makes rows is not changed.
 constexpr void rename_rows(program_builder& b) {
   bool any = false;
   for (int k = 0; k < b.operators.count && b.domains.count > 2 && !any; ++k)

@@ -10,13 +10,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Records a mistake if an operator or the returned variables use a variable outside of its block
-/// and no earlier check has reported the line.
+/// Records a mistake if an operator reads a variable outside of the variable's block, or if the
+/// record function returns such a variable. It finds mistakes that the checks of handles, which
+/// know the line, have missed.
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
     const operator_desc op = b.operators.items[k];
-    // Gradient operators are allowed to: they read the values that the iteration has kept.
+    // Gradient operators may read such variables: the loop has kept their values.
     if (op.role != op_role::forward) continue;
     const bool lists = op.schema->has_lists;
     for (int s = 0, at = op.inputs; at < op.outputs; ++s) {
@@ -52,7 +53,7 @@ constexpr void require_minibatches(program_builder& b) {
       if (b.blocks[block].forward_block >= 0) return true;
     return false;
   };
-  // By variable: the read after which it is used.
+  // By variable: the number of mini-batches read before its first use.
   int* const seen = new int[static_cast<unsigned>(b.variables.count) + 1];
   for (int v = 0; v < b.variables.count; ++v) seen[v] = -1;
   for (int k = 0, read = 0; k < b.operators.count; ++k) {
@@ -69,8 +70,7 @@ constexpr void require_minibatches(program_builder& b) {
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
           if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // A data layer outside of the loop is not kept per iteration: each mini-batch overwrites
-          // it.
+          // The loop does not keep a data layer outside of it: each mini-batch overwrites the data.
           const bool outside = d.kind == variable_kind::data && d.block == 0;
           if (outside != kept) continue;
           if (!kept && seen[v] < 0) seen[v] = read;

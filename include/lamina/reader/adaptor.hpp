@@ -12,9 +12,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
-/// A decorator without its reader, such as shuffle(1000) or batch(32). `reader | adaptor` and
-/// `adaptor(reader)` make the decorated reader. `adaptor | adaptor` is an adaptor too, so that a
-/// user can name a chain of decorators. `Make` is called with the shared reader.
+/// A decorator before it is applied to a reader, such as shuffle(1000) or batch(32). `reader |
+/// adaptor` and `adaptor(reader)` make the decorated reader. `adaptor | adaptor` is an adaptor too,
+/// so that a user can name a chain of decorators. `Make` is the type of the function that makes the
+/// decorated reader from a std::shared_ptr to a reader.
 template <class Make>
 class adaptor {
  public:
@@ -25,14 +26,14 @@ class adaptor {
     return make_(share(std::forward<R>(reader)));
   }
 
-  /// Decorates a reader that is already shared.
+  /// Decorates a reader that is already in a std::shared_ptr.
   template <class R>
   auto apply(std::shared_ptr<R> reader) const {
     return make_(std::move(reader));
   }
 
-  /// Returns the function that decorates. Callers call it directly, so that error messages show few
-  /// calls between a user's line and a mistake there.
+  /// Returns the function that makes the decorated reader. Operators call it directly instead of
+  /// apply(), so that a compiler's error lists fewer calls between the user's line and the mistake.
   const Make& make() const { return make_; }
 
  private:
@@ -53,18 +54,18 @@ template <class T>
 constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
-/// Makes an empty reader that replaces a wrong argument.
+/// Returns an empty pass. A reader of such passes replaces a wrong argument.
 template <class T = int>
 inline generator<T> no_elements() {
   co_return;
 }
-/// Whether map, compose or chain received an argument that is neither a reader nor their options.
+/// Whether an argument of map, compose or chain is neither a reader nor the options.
 template <class Options, class... R>
 inline constexpr bool are_no_readers = sizeof...(R) > 0 && !(readable<R> && ...) &&
                                        !(__is_same(std::remove_cvref_t<R>, Options) || ...);
-/// The return type of a function for any arguments: int if it is not known, because the parameters
-/// are `auto`. If a function does not accept the elements of its reader, an empty reader of this
-/// type replaces the result, so that its consumers cause no further errors.
+/// The return type of a function; int if the function is a template, whose return type depends on
+/// the arguments. If a function does not accept the elements of its reader, an empty reader of this
+/// type replaces the result, so that decorators after it cause no further errors.
 template <class F>
 struct returned {
   using type = int;
@@ -88,8 +89,8 @@ template <class F>
 using returned_by = std::decay_t<typename returned<F>::type>;
 }  // namespace detail
 
-/// Reports a left operand that is not a reader, and continues with an empty reader, so that one
-/// mistake gives one error.
+/// Reports a left operand that is not a reader. Returns an empty reader, so that there is only one
+/// error.
 template <class R, class Make>
 requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto operator|(
     R&&, const adaptor<Make>&) {
@@ -105,8 +106,8 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
   return &detail::no_elements<>;
 }
 
-/// Reports a decorator function that was not called, such as `shuffle` without arguments, and
-/// continues with the decorated reader.
+/// Reports a decorator function that was not called, as in `reader | shuffle`. Its return type is
+/// that of the decorated reader, so that there is only one error.
 template <readable R, class Make, class... Option>
 auto operator|(R&& reader, adaptor<Make> (&)(Option...))
     -> decltype(std::declval<const Make&>()(share(std::forward<R>(reader)))) {

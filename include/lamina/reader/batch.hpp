@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/batch.hpp - mini-batches.
+// lamina/reader/batch.hpp - groups the elements of a reader into mini-batches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -57,8 +57,9 @@ class batched_reader {
   bool drop_last_;
 };
 
-/// Makes mini-batches: std::vector of `size` elements. The last mini-batch of a pass may be
-/// shorter; drop_last omits it then. Error: a size below 1. Fluid: batch (with drop_last = False).
+/// Groups elements into mini-batches, each a std::vector of `elements` elements. The last
+/// mini-batch of a pass may be shorter; with drop_last, a shorter one is omitted. Throws
+/// lamina::error for a size below 1. Fluid: batch (with drop_last = False).
 inline auto batch(element_count elements, bool drop_last = false) {
   const std::size_t size = elements.at_least(1, "batch");
   auto make = [size, drop_last]<class R>(std::shared_ptr<R> reader) {

@@ -18,17 +18,18 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 // A reader is anything that can be read again from its beginning:
-//   - a callable without arguments that returns a range: a coroutine function, a lambda;
-//   - a callable that takes the number of the pass, a std::uint64_t, and returns a range;
-//   - a copyable range: std::vector<T>, a lamina::dataset table.
+//   - a callable without arguments that returns a range, such as a coroutine function or a lambda;
+//   - a callable that takes the number of the pass, as a std::uint64_t, and returns a range;
+//   - a copyable range, such as a std::vector<T> or a table of lamina::dataset.
 // Readers have no base class. The end of a range is the end of the pass.
 //
-// Position. The stream of a pass depends only on the reader and the pass number. begin_pass gives
-// the number to the reader, and every decorator passes it on to the reader that it decorates
-// (shuffle mixes it into its seed). So (pass, elements taken) is a complete position, two integers
-// in a checkpoint: to resume, start pass p and skip b batches. The following elements then equal
-// those of an uninterrupted run, bit for bit, under two conditions. The user's own reader must obey
-// this rule, and no xmap may have ordered = false, which makes the order depend on the timing of
+// Resuming. The elements of a pass depend only on the reader and the number of the pass. begin_pass
+// gives the number to the reader, and every decorator gives it to the reader that it decorates
+// (shuffle mixes it into its seed). So two integers in a checkpoint are a complete position: the
+// number p of the pass and the number b of mini-batches that were taken. To resume, start pass p
+// and skip b mini-batches. The following elements then equal those of an uninterrupted run, bit for
+// bit, under two conditions: the elements of the user's own reader, too, depend only on the number
+// of the pass, and no xmap has ordered = false, with which the order depends on the timing of
 // threads.
 
 namespace detail {
@@ -53,7 +54,8 @@ decltype(auto) start(R& reader, [[maybe_unused]] std::uint64_t number) {
 template <class R>
 concept startable = accepts_pass_number<R> || accepts_nothing<R> || plain_range<R>;
 
-// The type in which a reader is stored: a pointer for a function, else the type itself.
+// The type in which a reader is stored: for a function a pointer to it, otherwise the reader's own
+// type.
 template <class R>
 using kept = std::conditional_t<std::is_function_v<std::remove_reference_t<R>>, std::decay_t<R>,
                                 std::remove_reference_t<R>>;
@@ -68,12 +70,12 @@ template <class R>
 concept readable = detail::startable<detail::kept<R>> &&
     std::ranges::input_range<detail::range_of<detail::kept<R>>>;
 
-/// The type that a reader yields.
+/// The type of a reader's elements.
 template <readable R>
 using reader_element_t = std::ranges::range_value_t<detail::range_of<detail::kept<R>>>;
 
-/// Whether a reader yields mini-batches, which are ranges of samples. It is true for a type that is
-/// not a reader, because another check reports that.
+/// Whether a reader yields mini-batches, which are ranges of samples. It is also true for a type
+/// that is not a reader, because another check reports that mistake.
 template <class R>
 inline constexpr bool yields_batches = true;
 template <readable R>
@@ -89,12 +91,13 @@ struct yields<R> {
   using type = reader_element_t<R>;
 };
 }  // namespace detail
-/// The type that R yields; void if R is not a reader.
+/// The type of R's elements; void if R is not a reader.
 template <class R>
 using yield_of = typename detail::yields<R>::type;
 
 /// One pass over a reader of type R: a move-only input range. It keeps the objects from which it
-/// reads alive, except for an lvalue given to begin_pass, which must outlive the pass.
+/// reads alive. The exception is a reader that was passed to begin_pass as an lvalue: it must
+/// outlive the pass.
 template <class R>
 class pass {
   using range = detail::range_of<R>;
@@ -126,21 +129,22 @@ class pass {
       return stored_;
   }
 
-  std::shared_ptr<R> owner_;  // first, so that it is destroyed last: a coroutine may refer to its
-                              // lambda
+  std::shared_ptr<R> owner_;  // the first member, so that it is destroyed last: a coroutine in
+                              // stored_ may refer to its lambda
   stored stored_;
 };
 
-/// Moves a reader into a shared pointer, as decorators store it. Passes share the reader and may
-/// outlive the decorators.
+/// Moves a reader into a std::shared_ptr, as decorators store it, because passes share the reader
+/// and may outlive the decorators.
 template <readable R>
 auto share(R&& reader) {
-  // Not std::make_shared: its control block doubles the compile time of this line for every reader.
+  // std::make_shared would instantiate another control block, which doubles the compile time of
+  // this line for every type of reader.
   using shared = std::remove_const_t<detail::kept<R>>;
   return std::shared_ptr<shared>(new shared(std::forward<R>(reader)));
 }
 
-/// Starts pass `number` of a reader, as a training run counts its passes:
+/// Starts pass `number` of a reader; a training run counts its passes from 0:
 ///   for (auto&& batch : reader::begin_pass(r, pass)) ...
 template <readable R>
 auto begin_pass(R&& reader, std::uint64_t number = 0) {

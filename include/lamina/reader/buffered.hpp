@@ -26,7 +26,8 @@ class channel {
  public:
   explicit channel(std::size_t size) : size_(size) {}
 
-  // Waits for capacity; returns false once the consumer has left.
+  // Waits until the queue is not full, and appends the element. Returns false, and drops the
+  // element, if the consumer has abandoned the queue.
   bool push(T element) {
     threading::guard lock(mutex_);
     room_.wait(lock, [this] { return abandoned_ || waiting() < size_; });
@@ -36,8 +37,8 @@ class channel {
     return true;
   }
 
-  // Ends the queue; the producer calls it at the end of the pass, or with the error that stopped
-  // it.
+  // The producer calls it when it has pushed its last element. `failure` is the exception that
+  // stopped it, or null.
   void finish(std::exception_ptr failure) {
     const threading::guard lock(mutex_);
     finished_ = true;
@@ -45,8 +46,8 @@ class channel {
     ready_.notify_one();
   }
 
-  // Waits for an element; returns nothing at the end of the pass. After an error, delivers the
-  // elements that were read before it, and then the error.
+  // Waits for an element and returns it; returns nothing at the end of the pass. After an
+  // exception, first returns the elements that were read before, then rethrows the exception.
   std::optional<T> pop() {
     threading::guard lock(mutex_);
     ready_.wait(lock, [this] { return finished_ || waiting() > 0; });
@@ -99,8 +100,8 @@ class buffered_reader {
   }
 
  private:
-  // Owns the producer thread. The destructor runs when a pass is left, at its end or earlier; it
-  // stops the thread and waits for it.
+  // Owns the producer thread. The destructor, which runs when the pass ends or is destroyed
+  // earlier, stops the thread and waits for its end.
   class producer {
    public:
     producer(detail::channel<value_type>& channel, std::shared_ptr<R> reader, std::uint64_t number)
@@ -113,7 +114,8 @@ class buffered_reader {
             } catch (...) {
               failure = std::current_exception();
             }
-            // Called after the handler has ended, so that only the consumer holds the exception.
+            // This call is outside of the handler, so that the thread no longer holds the exception
+            // when the consumer gets it.
             channel.finish(std::move(failure));
           }) {}
     producer(const producer&) = delete;
@@ -139,9 +141,9 @@ class buffered_reader {
 };
 
 /// Reads up to `size` elements ahead in a background thread, in the same order. The thread starts
-/// when the first element is requested. It is joined when the pass ends or is destroyed, after the
-/// element that it is computing. An exception of the reader arrives after the elements read before
-/// it. Error: a size below 1. Fluid: buffered.
+/// when the first element is requested. When the pass ends or is destroyed, the thread completes
+/// the element that it is computing and is joined. An exception of the reader is rethrown after the
+/// elements that were read before it. Throws lamina::error for a size below 1. Fluid: buffered.
 inline auto buffered(element_count elements) {
   const std::size_t size = elements.at_least(1, "buffered");
   auto make = [size]<class R>(std::shared_ptr<R> reader) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/cache.hpp - keeps elements in memory after they are read first.
+// lamina/reader/cache.hpp - keeps the elements of a reader in memory after the first pass.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
-/// The type of reader that cache() makes. Copies of it share one memory.
+/// The type of reader that cache() makes. Its copies share the stored elements.
 template <class R>
 class cached_reader {
  public:
@@ -29,12 +29,12 @@ class cached_reader {
   generator<value_type> operator()(std::uint64_t = 0) const { return run(memory_); }
 
  private:
-  // Wraps the element, because a vector of bool returns no references.
+  // A std::vector<bool> returns no references to elements, so each element is wrapped.
   struct kept {
     value_type element;
   };
-  // Stores the elements read so far, and one walk over the source that serves all passes. A pass
-  // that reaches the end of the stored elements advances the walk.
+  // Stores the elements that were read so far, and the only pass over the source. A reader's pass
+  // that reaches the end of the stored elements reads the next element of the source.
   class memory {
    public:
     explicit memory(std::shared_ptr<R> reader) : reader_(std::move(reader)) {}
@@ -65,7 +65,8 @@ class cached_reader {
           return true;
         }
       } catch (...) {
-        walk_.reset();  // keeps the known elements; the next attempt walks to this position again
+        walk_.reset();  // the stored elements stay; the next attempt starts the source again and
+                        // skips them
         throw;
       }
       complete_ = true;
@@ -76,7 +77,7 @@ class cached_reader {
     threading::mutex mutex_;
     std::shared_ptr<R> reader_;
     std::optional<cursor<R>> walk_;
-    // Chunks never grow beyond their reserved size, so references stay valid.
+    // A chunk never grows beyond its reserved size, so pointers to its elements stay valid.
     static constexpr std::size_t chunk_size = 256;
     std::vector<std::vector<kept>> chunks_;
     std::size_t size_ = 0;
@@ -94,11 +95,12 @@ class cached_reader {
   std::shared_ptr<memory> memory_;
 };
 
-/// Reads each element of the source once, when a pass first reaches it, and then repeats it from
-/// memory. Every pass equals the source's pass 0, so shuffle after the cache, not before it. It
-/// works element by element, so it also supports endless readers (the memory then grows with the
-/// elements read), passes that are abandoned early, and several passes at once in several threads.
-/// An error of the source reaches the pass that caused it and is not stored. Fluid: cache.
+/// Reads each element of the source once, when a pass first reaches it, and stores it for all
+/// passes. Every pass has the elements of the source's pass 0, so shuffle after the cache: with a
+/// shuffle before it, all passes would have one order. Elements are stored one by one, so the
+/// source may be endless (memory then grows with the elements read), passes may be abandoned early,
+/// and several threads may read passes at once. An exception of the source reaches the pass that
+/// requested the element, and is not stored. Fluid: cache.
 inline auto cache() {
   auto make = []<class R>(std::shared_ptr<R> reader) {
     return cached_reader<R>(std::move(reader));

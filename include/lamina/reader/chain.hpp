@@ -16,8 +16,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
-/// The type of reader that chain() makes. The readers are type-erased: this costs one call per
-/// element, and allows readers of different types in one chain.
+/// The type of reader that chain() makes. The types of the readers are erased, so that one chain
+/// may have readers of different types; this costs one indirect call per element.
 template <class T>
 class chained_reader {
  public:
@@ -58,8 +58,9 @@ class chained_reader {
   std::shared_ptr<const std::vector<link>> links_;
 };
 
-/// Yields all elements of the first reader, then all of the second, and so on. The element types
-/// must have a common type. Readers after an endless reader are never reached. Fluid: chain.
+/// Yields all elements of the first reader, then all elements of the second reader, and so on.
+/// Elements are converted to the common type of the readers' element types. Readers after an
+/// endless reader are never reached. Fluid: chain.
 template <readable... R>
 requires(sizeof...(R) > 0) auto chain(R&&... readers) {
   using T = std::common_type_t<reader_element_t<R>...>;

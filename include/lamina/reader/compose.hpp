@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/compose.hpp - combines the elements of several readers in one tuple.
+// lamina/reader/compose.hpp - combines the elements of several readers in tuples.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
-/// Thrown if composed readers do not end together. Fluid: ComposeNotAligned.
+/// The error that a composed reader throws if its readers have different numbers of elements.
+/// Fluid: ComposeNotAligned.
 class compose_not_aligned : public error {
  public:
   using error::error;
@@ -29,7 +30,7 @@ class compose_not_aligned : public error {
 
 /// Options of compose.
 struct compose_options {
-  bool check_alignment = true;  ///< false: stop silently with the shortest reader
+  bool check_alignment = true;  ///< false: end with the shortest reader, without an error
 };
 
 namespace detail {
@@ -87,8 +88,8 @@ class composed_reader {
     }
   }
 
-  // Whether there is a next element: true if all readers have one, false if none has. Throws
-  // compose_not_aligned otherwise.
+  // Returns true if all readers have a next element, false if none has. Otherwise throws
+  // compose_not_aligned.
   static bool aligned(const std::array<bool, sizeof...(R)>& more, std::uint64_t position) {
     for (std::size_t i = 1; i < more.size(); ++i) {
       if (more[i] == more[0]) continue;
@@ -106,9 +107,9 @@ class composed_reader {
   std::tuple<std::shared_ptr<R>...> readers_;
 };
 
-/// Yields one std::tuple of the elements of all readers at the same position. Elements that are
-/// tuples or pairs are flattened: (1) + (2, 3) is (1, 2, 3). Errors: compose_not_aligned if one
-/// reader ends before another, unless check_alignment = false. Fluid: compose.
+/// Yields a std::tuple of the elements of all readers at each position. Elements that are tuples or
+/// pairs are flattened: 1 and (2, 3) give (1, 2, 3). Throws compose_not_aligned if one reader ends
+/// before another, unless check_alignment is false. Fluid: compose.
 template <readable... R>
 requires(sizeof...(R) > 0) auto compose(compose_options options, R&&... readers) {
   return composed_reader<typename decltype(share(std::forward<R>(readers)))::element_type...>(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/cursor.hpp - steps through a pass manually, for callers that read several passes at
-// once.
+// lamina/reader/cursor.hpp - reads a pass element by element, for callers that read several passes
+// at once.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,14 +18,14 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// One pass over a reader, element by element: `while (c.next()) use(c.take());`. The cursor does
 /// not read ahead: only next() computes an element, so a caller that stops after n elements does
-/// not wait for another one. It may be moved before the first next(). R is the stored type of a
+/// not wait for element n + 1. It may be moved before the first next(). R is the stored type of a
 /// reader, see share().
 template <class R>
 class cursor {
  public:
   cursor(std::shared_ptr<R> reader, std::uint64_t number) : pass_(std::move(reader), number) {}
 
-  /// Moves to the next element. Returns false at the end of the pass and after it.
+  /// Moves to the next element. Returns false if there is none.
   bool next() {
     if (ended_) return false;
     if (std::exchange(begun_, true))
@@ -36,8 +36,8 @@ class cursor {
     return !ended_;
   }
 
-  /// Returns the current element: an rvalue if the pass computes it, an lvalue if a container holds
-  /// it.
+  /// Returns the current element: an rvalue if the pass computes its elements, an lvalue if they
+  /// are in a container.
   decltype(auto) take() { return *at(); }
 
  private:

@@ -14,8 +14,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
-/// A number of elements, from any integer type. A parameter of type std::size_t would convert -5 to
-/// 2^64 - 5, and a batch of that size would hold all data at once.
+/// A number of elements, made from any integer type. It is needed because a parameter of type
+/// std::size_t would convert -5 to 2^64 - 5 without an error, and a batch of that size would hold
+/// all data at once.
 class element_count {
  public:
   template <std::integral T>
@@ -31,8 +32,8 @@ class element_count {
   element_count(const Other&) = delete;  // expected a whole number of elements
   // clang-format on
 
-  /// Returns the number; throws lamina::error with the name of the decorator unless it is `least`
-  /// or more.
+  /// Returns the number. Throws lamina::error with the name of the decorator if it is below
+  /// `least`.
   std::size_t at_least(std::int64_t least, const char* decorator) const {
     if (value_ < least) fail(least, decorator);
     return static_cast<std::size_t>(value_);

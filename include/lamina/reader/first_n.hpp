@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/first_n.hpp - reads the beginning of each pass.
+// lamina/reader/first_n.hpp - limits the number of elements per pass.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -40,9 +40,9 @@ class first_n_reader {
   std::uint64_t count_;
 };
 
-/// Yields the first `count` elements of each pass; fewer if the pass is shorter. It does not read
-/// any further element. It divides an endless reader into passes. Error: a count below 0. Fluid:
-/// firstn.
+/// Yields the first `elements` elements of each pass, or all if the pass is shorter. It does not
+/// read a further element of the source. With it, an endless reader has passes that end. Throws
+/// lamina::error for a negative number. Fluid: firstn.
 inline auto first_n(element_count elements) {
   const std::uint64_t count = elements.at_least(0, "first_n");
   auto make = [count]<class R>(std::shared_ptr<R> reader) {

@@ -20,14 +20,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The result of hand_over().
+/// The result of hand_over(): the address of an element that co_yield moves or copies.
 template <class U>
 struct handed_over {
   U* value;
 };
 
 /// `co_yield lamina::hand_over(std::move(x));` moves x into the generator, `hand_over(x)` copies
-/// it. Use it for elements that g++ would destroy twice, see generator.
+/// it. Use it for elements that g++ would destroy twice, as the comment on `generator` explains.
 template <class U>
 auto hand_over(U&& value) noexcept {
   if constexpr (std::is_lvalue_reference_v<U>)
@@ -38,17 +38,19 @@ auto hand_over(U&& value) noexcept {
 
 /// A sequence that is computed while it is read. A function that returns generator<T> and contains
 /// `co_yield value;` is a reader of T; `co_yield {a, b};` constructs an aggregate T in place. The
-/// function runs up to the next element only when that element is requested, so it may be endless.
-/// Destroying the generator early destroys the function's local variables. begin() or ++ rethrows
-/// an exception of the function. A generator is move-only and single-pass: it is one pass, and the
-/// function is the reader. Elements are returned as rvalues (`auto x = *it` moves), as in
-/// std::generator of C++23. Two threads must not use it at once; another thread may continue it.
+/// function computes an element only when it is requested, so the sequence may be endless. If the
+/// generator is destroyed before its end, the function's local variables are destroyed. begin() or
+/// ++ rethrows an exception of the function. A generator is move-only and can be read only once: it
+/// is one pass, and the function is the reader. Elements are returned as rvalues (`auto x = *it`
+/// moves), as in std::generator of C++23. Threads may use one generator one after another, but not
+/// at the same time.
 ///
-/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice. That is harmful for
-/// fields with a destructor, and no library can prevent it. For such a T, for example struct {
-/// std::string title; int year; }, this class makes `co_yield {a, b}` safe if no field is a braced
-/// list itself. `co_yield x` of a variable copies. `co_yield T{a, b}` and `co_yield std::move(x)`
-/// are compile-time errors that name the alternative, hand_over.
+/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice. A field with a
+/// destructor, such as a string, then frees its memory twice. So for an aggregate T with such
+/// fields, for example struct { std::string title; int year; }, this class accepts only safe forms:
+/// `co_yield {a, b}`, if no field is itself written in braces, and `co_yield x` for a variable x,
+/// which is copied. `co_yield T{a, b}` and `co_yield std::move(x)` are compile-time errors that
+/// recommend hand_over.
 template <class T>
 class [[nodiscard]] generator {
   static_assert(std::is_object_v<T> && !std::is_const_v<T>,
@@ -70,15 +72,16 @@ class [[nodiscard]] generator {
     }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
-    // One overload with a value parameter: with overloads for both T&& and const T&, `co_yield {a,
-    // b}` is ambiguous for an aggregate T.
+    // There is one overload, with a parameter by value: with overloads for T&& and const T&,
+    // `co_yield {a, b}` would be ambiguous for an aggregate T.
     std::suspend_always yield_value(T value) requires(!fragile) {
       value_.emplace(std::move(value));
       return {};
     }
 
-    // For fragile types, braces become the arguments of a constructor, which g++ handles well. The
-    // other overloads are templates, which braces cannot select.
+    // For fragile types, `co_yield {a, b}` calls a constructor of `fields`, whose arguments g++
+    // destroys only once. It always selects this overload, because the other overloads are
+    // templates, whose arguments are not deduced from braces.
     struct fields {
       template <class... F>
       requires(std::is_constructible_v<T, F...> && sizeof...(F) > 1) fields(F&&... field)
@@ -152,7 +155,8 @@ class [[nodiscard]] generator {
     if (handle_) handle_.destroy();
   }
 
-  /// Returns an iterator to the first element, or to the current one of a generator that has begun.
+  /// Returns an iterator to the first element or, if the generator has begun, to the current
+  /// element.
   iterator begin() {
     if (!std::exchange(started_, true)) advance(handle_);
     return iterator(handle_);

@@ -29,10 +29,11 @@ struct kafka_message {
   std::string key, value;
 };
 
-/// The order of messages of different partitions. Messages of one partition keep their order.
+/// The order in which messages of different partitions are read. Messages of one partition keep
+/// their order.
 enum class kafka_order : std::uint8_t {
-  turns,   // one message of each partition in turn: the same order in every run. It waits for a
-           // partition that has no message yet.
+  turns,   // one message of each partition in turn, which is the same order in every run; waits if
+           // the partition whose turn it is has no message yet
   arrival  // in the order of arrival, which differs between runs
 };
 
@@ -43,14 +44,15 @@ struct kafka_options {
   std::string group = "lamina";  // the name under which commit() stores offsets
   kafka_order order = kafka_order::turns;
   const std::atomic<bool>* stop = nullptr;        // true ends a pass that waits for messages
-  int timeout_ms = 10000;                         // wait for the first answer of the brokers
+  int timeout_ms = 10000;                         // how long to wait for the first answer of the
+                                                  // brokers
   std::map<std::string, std::string> settings{};  // settings of librdkafka: security.protocol, ...
 };
 
-/// A topic of Kafka as a reader. A pass yields the messages beginning at the offsets `from` and has
-/// no end: it waits for new ones. The reader never stores offsets at the brokers by itself. The
+/// A topic of Kafka as a reader. A pass yields the messages from the offsets `from` on and does not
+/// end: it waits for new messages. The reader does not store offsets at the brokers. Instead, the
 /// training program stores kafka_offsets in the file of the trainer, so that parameters and offsets
-/// are always consistent.
+/// always belong together.
 ///
 ///   reader::kafka_offsets offsets;
 ///   trainer.keep(offsets);                               // in the trainer's file
@@ -62,24 +64,24 @@ struct kafka_options {
 ///     trainer.save(path);
 ///   }
 ///
-/// Each pass opens a connection and begins at the same offsets `from`. It finds the partitions of
-/// the topic when it begins; the next pass reads partitions that are added later.
+/// Each pass opens a connection and begins at the same offsets `from`. It reads the partitions that
+/// the topic has when the pass begins; partitions that are added later are read by the next pass.
 class kafka_topic {
  public:
-  /// Throws lamina::error for options without brokers or a topic.
+  /// Throws lamina::error if the options name no brokers or no topic.
   explicit kafka_topic(kafka_options options, kafka_offsets from = {})
       : options_(std::move(options)), from_(std::move(from)) {
     if (options_.brokers.empty() || options_.topic.empty())
       throw error("lamina: kafka_topic: expected brokers and a topic, found none");
   }
 
-  /// Begins a pass. Throws lamina::error if the brokers do not answer, or do not have the topic or
-  /// an offset any more.
+  /// Begins a pass. Throws lamina::error if the brokers do not answer, do not have the topic, or
+  /// have already deleted the message at an offset.
   generator<kafka_message> operator()() const { return read(options_, from_); }
 
-  /// Reports to the brokers how far the group has read, for monitoring; the reader never reads
-  /// these offsets. With `wait` it waits for the answer and throws lamina::error if none arrives.
-  /// Only one thread at a time may call it.
+  /// Stores `offsets` at the brokers, so that monitoring tools show how far the group has read; the
+  /// reader does not use them. With `wait` it waits for the answer and throws lamina::error if none
+  /// arrives. Only one thread at a time may call it.
   void commit(const kafka_offsets& offsets, bool wait = false) {
     if (commits_ == nullptr) commits_ = std::make_shared<connection>(options_);
     commits_->commit(offsets, wait);
@@ -96,7 +98,7 @@ class kafka_topic {
           {"group.id", options.group},
           {"enable.auto.commit", "false"},
           {"enable.auto.offset.store", "false"},
-          {"auto.offset.reset", "error"},  // a deleted offset is an error, not the oldest message
+          {"auto.offset.reset", "error"},  // an offset that the brokers have deleted is an error
           {"fetch.wait.max.ms", "100"}};
       for (const auto& [name, value] : options.settings) settings[name] = value;
       ::rd_kafka_conf_t* const conf = ::rd_kafka_conf_new();
@@ -157,7 +159,7 @@ class kafka_topic {
       assigned_ = true;
       turn_ = from.turn() % count;
     }
-    /// Waits for the next message; returns false when `stop` became true.
+    /// Waits for the next message and returns true; returns false if `stop` becomes true.
     bool next(kafka_message& to) {
       for (;;) {
         if (options_.stop != nullptr && *options_.stop) return false;
@@ -167,7 +169,9 @@ class kafka_topic {
           m = ::rd_kafka_consumer_poll(handle_, wait_ms);
         } else {
           m = ::rd_kafka_consume_queue(queues_[static_cast<std::size_t>(turn_)], wait_ms);
-          if (m == nullptr) m = ::rd_kafka_consumer_poll(handle_, 0);  // errors of the connection
+          if (m == nullptr)
+            m = ::rd_kafka_consumer_poll(handle_, 0);  // returns errors of the
+                                                       // connection
         }
         if (m == nullptr) continue;
         const struct guard {

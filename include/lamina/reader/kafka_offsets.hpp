@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/kafka_offsets.hpp - how far a training has read the partitions of a Kafka topic.
+// lamina/reader/kafka_offsets.hpp - the position of a training in the partitions of a Kafka topic.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,17 +21,18 @@ class kafka_offsets {
  public:
   static constexpr int most_partitions = 1024;
 
-  /// Returns the offset of the next message; -1 before the first one.
+  /// Returns the offset of the next message of a partition; -1 if no message of it was counted.
   std::int64_t next(int partition) const {
     const auto p = static_cast<std::size_t>(partition);
     return partition < 0 || p >= next_.size() ? -1 : next_[p];
   }
-  /// Returns the partition whose turn it is: one more than the last message's partition; take it
-  /// modulo the number of partitions.
+  /// Returns the number of the last message's partition plus 1. Modulo the number of partitions,
+  /// this is the partition whose turn it is.
   int turn() const { return turn_; }
 
-  /// Counts a message as trained. Messages of a partition must come in the order of their offsets;
-  /// throws lamina::error for one that was counted before.
+  /// Counts a message as trained. Call it in the order of the offsets of each partition. Throws
+  /// lamina::error if the message was counted before, and if the partition is not in [0,
+  /// most_partitions).
   void advance(int partition, std::int64_t offset) {
     if (partition < 0 || partition >= most_partitions || offset < next(partition))
       throw error(text("lamina: kafka_offsets: expected partition 0 to ")
@@ -50,8 +51,8 @@ class kafka_offsets {
   }
 
   /// Calls f for each number of the state, for trainer::keep. The count of numbers is the same for
-  /// all topics, so that a file still fits after a topic has got more partitions. A double
-  /// represents each offset below 2^53 exactly.
+  /// all topics, so that a file can still be loaded after partitions were added to the topic. A
+  /// double represents each offset below 2^53 exactly.
   template <class F>
   void each_number(F f) {
     next_.resize(most_partitions, -1);

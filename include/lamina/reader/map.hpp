@@ -22,7 +22,7 @@ struct map_options {
   std::uint64_t seed = 0;  ///< seed of the random numbers that the function gets
 };
 
-/// The type of reader that map() makes. All passes share F.
+/// The type of reader that map() makes. All passes call the same function object.
 template <class F, class... R>
 class mapped_reader {
  public:
@@ -59,10 +59,11 @@ class mapped_reader {
 };
 
 /// Yields f(a, b, ...) for the elements a, b, ... at the same position of the readers, and stops
-/// with the shortest reader. A function with more parameters also gets the position of the
-/// elements: f(a, b, ..., position, pass, random). These are two std::uint64_t and a
-/// reader::random&, whose numbers depend only on this position of this pass. Numbers from the
-/// function's own generator would depend on the elements read before. Fluid: map_readers.
+/// with the shortest reader. A function may have three further parameters, f(a, b, ..., position,
+/// pass, random): the position of the elements and the number of the pass, both std::uint64_t, and
+/// a reader::random&. Its random numbers depend only on the seed, the pass and the position, so
+/// they are the same after a resume; numbers from the function's own generator would depend on the
+/// elements read before. Fluid: map_readers.
 template <class F, readable... R>
 requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
   constexpr bool accepts = detail::accepts_elements<F&, reader_element_t<R>...> ||
@@ -90,8 +91,8 @@ requires(detail::are_no_readers<map_options, R...>) auto map(F, const R&...) {
   }
 }
 
-/// `reader | map(f)` yields f(element) for each element; `map(f, {.seed = 7})` changes the seed of
-/// its random numbers.
+/// `reader | map(f)` yields f(element) for each element; `map(f, {.seed = 7})` sets the seed of the
+/// random numbers that f gets.
 template <class F>
 auto map(F f, map_options options = {}) {
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/pulled_range.hpp - a range over a source that yields elements one by one.
+// lamina/reader/pulled_range.hpp - makes a range from an object that computes elements one by one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,10 +10,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
-/// A pass as an object. `Source` has `value_type`, `bool next()`, which moves to the next element,
-/// and `value_type& current()`. It is an input range, like a generator, and may be moved only
-/// before begin(). Frequently used decorators use it, because a coroutine takes several times as
-/// long to compile.
+/// A pass of a decorator that is not written as a coroutine. `Source` has `value_type`, `bool
+/// next()`, which moves to the next element, and `value_type& current()`. A pulled_range is an
+/// input range, like a generator, and may be moved only before begin(). Frequently used decorators
+/// use it, because a coroutine takes several times as long to compile.
 template <class Source>
 class pulled_range {
  public:

@@ -15,8 +15,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 /// Random numbers that depend only on a seed, the number of the pass and the position of the
-/// element. They are the same in each run, in any thread, and after a resume. Satisfies
-/// std::uniform_random_bit_generator, so it works with the distributions of <random>.
+/// element. They are the same in each run, in any thread, and after a resume. The class satisfies
+/// std::uniform_random_bit_generator, so the distributions of <random> accept it.
 class random {
  public:
   using result_type = std::uint32_t;
@@ -43,7 +43,7 @@ class random {
     return mean + deviation * static_cast<float>(box_muller(first, second).first);
   }
   /// Returns a uniform random integer in [0, end), where `end` must be positive. The probabilities
-  /// are equal to within 2^-32.
+  /// of the integers differ by at most 2^-32.
   std::uint32_t below(std::uint32_t end) {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>((*this)()) * end >> 32);
   }
@@ -51,7 +51,7 @@ class random {
   bool chance(float probability) { return uniform() < probability; }
 
  private:
-  // This constant makes these numbers differ from those of shuffles with the same seed.
+  // With this constant, the numbers differ from those of a shuffle with the same seed.
   static constexpr std::uint64_t own_index = 0x6d61702072616e64u;
 
   std::uint64_t key_ = 0, stream_, count_ = 0;
@@ -60,7 +60,8 @@ class random {
 
 namespace detail {
 
-/// Whether a function accepts elements, and whether it also accepts their positions.
+/// Whether a function can be called with elements; whether it can be called with elements,
+/// position, pass and random numbers.
 template <class F, class... A>
 inline constexpr bool accepts_elements = std::is_invocable_v<F, A...>;
 template <class F, class... A>

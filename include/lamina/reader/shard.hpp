@@ -43,12 +43,14 @@ class shard_reader {
   std::uint64_t index_, count_, block_;
 };
 
-/// Yields share number `index` of `count` shares of a reader. Blocks of `block` consecutive
-/// elements are dealt to the shares in turn, so this share gets every count-th block, starting with
-/// block `index`. The shares are disjoint, and together they are the whole reader. All processes
-/// must read the same source, so a shuffle before it must have the same seed in each. Put costly
-/// adaptors, such as map, after it: they then process only the share. Errors: a count below 1, an
-/// index outside of 0 to count - 1, a block below 1. With `block` 1 this equals shard of tf.data.
+/// Yields share number `index` of `count` shares of a reader. The reader is divided into blocks of
+/// `block` consecutive elements, and share `index` has every count-th block, starting with block
+/// `index`. So the shares are disjoint, and together they are the whole reader. All processes must
+/// read the same source in the same order: a shuffle before the shard must have the same seed in
+/// each process, or some elements are read twice and others never. Put costly adaptors, such as
+/// map, after the shard, because they then process only the share. Throws lamina::error for a count
+/// below 1, an index outside of 0 to count - 1, or a block below 1. With `block` 1 this equals
+/// shard of tf.data.
 inline auto shard(element_count count, element_count index, element_count block = 1) {
   const std::uint64_t n = count.at_least(1, "shard"), i = index.at_least(0, "shard"),
                       b = block.at_least(1, "shard");
@@ -62,9 +64,9 @@ inline auto shard(element_count count, element_count index, element_count block 
 }
 
 /// Yields the share of this process among the training processes, for training with `.world =
-/// &world, .reads_shard = true`. A parameter server, which reads nothing, may call it too. With B
-/// as `block`, `reader | shard(world, B) | batch(B)` of R processes has the same samples as `reader
-/// | batch(R * B)` in one process, mini-batch by mini-batch.
+/// &world, .reads_shard = true`. A parameter server, which reads nothing, may call it too. The n-th
+/// mini-batches of `reader | shard(world, B) | batch(B)` in R processes together have the samples
+/// of the n-th mini-batch of `reader | batch(R * B)` in one process.
 template <class World>
 requires requires(const World& w) {
   { w.rank() } -> std::same_as<int>;

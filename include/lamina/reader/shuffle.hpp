@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/shuffle.hpp - yields elements in a random order, the same on every machine.
+// lamina/reader/shuffle.hpp - yields elements in a random order, which is the same on every
+// machine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,15 +23,15 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 namespace detail {
 
-// The random numbers for one pass, from a separate Philox stream: its seed differs from that of
-// initial weights and dropout.
+// The random numbers for one pass. The seed is changed by a constant, so that the numbers differ
+// from those of initial weights and dropout with the same seed.
 class shuffle_engine {
  public:
   shuffle_engine(std::uint64_t seed, std::uint64_t pass)
       : seed_(seed ^ 0x73687566666c6521u), pass_(pass) {}
 
-  // Returns a uniform number in [0, count), by rejection: std::uniform_int_distribution gives
-  // different numbers in different standard libraries.
+  // Returns a uniform number in [0, count), by rejection. (std::uniform_int_distribution would give
+  // different numbers with different standard libraries.)
   std::uint64_t below(std::uint64_t count) {
     constexpr std::uint64_t max = (std::numeric_limits<std::uint64_t>::max)();
     const std::uint64_t excess = (max % count + 1) % count;
@@ -72,8 +73,8 @@ class shuffled_reader {
   }
 
  private:
-  // Wraps a bool, because a vector of bool returns no references. All other elements are stored in
-  // a vector like that of batch().
+  // A std::vector<bool> returns no references to elements, so a bool is wrapped. Other elements are
+  // not wrapped: their vector then has the same type as that of batch(), which saves compile time.
   struct kept_bool {
     kept_bool(bool b) : element(b) {}
     operator bool&() { return element; }
@@ -109,10 +110,11 @@ class shuffled_reader {
   std::uint64_t seed_;
 };
 
-/// Fills a buffer, yields it in random order, and repeats this; the rest at the end of the pass is
-/// shuffled too. If the buffer is as long as the pass, every order is equally likely. The order
-/// depends only on the seed and the pass number: each pass has a different order, and a second run
-/// has the same orders. Error: a buffer size below 1. Fluid: shuffle.
+/// Repeatedly fills a buffer with `buffer` elements and yields them in random order; the last
+/// buffer of a pass may be shorter. If the buffer is at least as long as the pass, every order of
+/// the elements is equally likely. The order depends only on the seed and the pass number: passes
+/// differ in their order, and a second run repeats the orders of the first. Throws lamina::error
+/// for a buffer size below 1. Fluid: shuffle.
 inline auto shuffle(element_count buffer, std::uint64_t seed = 0) {
   const std::size_t buffer_size = buffer.at_least(1, "shuffle");
   auto make = [buffer_size, seed]<class R>(std::shared_ptr<R> reader) {

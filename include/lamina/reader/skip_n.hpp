@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/skip_n.hpp - reads the rest of a pass from a saved position.
+// lamina/reader/skip_n.hpp - omits the first elements of each pass, to resume a pass from a saved
+// position.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -40,9 +41,9 @@ class skip_n_reader {
   std::uint64_t count_;
 };
 
-/// Yields the elements after the first `count` elements of each pass. The skipped elements are read
-/// too, because only then the rest has the same bits: begin_pass(r | skip_n(b), p) resumes pass p
-/// after b elements. Error: a count below 0.
+/// Yields the elements after the first `elements` elements of each pass: begin_pass(r | skip_n(b),
+/// p) resumes pass p after b elements. The skipped elements are read too, because the elements
+/// after them may depend on them. Throws lamina::error for a negative number.
 inline auto skip_n(element_count elements) {
   const std::uint64_t count = elements.at_least(0, "skip_n");
   auto make = [count]<class R>(std::shared_ptr<R> reader) {

@@ -25,9 +25,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 
 namespace detail {
 
-/// Decides for each position whether it belongs to the first part. Let `share` be the fraction of
-/// the smaller part. Of every 1 / share consecutive elements, one is drawn at random for the
-/// smaller part, so that the sizes of the parts are exact to one element.
+/// Decides by the position of an element whether it belongs to the first part. Let `share` be the
+/// fraction of the smaller part. Of every 1 / share consecutive elements, one is drawn at random
+/// for the smaller part, so that the size of each part is exact to one element.
 class position_split {
  public:
   position_split(double first, std::uint64_t seed)
@@ -53,7 +53,8 @@ class position_split {
   std::uint64_t seed_;
 };
 
-/// Decides by a key of each element: all elements with the same key belong to the same part.
+/// Decides by the key of an element, so that all elements with the same key belong to the same
+/// part.
 template <class Key>
 class key_split {
  public:
@@ -122,7 +123,8 @@ class split_reader {
     Rule rule_;
     bool first_;
     std::uint64_t position_ = 0;
-    std::vector<kept> kept_;  // holds one element; a vector, because of bool elements
+    std::vector<kept> kept_;  // the current element; wrapped, because a std::vector<bool> returns
+                              // no references
   };
 
   std::shared_ptr<R> reader_;
@@ -151,16 +153,17 @@ inline void require_share(double first) {
 }
 }  // namespace detail
 
-/// Divides a reader into two. The first part gets this fraction of the elements, drawn at random by
-/// the seed and the position of each element. Each element is in exactly one part, in every pass:
-/// both parts read the source's pass 0, so a shuffle before the split always has the same order.
-/// Shuffle and augment after the split. Error: a fraction that is not between 0 and 1.
+/// Divides a reader into two readers, its parts. The first part gets fraction `first` of the
+/// elements, drawn at random by the seed and the position of each element. Each element is in the
+/// same part in every pass, because both parts always read the source's pass 0: a shuffle before
+/// the split has the same order in each pass, and random augmentation the same numbers. So shuffle
+/// and augment after the split. Throws lamina::error unless 0 < first < 1.
 inline auto split(double first, std::uint64_t seed = 0) {
   detail::require_share(first);
   return detail::split_with(detail::position_split(first, seed));
 }
-/// Divides by `key(element)`, an integer or a text: all elements with the same key, such as the
-/// images of one person, are in the same part. `first` is then a fraction of the keys.
+/// Divides a reader by `key(element)`, an integer or a text: all elements with the same key, such
+/// as the images of one person, are in the same part. `first` is then a fraction of the keys.
 template <class Key>
 requires(!std::integral<Key>) auto split(double first, Key key, std::uint64_t seed = 0) {
   detail::require_share(first);

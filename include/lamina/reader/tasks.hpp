@@ -39,7 +39,7 @@ class tasks_reader {
    public:
     chunk_walk(Queue& queue, std::size_t number) : queue_(queue), number_(number) {}
 
-    /// Begins to read; like next(), returns whether there is a sample.
+    /// Opens the chunk and moves to its first sample. Returns whether there is one.
     bool begin(const F& open, std::uint64_t pass) {
       try {
         samples_.reset(new cursor<chunk>(share(open(queue_.chunk(number_))), pass));
@@ -85,12 +85,14 @@ class tasks_reader {
   std::shared_ptr<const F> open_;
 };
 
-/// Takes chunks from a `distributed::task_queue`, one after the other, and reads their samples:
-/// open(chunk) returns a reader of a chunk, for example of the file with that name. The queue must
-/// outlive the reader, and training must have it in its options, `.tasks = &queue`. A pass ends
-/// when no chunk is left. The mini-batches must contain exactly the samples of this reader, so
-/// adaptors that change their number, and those that read in other threads (buffered, xmap), belong
-/// in `open`. An exception of a chunk's reader ends the pass with an error that names the chunk.
+/// Yields the samples of the chunks that a `distributed::task_queue` assigns to this process, one
+/// chunk after the other. A chunk is named by a text; open(chunk) returns a reader of its samples,
+/// for example of the file with that name. The queue must outlive the reader, and the options of
+/// training must contain `.tasks = &queue`. A pass ends when no chunk is left. The queue compares
+/// the samples that this reader has yielded with the samples that updates have used, to know which
+/// chunks are finished; therefore adaptors that change the number of samples or read in other
+/// threads (buffered, xmap) must be in `open`, not after this reader. An exception of a chunk's
+/// reader ends the pass with an error that names the chunk.
 template <class Queue, class F>
 requires requires(const F& open, const std::string& chunk) { open(chunk); }
 auto tasks(Queue& queue, F open) { return tasks_reader<Queue, F>(queue, std::move(open)); }

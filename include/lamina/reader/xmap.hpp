@@ -27,19 +27,20 @@ namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 /// Options of xmap.
 struct xmap_options {
   std::size_t threads = 2;
-  std::size_t buffer = 16;  ///< largest number of results that wait to be taken
-  bool ordered = true;      ///< false: results in the order in which they are ready, which is not
-                            ///< reproducible
+  std::size_t buffer = 16;  ///< largest number of results that wait for the consumer
+  bool ordered = true;      ///< false: results come in the order in which they are ready, which
+                            ///< differs between runs
   std::uint64_t seed = 0;   ///< seed of the random numbers that the function gets
 };
 
 namespace detail {
 
-// The state that the threads of one pass share. Workers take elements from the source in turn,
-// compute without a lock, and store each result under a key. The key is the position in the source
-// or, if the order does not matter, the order of completion; the consumer requests keys in order.
-// The keys in progress form a window that begins at the consumer's next key, so memory is bounded
-// and the worker with that key never waits.
+// The state that the threads of one pass share. Worker threads take elements from the source one
+// after another, compute results without a lock, and store each result under a key. The key is the
+// position of the element in the source or, with ordered = false, the number of results completed
+// before. The consumer takes the results in the order of their keys. Workers may store results only
+// in a window of `buffer` keys that begins at the consumer's next key. So memory is bounded, and
+// the worker whose result the consumer waits for never waits itself.
 template <class R, class T>
 class crew {
  public:
@@ -67,7 +68,7 @@ class crew {
     }
   }
 
-  // Returns the next result; nothing at the end of the pass.
+  // Waits for the next result and returns it; returns nothing at the end of the pass.
   std::optional<T> pop() {
     threading::guard lock(mutex_);
     ready_.wait(lock, [this] { return slot(next_) || (total_ && *total_ == next_); });
@@ -132,8 +133,8 @@ class crew {
 
   std::optional<outcome>& slot(std::uint64_t key) { return done_[key % options_.buffer]; }
 
-  threading::mutex source_mutex_;  // guards the first group of members; locked before mutex_ if
-                                   // both are needed
+  threading::mutex source_mutex_;  // guards source_, taken_ and ended_; must be locked before
+                                   // mutex_ if both are needed
   cursor<R> source_;
   std::uint64_t taken_ = 0;
   bool ended_ = false;
@@ -202,15 +203,16 @@ class xmapped_reader {
   xmap_options options_;
 };
 
-/// Like map(), for costly functions. `threads` workers, each with its own copy of f, read the
-/// source in turn and compute in parallel; at most `buffer` results wait. ordered = true keeps the
-/// order of the source and of its errors; ordered = false yields results in the order in which they
-/// are ready. An exception of f or the source reaches the consumer. Threads are joined when the
-/// pass ends or is destroyed. f may also accept the position of the element, and random numbers
-/// that depend only on that position, see map(). A function that changes its own state is an error,
-/// because the results of its copies would depend on the threads. A function that changes an object
-/// through a pointer is not detected; its results must not depend on the order. Errors: no threads,
-/// no buffer. Fluid: xmap_readers.
+/// Does the same as map(), for costly functions, in several threads. Each thread has its own copy
+/// of f; the threads take elements of the source one after another and compute in parallel. At most
+/// `buffer` results wait for the consumer. With ordered = true, results and exceptions have the
+/// order of the source; with ordered = false, results are yielded as soon as they are ready. An
+/// exception of f or of the source is rethrown to the consumer. The threads are joined when the
+/// pass ends or is destroyed. As with map(), f may also accept the position, the pass and random
+/// numbers. It is a compile-time error if the call operator of f is not const, because each copy
+/// would change its own state, and results would depend on which thread computes them. If f changes
+/// an object through a pointer, the compiler cannot detect it; then results must not depend on the
+/// order of calls. Throws lamina::error if `threads` or `buffer` is 0. Fluid: xmap_readers.
 template <class F>
 auto xmap(F f, xmap_options options = {}) {
   if (options.threads == 0 || options.buffer == 0)

@@ -28,8 +28,8 @@ concept elements_in_shape = requires(const A& a) {
 };
 
 /// The result of `parameter<"name">()` and `gradient<"name">()`: elements in row-major order and
-/// their shape. Converts to and from xtensor's xarray. It uses only xarray's interface, so that
-/// users without xtensor do not include its headers.
+/// their shape. It converts to and from xtensor's xarray. The conversions are templates that name
+/// no type of xtensor, so this header does not include xtensor.
 template <class T>
 class array {
  public:
@@ -52,20 +52,21 @@ class array {
       throw error(text() << "lamina: array: expected " << n << " elements for the shape "
                          << text().list(shape_) << ", found " << values_.size());
   }
-  /// Rows in braces: `array<float>{{1, 2, 3}, {4, 5, 6}}` has the shape [2, 3]; there may be three
-  /// levels. Throws lamina::error for rows of different length. A shape is written in parentheses:
-  /// `array<float>({2, 3}, {1, 2, 3, 4, 5, 6})`.
+  /// Makes an array from rows in braces: `array<float>{{1, 2, 3}, {4, 5, 6}}` has the shape [2, 3];
+  /// braces may have up to three levels. Throws lamina::error if rows differ in length. To give a
+  /// shape instead, write parentheses: `array<float>({2, 3}, {1, 2, 3, 4, 5, 6})`.
   array(std::initializer_list<std::initializer_list<T>> rows) { add(rows, 0); }
   array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks) {
     add(blocks, 0);
   }
-  /// Elements in braces: `array<float>{0.5f, 1.f, 2.f}` has the shape [3]. At least one must be a
-  /// floating-point number, because integers alone could be meant as a shape.
+  /// Makes an array from elements in braces: `array<float>{0.5f, 1.f, 2.f}` has the shape [3]. At
+  /// least one element must be a floating-point number: with integers alone, the call would be the
+  /// constructor from a shape.
   template <class... N>
   requires((std::is_arithmetic_v<N> && ...) && (std::is_floating_point_v<N> || ...))
       array(N... element)  // NOLINT: elements in braces convert
       : shape_{sizeof...(N)}, values_{static_cast<T>(element)...} {}
-  /// Copies a view, or an array of another library.
+  /// Copies an array_view, or an array or expression of another library.
   template <elements_in_shape<T> A>
   requires(!std::is_same_v<A, array>) array(const A& from)  // NOLINT: an array converts
       : array(std::vector<std::size_t>(from.shape().begin(), from.shape().end())) {
@@ -73,8 +74,8 @@ class array {
     for (T& to : values_) to = *at++;
   }
 
-  /// Copies the array to an array of another library, made by its `from_shape`: `xt::xarray<float>
-  /// w = a;`.
+  /// Copies the array to an array of type A of another library, which A::from_shape(shape) makes:
+  /// `xt::xarray<float> w = a;`.
   template <class A>
   requires detail::made_from_shape<A, T>
   operator A() const {  // NOLINT: an array converts
@@ -97,8 +98,8 @@ class array {
   auto end() { return values_.end(); }
   auto end() const { return values_.end(); }
 
-  /// Returns the element at these indices, one per dimension: `a(i, j)`. Elements of a temporary
-  /// are constant, because `model.parameter<"w">()(0, 0) = 1` would change only a copy.
+  /// Returns the element at these indices, one per dimension: `a(i, j)`. For a temporary it returns
+  /// a constant reference, because `model.parameter<"w">()(0, 0) = 1` would change only a copy.
   template <class... Index>
   T& operator()(Index... at) & {
     return values_[position(at...)];
@@ -114,8 +115,8 @@ class array {
   /// Arrays are equal if their shapes and elements are equal.
   friend bool operator==(const array&, const array&) = default;
 
-  /// Elementwise arithmetic, in place or as a new array. The other operand is a number, or an array
-  /// of the same shape (otherwise lamina::error): `w += 0.1f * (target - w)`.
+  /// Computes elementwise, in place or as a new array. The other operand is a number or an array of
+  /// the same shape; throws lamina::error if the shapes differ: `w += 0.1f * (target - w)`.
   array& operator+=(const array& b) {
     return each(b, [](T& x, T y) { x += y; });
   }

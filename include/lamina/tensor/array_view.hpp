@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/array_view.hpp - a view of rows in memory that it does not own.
+// lamina/tensor/array_view.hpp - a view of an array in memory that the view does not own.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
-// A type of another library that is made by A::from_shape(shape) and then filled with elements.
+// An array type of another library: A::from_shape(shape) makes an array, and data() gives access to
+// its elements.
 template <class A, class T>
 concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
   { A::from_shape(shape) } -> std::convertible_to<A>;
@@ -22,11 +23,12 @@ concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
 };
 }  // namespace detail
 
-/// The result of `activation<"name">()`: a variable in a machine's memory, without a copy. Inner
-/// dimensions are contiguous; rows of the outermost dimension are `stride()` elements apart.
-/// Converts to xtensor's xarray, as a copy. If `contiguous()`, xt::adapt makes an expression from
-/// `data()`, `size()` and the shape. An index outside of the shape throws lamina::error unless
-/// NDEBUG is defined.
+/// The result of `activation<"name">()`: refers to a variable in a machine's memory, without a
+/// copy. The next run of the machine overwrites the elements. Inner dimensions are contiguous; rows
+/// of the outermost dimension are `stride()` elements apart. It converts to xtensor's xarray by a
+/// copy. Without a copy, xt::adapt makes an expression from `data()`, `size()` and the shape, but
+/// only if `contiguous()`. An index outside of the shape throws lamina::error unless NDEBUG is
+/// defined.
 template <class T, std::size_t Rank>
 class array_view {
  public:
@@ -51,7 +53,7 @@ class array_view {
   /// Whether there is no gap between rows.
   bool contiguous() const { return Rank == 0 || shape_[0] < 2 || stride_ == row_size(); }
 
-  /// The element at these indices, one per dimension: `scores(row, class)`.
+  /// Returns the element at these indices, one per dimension: `scores(row, class)`.
   template <std::convertible_to<std::size_t>... Index>
   requires(sizeof...(Index) == Rank) const T& operator()(Index... at) const {
     if constexpr (Rank == 0) {
@@ -65,7 +67,7 @@ class array_view {
       return data_[row * stride_ + inner];
     }
   }
-  /// Element i in row-major order.
+  /// Returns element i in row-major order.
   const T& flat(std::size_t i) const {
     return element(detail::checked_index("activation in row-major order", 0, i, size()));
   }
@@ -101,7 +103,8 @@ class array_view {
   iterator begin() const { return {this, 0}; }
   iterator end() const { return {this, size()}; }
 
-  /// Copies the view to an array of another library, made by its `from_shape`.
+  /// Copies the elements to an array of type A of another library, which A::from_shape(shape)
+  /// makes.
   template <class A>
   requires detail::made_from_shape<A, T>
   operator A() const {  // NOLINT: an array converts

@@ -14,12 +14,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Sequences as offsets. In the last level, entry i is the first row of sequence i, and entry i + 1
-/// is the row after its last one. Entries of a higher level are offsets of sequences of the level
-/// below in the same way. For example, the lengths [[2, 1], [3, 0, 4]] are two documents of two and
-/// one sentences, and sentences of three, zero and four words. Their offsets are [[0, 2, 3], [0, 3,
-/// 3, 7]]. Without any level, the rows form no sequences. Fluid: LoD. Unlike in Fluid, a level may
-/// have no sequences, [0].
+/// Sequences of rows, or nested sequences, stored as offsets. In the last level, sequence i
+/// consists of the rows from entry i up to, but not including, entry i + 1. In each level above,
+/// sequence i consists of sequences of the next level in the same way. For example, the lengths
+/// [[2, 1], [3, 0, 4]] are two documents: one of two sentences, with three and zero words, and one
+/// of one sentence with four words. Their offsets are [[0, 2, 3], [0, 3, 3, 7]]. Without any level,
+/// the rows form no sequences. Fluid: LoD. Unlike in Fluid, a level may have no sequences; its
+/// offsets are then [0].
 class lod {
  public:
   using level = std::vector<std::size_t>;
@@ -56,7 +57,7 @@ class lod {
   std::size_t rows() const { return last().back(); }
   /// Returns the number of rows of sequence i of the last level.
   std::size_t length(std::size_t i) const { return last().at(i + 1) - last().at(i); }
-  /// Returns the lengths, the form that users see. Fluid: recursive_sequence_lengths.
+  /// Returns the lengths of the sequences of each level. Fluid: recursive_sequence_lengths.
   std::vector<level> recursive_sequence_lengths() const {
     std::vector<level> lengths;
     for (const level& l : levels_) {
@@ -74,21 +75,22 @@ class lod {
       for (std::size_t& at : rows) at = levels_[below][at];
     return rows;
   }
-  /// Returns the LoD without its last level. It has one row per sequence of that level.
+  /// Returns the LoD without its last level. Its rows are the sequences of that level.
   lod above() const {
     require_level(0);
     lod r(*this);
     r.levels_.pop_back();
     return r;
   }
-  /// Returns the LoD with one more level below the last, given by lengths: one length per current
-  /// row.
+  /// Returns the LoD with one more level at the end, in which each current row becomes a sequence;
+  /// `lengths` has one length per current row.
   lod below(const level& lengths) const {
     std::vector<level> all = recursive_sequence_lengths();
     all.push_back(lengths);
     return from_lengths(all);
   }
-  /// The sequences [first, end) of the outermost level. Fluid: SliceLevels.
+  /// Returns the sequences [first, end) of the outermost level. Throws lamina::error if the range
+  /// is invalid. Fluid: SliceLevels.
   lod slice(std::size_t first, std::size_t end) const {
     if (first > end || end > sequences(0))
       throw error(text() << "lamina: lod: expected a part of " << sequences(0)
@@ -104,7 +106,7 @@ class lod {
     return r;
   }
   /// Returns the sequences of this LoD followed by those of `other`, which must have the same
-  /// number of levels.
+  /// number of levels; otherwise throws lamina::error.
   lod joined(const lod& other) const {
     if (levels() != other.levels())
       throw error(text() << "lamina: lod: expected " << levels() << " levels as in the first part, "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/lod_tensor.hpp - a run-time value whose rows form sequences.
+// lamina/tensor/lod_tensor.hpp - the value of a variable whose rows may form sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The rows [first, end) of a tensor.
+/// Returns a copy of the rows [first, end) of a tensor. Throws lamina::error if the range is
+/// invalid.
 inline tensor rows_between(const tensor& t, std::size_t first, std::size_t end) {
   return t.visit([&]<class T>(const xt::xarray<T>& from) {
     tensor_shape shape(from.shape().begin(), from.shape().end());
@@ -30,20 +31,22 @@ inline tensor rows_between(const tensor& t, std::size_t first, std::size_t end) 
   });
 }
 
-/// A tensor and the sequences that its rows form. Without levels it is a plain tensor, and a plain
-/// tensor converts to it. Fluid: LoDTensor.
+/// A tensor and the sequences that its rows form. If its LoD has no levels, it is a plain tensor; a
+/// plain tensor converts to a lod_tensor. Fluid: LoDTensor.
 class lod_tensor : public tensor {
  public:
   lod_tensor() = default;
   lod_tensor(tensor values) : tensor(std::move(values)) {}  // NOLINT: a tensor converts
   template <element T>
   lod_tensor(xt::xarray<T> values) : tensor(std::move(values)) {}  // NOLINT: an array converts
-  /// Throws lamina::error if the number of rows of `values` differs from that of `l`.
+  /// Makes a tensor whose rows form the sequences of `l`. Throws lamina::error if `values` has
+  /// another number of rows than `l`.
   lod_tensor(tensor values, lamina::lod l) : tensor(std::move(values)) { set_lod(std::move(l)); }
 
   /// Returns the sequences; a lod without levels if there are none.
   const lamina::lod& lod() const { return lod_; }
-  /// Sets other sequences over the same rows. Throws lamina::error if the number of rows differs.
+  /// Replaces the sequences that the rows form. Throws lamina::error if `l` has another number of
+  /// rows.
   void set_lod(lamina::lod l) {
     if (!l.empty() && (rank() == 0 || l.rows() != shape()[0]))
       throw error(text() << "lamina: lod_tensor: expected " << l.rows()
@@ -55,18 +58,20 @@ class lod_tensor : public tensor {
     return lod_.recursive_sequence_lengths();
   }
 
-  /// Returns the number of items that slice() counts: sequences of the outermost level or, without
-  /// levels, rows.
+  /// Returns the number of sequences of the outermost level or, without levels, the number of rows.
+  /// slice() and split() count these.
   std::size_t top_count() const { return lod_.empty() ? shape().at(0) : lod_.sequences(0); }
-  /// The sequences [first, end) of the outermost level or, without levels, the rows [first, end).
+  /// Returns a copy of the sequences [first, end) of the outermost level or, without levels, of the
+  /// rows [first, end).
   lod_tensor slice(std::size_t first, std::size_t end) const {
     if (lod_.empty()) return rows_between(*this, first, end);
     lamina::lod part = lod_.slice(first, end);
     const lamina::lod::level rows = lod_.absolute(0);
     return lod_tensor(rows_between(*this, rows[first], rows[end]), std::move(part));
   }
-  /// Splits the value into at most `parts` pieces of whole sequences of the outermost level. The
-  /// numbers of sequences are as equal as possible. Fluid: SplitLoDTensor.
+  /// Splits the value into at most `parts` pieces, none of which divides a sequence of the
+  /// outermost level. The numbers of sequences per piece differ by at most one. Fluid:
+  /// SplitLoDTensor.
   std::vector<lod_tensor> split(std::size_t parts) const {
     const std::size_t n = top_count();
     if (parts < 1) throw error("lamina: lod_tensor: expected at least one part, found 0");
@@ -76,8 +81,8 @@ class lod_tensor : public tensor {
       pieces.push_back(slice(n * i / parts, n * (i + 1) / parts));
     return pieces;
   }
-  /// Joins all parts: the sequences of one part follow those of the part before it. All parts have
-  /// the same type, row shape and number of levels. Fluid: MergeLoDTensor.
+  /// Concatenates the rows and sequences of all parts. Throws lamina::error unless all parts have
+  /// the same element type, row shape and number of levels. Fluid: MergeLoDTensor.
   static lod_tensor merge(const std::vector<lod_tensor>& parts) {
     if (parts.empty()) throw error("lamina: lod_tensor: expected parts to merge, found none");
     lamina::lod all = parts[0].lod();
@@ -105,7 +110,8 @@ class lod_tensor : public tensor {
 };
 
 namespace detail {
-/// The type of a sequence's element: a number, or an array of numbers.
+/// How sequences() stores one element of a sequence, which is a number or an array of numbers, as a
+/// row.
 template <class T>
 struct sequence_element {
   using value_type = T;
@@ -122,8 +128,9 @@ struct sequence_element<std::array<T, N>> {
 };
 }  // namespace detail
 
-/// Converts ragged data to one array [rows, 1]: `sequences<std::int64_t>({{3, 1}, {}, {4}})`.
-/// Elements of type std::array<T, N> give [rows, N]. Fluid: create_lod_tensor of a list of lists.
+/// Converts sequences of different lengths to one array of shape [rows, 1] and its LoD:
+/// `sequences<std::int64_t>({{3, 1}, {}, {4}})`. Elements of type std::array<T, N> give the shape
+/// [rows, N]. Fluid: create_lod_tensor of a list of lists.
 template <class T>
 lod_tensor sequences(const std::vector<std::vector<T>>& from) {
   using element = detail::sequence_element<T>;
@@ -137,8 +144,8 @@ lod_tensor sequences(const std::vector<std::vector<T>>& from) {
   return lod_tensor(tensor({rows, element::width}, values), lod::from_lengths({lengths}));
 }
 
-/// Converts ragged data of two levels to one array [rows, 1]: `nested_sequences<float>({{{1, 2},
-/// {3}}, {{4}}})`.
+/// Converts sequences of sequences to one array of shape [rows, 1] and a LoD of two levels:
+/// `nested_sequences<float>({{{1, 2}, {3}}, {{4}}})`.
 template <class T>
 lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from) {
   std::vector<std::vector<T>> inner;
@@ -151,13 +158,12 @@ lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from
   return lod_tensor(flat, lod::from_lengths({outer, flat.recursive_sequence_lengths()[0]}));
 }
 
-/// Makes an array whose rows form sequences of these lengths. Throws lamina::error if lengths and
-/// rows do not match. Fluid: create_lod_tensor.
+/// Returns `data` with a LoD of these lengths. Throws lamina::error if the lengths do not add up to
+/// the number of rows. Fluid: create_lod_tensor.
 inline lod_tensor create_lod_tensor(tensor data, const std::vector<lod::level>& lengths) {
   return lod_tensor(std::move(data), lod::from_lengths(lengths));
 }
-/// Converts ragged data to one array. Throws lamina::error unless its sequences have the given
-/// lengths.
+/// Returns sequences(data). Throws lamina::error unless the sequences have the given lengths.
 template <class T>
 lod_tensor create_lod_tensor(const std::vector<std::vector<T>>& data,
                              const std::vector<lod::level>& lengths) {
@@ -168,8 +174,9 @@ lod_tensor create_lod_tensor(const std::vector<std::vector<T>>& data,
                        << to_string(wanted) << ", found " << to_string(made.lod()));
   return made;
 }
-/// Makes sequences of random int64 rows with shape `row`. The elements are from low to high, both
-/// included. Fluid: create_random_int_lodtensor.
+/// Makes sequences of random int64 rows with shape `row`. The elements are between `low` and
+/// `high`, both included. Throws lamina::error if `lengths` is empty or `high` is below `low`.
+/// Fluid: create_random_int_lodtensor.
 inline lod_tensor create_random_int_lod_tensor(const std::vector<lod::level>& lengths,
                                                const tensor_shape& row, std::int64_t low,
                                                std::int64_t high, std::uint64_t seed = 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/scope.hpp - variables by name. Fluid: Scope.
+// lamina/tensor/scope.hpp - stores the values of variables by name. Fluid: Scope.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,15 +25,15 @@ class scope {
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  /// Returns the variable of this scope itself, and makes it, without a value, if it does not
-  /// exist. Fluid: Scope.var.
+  /// Returns the variable with this name in this scope, not in a parent. If it does not exist, adds
+  /// it without a value. Fluid: Scope.var.
   lod_tensor& var(std::string_view name) {
     const auto found = variables_.find(name);
     return found != variables_.end() ? found->second : variables_[std::string(name)];
   }
 
-  /// Returns the variable of this scope or of the nearest parent that has it, or null. Fluid:
-  /// Scope.find_var.
+  /// Returns the variable with this name in this scope or else in the nearest parent that has it;
+  /// null if there is none. Fluid: Scope.find_var.
   lod_tensor* find(std::string_view name) {
     for (scope* s = this; s != nullptr; s = s->parent_) {
       const auto found = s->variables_.find(name);
@@ -45,7 +45,8 @@ class scope {
     return const_cast<scope*>(this)->find(name);
   }
 
-  /// Returns the value of a variable. Throws lamina::error with the name if there is none.
+  /// Returns the value of a variable. Throws lamina::error with the name if there is no such
+  /// variable or it has no value.
   const lod_tensor& get(std::string_view name) const {
     const lod_tensor* found = find(name);
     if (found == nullptr || !found->has_value())
@@ -56,7 +57,7 @@ class scope {
     return *found;
   }
 
-  /// Removes a variable of this scope itself. Returns whether it existed.
+  /// Removes a variable of this scope, not of a parent. Returns whether it existed.
   bool drop(std::string_view name) {
     const auto found = variables_.find(name);
     if (found == variables_.end()) return false;
@@ -64,14 +65,14 @@ class scope {
     return true;
   }
 
-  /// Returns the names of this scope and of its parents.
+  /// Returns the names of all variables of this scope and its parents.
   std::vector<std::string> all_names() const {
     std::vector<std::string> all;
     for (const scope* s = this; s != nullptr; s = s->parent_)
       for (const auto& [name, value] : s->variables_) all.push_back(name);
     return all;
   }
-  /// Returns the names of this scope itself, in alphabetical order.
+  /// Returns the names of the variables of this scope, without parents, in alphabetical order.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& [name, value] : variables_) all.push_back(name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/tensor.hpp - a run-time value: an array of any element type and shape.
+// lamina/tensor/tensor.hpp - the value of a variable at run time: an array whose element type and
+// shape are known at run time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The whole shape of a run-time value.
+/// All dimensions of a tensor, outermost first.
 using tensor_shape = std::vector<std::size_t>;
 
 /// Returns a shape as text: "[64, 10]".
@@ -30,7 +31,8 @@ inline std::string to_string(const tensor_shape& shape) {
   return text + "]";
 }
 
-/// Returns the number of elements of a shape; 1 for the empty one.
+/// Returns the number of elements of a shape; 1 for the empty shape, which is that of a single
+/// number.
 inline std::size_t size_of(const tensor_shape& shape) {
   std::size_t n = 1;
   for (const std::size_t d : shape) n *= d;
@@ -38,10 +40,10 @@ inline std::size_t size_of(const tensor_shape& shape) {
 }
 
 /// The value of a variable: row-major elements of one dtype. Fluid: Tensor (a LoDTensor of level
-/// 0). A tensor that was never assigned has no value; reading it throws.
+/// 0). A tensor that was never assigned has no value; reading it throws lamina::error.
 class tensor {
  public:
-  /// A tensor without a value.
+  /// Makes a tensor without a value.
   tensor() = default;
 
   /// Takes ownership of an xtensor array.
@@ -77,7 +79,7 @@ class tensor {
     return tensor(std::move(a));
   }
 
-  /// Zeros of a dtype that is known at run time. Throws for float16, which has no arithmetic.
+  /// Returns a tensor of zeros. Throws lamina::error for float16, for which C++ has no type.
   static tensor zeros(dtype type, const tensor_shape& shape) {
     switch (type) {
       case dtype::boolean:
@@ -101,7 +103,8 @@ class tensor {
     }
   }
 
-  /// Calls `f` with the array in its element type.
+  /// Calls `f` with the xt::xarray<T> that holds the elements, and returns its result. Throws
+  /// lamina::error if there is no value.
   template <class F>
   auto visit(F&& f) const {
     using result = decltype(f(std::declval<const xt::xarray<float>&>()));
@@ -134,12 +137,13 @@ class tensor {
   std::size_t size() const {
     return visit([](const auto& a) { return a.size(); });
   }
-  /// Returns the bytes of the elements, row by row.
+  /// Returns the address of the elements, which are in row-major order.
   const void* data() const {
     return visit([](const auto& a) { return static_cast<const void*>(a.data()); });
   }
 
-  /// Returns the array itself; throws lamina::error if the elements have another type.
+  /// Returns the xtensor array that holds the elements; throws lamina::error if they are not of
+  /// type T.
   template <element T>
   const xt::xarray<T>& as() const {
     const xt::xarray<T>* a = std::get_if<xt::xarray<T>>(&values_);
@@ -168,8 +172,8 @@ class tensor {
         to.values_);
     return to;
   }
-  /// Converts the results of integer arithmetic to elements of `type`, where they wrap around
-  /// (wrapping_cast).
+  /// Returns the elements, which are results of integer arithmetic, converted to `type` with
+  /// wrapping_cast: integers outside of the range wrap around.
   tensor wrapped(dtype type) const {
     tensor to = zeros(type, {});
     std::visit(

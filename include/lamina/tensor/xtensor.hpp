@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/xtensor.hpp - includes xtensor's containers; their headers moved in 0.26.
+// lamina/tensor/xtensor.hpp - includes xtensor's containers, whose headers have other paths since
+// xtensor 0.26.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +14,10 @@
 #include <cstddef>
 
 #include <xtensor/xstorage.hpp>
-// xtensor before 0.26 specializes rebind_container for any C<T, A> and for svector. clang 19 also
-// matches default arguments (P0522), so the two are ambiguous. A full specialization for the types
-// of shapes and strides resolves this.
+// xtensor before 0.26 has two specializations of rebind_container: for any C<T, A>, and for
+// svector, which has further parameters with defaults. clang from 19 on also applies the first to
+// svector (P0522), so the two are ambiguous. The full specializations below, for the types of
+// shapes and strides, are preferred to both.
 namespace xt {
 template <>
 struct rebind_container<std::ptrdiff_t, svector<std::size_t>> {

@@ -13,8 +13,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Appends the gradient operators of the cost, in reverse order of the operators. The block of the
-/// cost is the root: variables of the blocks around it, except parameters, count as constants.
+/// Appends the gradient operators of the cost, in reverse order of the operators. Variables of
+/// blocks outside of the cost's block, except parameters, count as constants.
 template <bool Data>
 constexpr void add_gradients(program_builder& b) {
   if (b.cost < 0) return;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/block_gradients.hpp - appends the gradients of the operators of a block, in
-// reverse order, and of the blocks that they run.
+// lamina/transform/block_gradients.hpp - appends the gradient operators for the operators of a
+// block, in reverse order, and for the blocks that these operators run.
 //
 // The gradient operator of a `while` is a while_grad, which runs a block of gradient operators once
 // per iteration, the last iteration first. The gradient block follows these rules:
-//  - A carried variable c has one gradient variable outside of the block. When the block starts,
-//    it holds the gradient of c at the end of the iteration; when the block ends, the gradient of c
-//    at the start of the iteration.
+//  - A variable c that the loop carries from one iteration to the next has one gradient variable,
+//    outside of the block. When the block starts, this variable holds the gradient of c at the end
+//    of the iteration; when the block ends, the gradient of c at the start of the iteration.
 //  - Gradients of variables of outer blocks (parameters, feeds, variables that an outer loop
 //    carries) are added to sums outside of the block, which are zero before the loop. Inner loops
 //    add to the same sums.
 //  - Gradients of arrays of outer blocks are arrays outside of the block, written slot by slot.
-//  - The block reads carried variables as they were when the iteration began. Since the loop
-//    overwrites them, the forward block first copies the ones that gradients read: c@STEP. Fluid
-//    would read the value after the loop.
+//  - The block reads the values that carried variables had when the iteration began. Since the loop
+//    overwrites them, the forward block first copies each carried variable c that a gradient reads
+//    to c@STEP. (Fluid reads the value after the loop instead.)
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -39,8 +39,8 @@ constexpr bool is_gradient_value(const operator_desc& op) {
          std::string_view(op.schema->type).ends_with("_grad");
 }
 
-/// Marks every floating-point result that depends on a marked variable. Returns whether a new one
-/// was marked.
+/// Marks every floating-point result that depends on a marked variable. Returns whether it marked a
+/// new variable.
 constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_state::capacity]) {
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
@@ -74,7 +74,8 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
 
 /// Marks the variables that need a gradient. These are the trainable parameters, the floating-point
 /// feeds if `data` is set, and every floating-point result that depends on one of them. A value
-/// that a loop carries depends on later operators, so a program with blocks needs several passes.
+/// that a loop carries depends on later operators, so in a program with blocks mark_results is
+/// repeated until it finds nothing new.
 constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_state::capacity],
                            bool data) {
   const int variables = b.variables.count;
@@ -88,7 +89,8 @@ constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_sta
   }
 }
 
-/// The initial state of one backward walk. All walks of a program share `wanted` and `next`.
+/// Returns the initial state for one backward walk over the operators. All walks of a program share
+/// `wanted` and `next`.
 constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradient_state::capacity],
                                             int (&next)[gradient_state::capacity], int body) {
   gradient_state s{&schema_of<operators::sum>(),
@@ -129,8 +131,8 @@ class block_gradients {
   block_gradients(const block_gradients&) = delete;
   block_gradients& operator=(const block_gradients&) = delete;
 
-  /// Appends the gradients of the operators of `block` that come before operator number `end`. They
-  /// are appended to the current block.
+  /// Appends the gradient operators for the operators of `block` before operator number `end`. They
+  /// belong to the current block.
   constexpr void sweep(int block, int end) {
     const int begin = block > 0 ? begin_[block] : 0;
     for (int k = end; k-- > begin;) {
@@ -149,8 +151,8 @@ class block_gradients {
     }
   }
 
-  /// Puts the copies of carried variables at the start of their blocks. Their role is backward,
-  /// because only gradients read them.
+  /// Inserts the operators that copy carried variables at the start of the forward blocks. Their
+  /// role is backward, because only gradients read the copies.
   constexpr void insert_copies() {
     if (copies_.count == 0) return;
     const int old = b_.operators.count;
@@ -178,7 +180,7 @@ class block_gradients {
 
  private:
   // Whether an operator at the end of a block sets the next value of a variable of an outer block.
-  // All other results of a block belong to the block itself.
+  // All other results of operators are variables of their own block.
   constexpr bool hands_over(const operator_desc& op) const {
     return same_address(op.schema, &schema_of<operators::assign>()) &&
            b_.variables.items[output_of(b_, op, 0)].block != op.block;
@@ -217,7 +219,7 @@ class block_gradients {
     return copy_[v];
   }
   // Makes the operators of the current block, from number `first` on, read the copies of carried
-  // variables.
+  // variables instead of the variables.
   constexpr void read_copies(int first, int block) {
     for (int k = first; k < b_.operators.count; ++k) {
       const operator_desc& op = b_.operators.items[k];
@@ -330,7 +332,8 @@ class block_gradients {
     }
   }
 
-  // At the end of a gradient block: sum = sum + the gradients of v in this block.
+  // At the end of a gradient block, adds the gradients of v in this block to the sum, variable
+  // `where`.
   constexpr void add_to_sum(int v, int where) {
     const int n = b_.gradients->partials[v];
     if (n == 0) return;
@@ -378,12 +381,12 @@ class block_gradients {
 
   program_builder& b_;
   constexpr_vector<int> stores_{};         // the operators that overwrite variables
-  bool has_blocks_ = false;                // if false, the next three are not used
-  int carrier_[gradient_state::capacity];  // by variable: the block that sets its next value,
+  bool has_blocks_ = false;                // if false, the next three arrays are not used
+  int carrier_[gradient_state::capacity];  // by variable: the loop body that sets its next value,
                                            // or -1
-  int copy_[gradient_state::capacity];  // by variable: its copy at the start of that block, or -1
-  int begin_[program_limits.blocks];    // by block: its first operator, inner blocks included
-  constexpr_vector<int> copies_{};      // the carried variables that have a copy
+  int copy_[gradient_state::capacity];     // by variable: its copy at the start of that body, or -1
+  int begin_[program_limits.blocks];       // by block: its first operator, inner blocks included
+  constexpr_vector<int> copies_{};         // the carried variables that have a copy
 };
 
 }}}  // namespace lamina::detail

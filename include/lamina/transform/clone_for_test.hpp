@@ -46,8 +46,8 @@ struct for_test : program_base<for_test<P>> {
 
 namespace transform {
 
-/// Keeps the forward operators only, without gradient and update operators, and sets is_test where
-/// an operator has it (dropout, batch_norm). Fluid: Program.clone(for_test=True).
+/// Returns the program without gradient and update operators, and with attribute is_test set in the
+/// operators that have it, such as dropout and batch_norm. Fluid: Program.clone(for_test=True).
 template <program_type P>
 constexpr for_test<P> clone_for_test(P) {
   return {};

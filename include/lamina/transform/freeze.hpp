@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/freeze.hpp - a program that trains some of its layers only.
+// lamina/transform/freeze.hpp - freezes the parameters of some layers, so that training changes
+// only the other parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,13 +13,13 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Whether one of the names belongs to this parameter or to its layer.
+/// Whether one of the names is the name of this parameter or of its layer, or a whole-word prefix.
 template <fixed_string... Names, class Program>
 constexpr bool is_of_names(const Program& p, int parameter) {
   const int v = p.parameters[parameter].variable;
   return (parameter_belongs_to(p, v, Names.view()) || ...);
 }
-/// Whether any parameter belongs to this name.
+/// Whether the program has parameters to which the name refers.
 template <class P, fixed_string Name>
 constexpr bool has_parameters_of() {
   for (int i = 0; i < P::desc.count.parameters; ++i)
@@ -26,9 +27,9 @@ constexpr bool has_parameters_of() {
   return false;
 }
 
-/// Freezes the parameters that belong to the names or, with `Except`, all other parameters. An
-/// operator that has the attribute use_global_stats then uses its frozen statistics without
-/// changing them.
+/// Freezes the parameters to which the names refer or, with `Except`, all other parameters. An
+/// operator with frozen statistics and the attribute use_global_stats, such as batch_norm, then
+/// uses these statistics without changing them.
 template <bool Except, fixed_string... Names>
 constexpr void freeze_parameters(program_builder& b) {
   const struct {
@@ -79,11 +80,12 @@ struct with_frozen : program_base<with_frozen<P, Except, Names...>> {
 
 namespace transform {
 
-/// The program with the parameters of these layers frozen: they get no gradients and no updates. A
-/// batch_norm among the layers uses its moving statistics without changing them. A name is that of
-/// a layer, of a parameter, or a whole-word prefix: "block_1" freezes "block_1.w_0" and not
-/// "block_10.w_0", "block" freezes both. A name without parameters is a compile-time error. Call it
-/// before the optimizer sees the program: `model tuned{transform::freeze<"features">(net),
+/// Returns the program with the parameters of these layers frozen, that is, without gradients and
+/// updates. A batch_norm among the layers uses its moving statistics without changing them. A name
+/// is the name of a layer or parameter, or a whole-word prefix of such names: "block_1" freezes
+/// "block_1.w_0" and not "block_10.w_0", "block" freezes both. A name without parameters is a
+/// compile-time error. Call it before the program is given to an optimizer, because updates that
+/// exist are not removed: `model tuned{transform::freeze<"features">(net),
 /// share_parameters_of(trained)}`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, false, Names...> freeze(P) {

@@ -3,8 +3,9 @@
 //
 // The definition of a gradient operator has no gradient rule. If a cost depends on its results, one
 // of the rules below expresses its gradient by operators that have gradients, so derivatives of any
-// order are available. In the comments, d is the gradient of Out, and g the gradient of a result of
-// the gradient operator.
+// order are available. In the comments, X and Y are the operands and Out the result of the forward
+// operator; d is the gradient of Out; dX and dY are the results of the gradient operator; g, gX and
+// gY are the gradients of these results, which the rule starts from.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,13 +34,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Out is linear in each of two operands.
+/// Operators whose Out is linear in each of two operands.
 using twice_differentiable_products =
     operator_list<operators::mul, operators::matmul, operators::elementwise_mul>;
 using twice_differentiable_convolutions =
     operator_list<operators::conv2d, operators::depthwise_conv2d, operators::conv3d,
                   operators::conv2d_transpose>;
-/// Out is linear in X.
+/// Operators whose Out is linear in X.
 using twice_differentiable_linear =
     operator_list<operators::scale, operators::mean, operators::reduce_sum, operators::reduce_mean,
                   operators::reshape2, operators::transpose2, operators::squeeze2,
@@ -47,13 +48,13 @@ using twice_differentiable_linear =
                   operators::expand>;
 using twice_differentiable_sums =
     operator_list<operators::elementwise_add, operators::elementwise_sub>;
-/// The function is linear wherever it has a derivative.
+/// Functions that are linear wherever they have a derivative.
 using twice_differentiable_pieces =
     operator_list<operators::relu, operators::leaky_relu, operators::relu6, operators::brelu,
                   operators::hard_sigmoid, operators::hard_shrink, operators::softshrink,
                   operators::thresholded_relu, operators::clip, operators::abs, operators::dropout,
                   operators::elementwise_keep>;
-/// The derivative is 0 wherever it exists.
+/// Functions whose derivative is 0 wherever it exists.
 using twice_differentiable_steps =
     operator_list<operators::ceil, operators::floor, operators::round, operators::sign>;
 using twice_differentiable_others =
@@ -65,15 +66,15 @@ using twice_differentiable_others =
 namespace detail {
 
 /// If `op` is the gradient operator of an operator Op in the list, calls f<Op>(). Returns whether
-/// it is.
+/// it has called f.
 template <class... Op, class F>
 constexpr bool for_gradient_of(const operator_desc& op, operator_list<Op...>, F&& f) {
   return ((is<gradient_of<Op>>(op) && (f.template operator()<Op>(), true)) || ...);
 }
 
-/// dX = X-part of Op_grad(Y, d), dY = Y-part of Op_grad(X, d). The gradient of d is Op(gX, Y) +
-/// Op(X, gY); the gradients of X and Y come from the same gradient operator with gY in place of Y
-/// and gX in place of X.
+/// For an Op that is linear in X and in Y. Its gradient operator computes dX from Y and d, and dY
+/// from X and d. The gradient of d is Op(gX, Y) + Op(X, gY); the gradients of X and Y come from the
+/// same gradient operator with gY in place of Y and gX in place of X.
 template <class Op>
 constexpr void differentiate_product(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
@@ -88,7 +89,7 @@ constexpr void differentiate_product(gradient_writer& w) {
   }
 }
 
-/// The same for a convolution without bias.
+/// Does the same for a convolution. Returns false if it has a bias.
 template <class Op>
 constexpr bool differentiate_convolution(gradient_writer& w) {
   constexpr int inputs = static_cast<int>(Op::inputs.size());
@@ -121,7 +122,7 @@ constexpr bool differentiate_convolution(gradient_writer& w) {
   return true;
 }
 
-/// dX is linear in d and depends on nothing else. The gradient of d is Op(g).
+/// For an Op whose dX is linear in d and depends on nothing else. The gradient of d is Op(g).
 template <class Op>
 constexpr void differentiate_linear(gradient_writer& w) {
   program_builder& b = w.builder();
@@ -149,7 +150,7 @@ constexpr void differentiate_linear(gradient_writer& w) {
   b.operators.push(made);
 }
 
-/// The gradient of a pooling's gradient operator. Average pooling is linear. Returns false for
+/// Differentiates the gradient operator of a pooling. Average pooling is linear. Returns false for
 /// maximum pooling of volumes, and for maximum pooling that differentiate_max_pool does not
 /// support.
 template <class Op>
@@ -164,7 +165,8 @@ constexpr bool differentiate_pool(gradient_writer& w) {
   return true;
 }
 
-/// dX = d and dY is the sum of +-d over the elements to which Y is broadcast.
+/// For X + Y and X - Y: dX = d, and dY is the sum of d or -d over the elements to which each
+/// element of Y is broadcast.
 template <class Op>
 constexpr void differentiate_sum(gradient_writer& w) {
   const int gx = w.grad(0), gy = w.grad(1), d = w.of_out();
@@ -175,8 +177,9 @@ constexpr void differentiate_sum(gradient_writer& w) {
     w.give(d, gx);
 }
 
-/// dX = d / Y and dY = -d X / Y^2. With q = X / Y and n = gX - gY q, the gradient of d is n / Y,
-/// the gradient of X is -gY d / Y^2, and the gradient of Y is the sum of -d (gX - 2 gY q) / Y^2.
+/// For X / Y: dX = d / Y and dY = -d X / Y^2. With q = X / Y and n = gX - gY q, the gradient of d
+/// is n / Y, the gradient of X is -gY d / Y^2, and the gradient of Y is the sum of -d (gX - 2 gY q)
+/// / Y^2.
 constexpr void differentiate_quotient(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
   const int gx = w.grad(0), gy = w.grad(1);
@@ -207,8 +210,8 @@ constexpr void differentiate_quotient(gradient_writer& w) {
   }
 }
 
-/// dX = d where X is chosen, and dY = d elsewhere. The gradient of d is gX where X is chosen, and
-/// gY elsewhere: gY plus, where X is chosen, gX - gY.
+/// For an Op that chooses X or Y per element: dX = d where X is chosen, and dY = d elsewhere. The
+/// gradient of d is gX where X is chosen, and gY elsewhere: gY plus, where X is chosen, gX - gY.
 template <class Op>
 constexpr void differentiate_choice(gradient_writer& w) {
   const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
@@ -223,7 +226,8 @@ constexpr void differentiate_choice(gradient_writer& w) {
   w.template give_of_two<operators::elementwise_add>(d, wide, chosen, -1);
 }
 
-/// Each dX is a part of d. The gradient of d is the concatenation of the gradients of these parts.
+/// For a concatenation, each dX is a slice of d. The gradient of d is the concatenation of the
+/// gradients g of these slices.
 constexpr void differentiate_concat(gradient_writer& w) {
   program_builder& b = w.builder();
   const operator_desc& op = w.op();
@@ -248,8 +252,9 @@ constexpr void differentiate_concat(gradient_writer& w) {
   delete[] parts;
 }
 
-/// dX = Y (d - sum d Y) in each row of the last dimension. The gradient of d is the same operator
-/// applied to g; the gradient of Y is g (d - sum d Y) - d sum g Y.
+/// For Y = softmax(X): dX = Y (d - sum d Y) in each row of the last dimension. The gradient of d is
+/// the same gradient operator applied to g instead of d; the gradient of Y is g (d - sum d Y) - d
+/// sum g Y.
 constexpr bool differentiate_softmax(gradient_writer& w) {
   const int y = w.input(0), d = w.of_out(), g = w.grad(0);
   const int last = w.builder().variables.items[y].rank - 1;
@@ -263,10 +268,10 @@ constexpr bool differentiate_softmax(gradient_writer& w) {
   return true;
 }
 
-/// With h = d Scale, the normalised rows x, and their reciprocal deviation r, dX is P h, where P h
-/// = r (h - mean h - x mean(h x)). P is symmetric, so the gradient of h is P g. The gradient of X
-/// is -r (P h mean(g x) + P g mean(h x) + x mean(g P h)). Gradients of dScale and dBias are not
-/// supported.
+/// Let h = d Scale, let x be the normalised rows, and r the reciprocal standard deviation of each
+/// row. Then dX = P h with P h = r (h - mean h - x mean(h x)). P is symmetric, so the gradient of h
+/// is P g. The gradient of X is -r (P h mean(g x) + P g mean(h x) + x mean(g P h)). Returns false
+/// if a cost depends on dScale or dBias, which is not supported.
 constexpr bool differentiate_layer_norm(gradient_writer& w) {
   program_builder& b = w.builder();
   const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.grad(0);

@@ -14,17 +14,17 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Writes the gradient of one gradient operator as ordinary operators, which have gradients in
-/// turn. In the names of functions, "gradient" is the gradient of a result of the gradient
-/// operator.
+/// turn. Variables are given and returned as their numbers in the program.
 class gradient_writer {
  public:
   constexpr gradient_writer(program_builder& b, const operator_desc& op) : b_(b), op_(op) {}
 
-  /// The i-th argument of the gradient operator, if none of its arguments is a list.
+  /// Returns the i-th argument of the gradient operator, none of whose arguments may be a list.
   constexpr int input(int i) const { return b_.arguments.items[op_.inputs + i]; }
-  /// The gradient of Out, the last argument.
+  /// Returns the gradient of the forward operator's Out, which is the last argument.
   constexpr int of_out() const { return b_.arguments.items[op_.outputs - 1]; }
-  /// The gradient of the i-th result, or -1.
+  /// Returns the gradient of the i-th result of the gradient operator, or -1 if the cost does not
+  /// depend on this result.
   constexpr int grad(int i) { return gradient_variable(b_, b_.arguments.items[op_.outputs + i]); }
   constexpr bool wants(int variable) const { return wants_gradient(b_, variable); }
   constexpr int attributes() const { return op_.attributes; }
@@ -40,7 +40,7 @@ class gradient_writer {
     return same;
   }
 
-  /// Adds a variable with the shape of `like`.
+  /// Adds a variable with the shape of `like` and returns it.
   constexpr int made(int like) {
     const variable_desc v = b_.variables.items[like];
     return b_.variables.push({-1, like, "@GRAD@OF@", b_.variables.count, v.dims, v.rank, v.rows, -1,
@@ -65,12 +65,12 @@ class gradient_writer {
   constexpr int scaled(int x, double factor, double bias = 0) {
     return of_one<operators::scale>(x, b_.attribute_list(factor, bias, true));
   }
-  /// Clips x to -most ... most, so that a polynomial of x stays finite where it is multiplied by 0:
-  /// the product of 0 and an infinite number would be NaN.
+  /// Clips x to [-most, most], so that a polynomial of x stays finite: where it is multiplied by 0,
+  /// an infinite value would give NaN.
   constexpr int limited(int x, double most) {
     return of_one<operators::clip>(x, b_.attribute_list(-most, most));
   }
-  /// x times one number per row, of shape [rows, 1, ...].
+  /// Returns x times y, where y has one number per row, with shape [rows, 1, ...].
   constexpr int row_product(int x, int y) { return product(x, y, b_.attribute_list(0)); }
   /// Reduces x by operator Op over the dimensions from `first` on, which get size 1.
   template <class Op>
@@ -90,8 +90,8 @@ class gradient_writer {
     return out;
   }
   constexpr int zeros(int like) { return of_one<operators::fill_zeros_like>(like); }
-  /// Appends the gradient operator of Op, which reads a value of the forward operator and the
-  /// gradient of its result.
+  /// Appends the gradient operator of Op and returns its result. `value` is the input or output of
+  /// Op that this operator reads, `of_out` the gradient of Op's result.
   template <class Op>
   constexpr int gradient(int value, int of_out, int attributes = -1) {
     return of_two<gradient_of<Op>>(value, of_out, attributes);

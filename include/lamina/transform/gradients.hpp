@@ -21,13 +21,16 @@ namespace detail {
 /// Records the gradients of one target in the current block.
 class gradient_recorder {
  public:
-  /// `weight` is the variable with the gradient of the target, or -1 for ones.
+  /// `weight` is the variable that serves as the gradient of the target; -1: the gradient is 1 in
+  /// each element.
   constexpr gradient_recorder(program_builder& b, int target, int weight)
       : b_(b), target_(target), weight_(weight), variables_(b.variables.count) {}
 
   /// Sets made[i] to the variable that is the gradient of variable x[i].
   constexpr void record(const int* x, int n, int* made) {
-    for (int i = 0; i < n; ++i) made[i] = x[i];  // valid variables after an error, too
+    for (int i = 0; i < n; ++i)
+      made[i] = x[i];  // so that they are valid variables even after an
+                       // error
     if (b_.variables.items[target_].block != b_.current_block)
       return fault(fault_kind::gradient_block, target_);
     const int operators = b_.operators.count;
@@ -48,7 +51,7 @@ class gradient_recorder {
     blocks.sweep(b_.current_block, operators);
     for (int i = 0; i < n; ++i) {
       made[i] = gradient_variable(b_, x[i]);
-      // The target depends on x only by functions that have no gradient or whose gradient is 0.
+      // Without a gradient, the target depends on x only through functions whose derivative is 0.
       if (made[i] < 0) made[i] = state.gradient[x[i]] = zero_gradient(b_, x[i]);
       if (b_.variables.items[made[i]].kind == variable_kind::selected_rows)
         fault(fault_kind::gradient_of_rows, x[i]);
@@ -71,7 +74,7 @@ class gradient_recorder {
     return false;
   }
 
-  /// Records the gradient of the target.
+  /// Records the gradient of the target, at which the backward walk starts.
   constexpr void seed() {
     const int seed = partial_gradient(b_, target_);
     const variable_desc d = b_.variables.items[target_];
@@ -92,7 +95,7 @@ class gradient_recorder {
   }
 
   /// Numbers the names of the new variables: "x@GRAD_0" is the first gradient of x that the program
-  /// uses as a value. So these gradients are never confused with those of a trainer, "x@GRAD".
+  /// uses as a value. A trainer's gradient of x has the name "x@GRAD", so the names differ.
   constexpr void number_names() {
     int next[gradient_state::capacity];
     for (int v = 0; v < b_.variables.count; ++v) next[v] = 0;
@@ -150,16 +153,17 @@ constexpr auto weighted_target(const variable<T, R, D...>& y, const variable<T, 
   return lamina::detail::weighted<variable<T, R, D...>, variable<T, R, D...>>{y, weight};
 }
 
-/// The gradients of the sum of `target` with respect to the variables x, as a tuple of variables of
-/// their types: `auto [dx] = layer::gradients(cost, x)`. Each x is a parameter, a data layer or any
-/// other variable of real numbers, of this block or a block around it. The target is a variable of
-/// this block, or weighted_target(y, weight). Variables of outer blocks other than x are constants.
-/// The results are ordinary variables: layers, other gradients and a cost may depend on them, if
-/// the operators between target and x have second derivatives (docs/gradients.md lists them). A
-/// gradient of x has the name x@GRAD_N. If the target depends on x only through functions whose
-/// derivative is 0, such as `floor`, the result is zeros. Compile-time errors: a target that does
-/// not depend on x, or depends on x through a variable of an outer block; an embedding with
-/// is_sparse. Fluid: calc_gradient.
+/// Returns the gradients of the sum of all elements of `target` with respect to the variables x, as
+/// a tuple of variables with the types of x: `auto [dx] = layer::gradients(cost, x)`. Each x is a
+/// parameter, a data layer or any other variable of real numbers, of the current block or a block
+/// around it. The target is a variable of the current block, or weighted_target(y, weight).
+/// Variables of outer blocks other than x count as constants. The results are ordinary variables:
+/// layers, other gradients and a cost may depend on them, if the operators between target and x
+/// have second derivatives (docs/gradients.md lists them). A gradient of x has the name x@GRAD_N.
+/// If the target depends on x only through functions whose derivative is 0, such as `floor`, the
+/// result is zeros. It is a compile-time error if the target does not depend on x or depends on x
+/// through a variable of an outer block, and if x is the table of an embedding with is_sparse.
+/// Fluid: calc_gradient.
 template <class Target, class... X>
 constexpr auto gradients(const Target& target, const X&... x) {
   using found = lamina::detail::gradient_target<Target>;

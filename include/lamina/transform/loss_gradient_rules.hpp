@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/loss_gradient_rules.hpp - the gradients of gradient operators of
+// lamina/transform/loss_gradient_rules.hpp - the gradients of the gradient operators of
 // cross-entropies.
 //
-// Labels have no gradient. In the comments, d is the gradient of the cost, g the gradient of dX.
+// Labels have no gradient. In the comments, X is the input of the forward operator, d the gradient
+// of its cost, dX the result of the gradient operator, and g the gradient of dX.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,19 +25,19 @@ using twice_differentiable_losses =
 
 namespace detail {
 
-/// Appends the same gradient operator with other values and another gradient of the cost. Its
-/// result has the shape of `like`.
+/// Appends the gradient operator once more, with inputs `first`, `second` and `of_out` (the
+/// gradient of the cost). Returns its result, which has the shape of `like`.
 constexpr int same_gradient(gradient_writer& w, int like, int first, int second, int of_out) {
   const int out = w.made(like);
   w.builder().add_operator(*w.op().schema, {first, second, of_out}, {out}, w.attributes());
   return out;
 }
 
-/// dX = m d (s - label) / n with s = sigmoid(X), where m is 0 for ignored labels and 1 for the
-/// others; n is the number of the others if the cost is normalised, and 1 if not. The gradient of d
-/// is the same operator applied to g, and the gradient of X is m d g s (1 - s) / n. For large X, s
-/// is 1, and for small X it is 0, so the difference of the operator's results for both multiplies a
-/// gradient by m / n.
+/// dX = m d (s - label) / n with s = sigmoid(X), where m is 0 for ignored labels and 1 for all
+/// others; n is the number of labels that are not ignored if the cost is normalised, otherwise 1.
+/// The gradient of d is the gradient operator applied to g, and the gradient of X is m d g s (1 -
+/// s) / n. The factor m / n comes from the gradient operator itself: s is 1 for a large X and 0 for
+/// a small X, so its results for these two values of X differ by m d / n.
 constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
   const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.grad(0);
   if (g < 0) return;
@@ -51,15 +52,16 @@ constexpr void differentiate_sigmoid_cross_entropy(gradient_writer& w) {
   w.give(x, w.of_two<operators::elementwise_sub>(at(1000), at(-1000)));
 }
 
-/// For dX = d factor, where d has one element per row of X: adds the sum of g * factor over the
-/// last dimension to the gradient of d.
+/// For dX = d * factor, where d has one element per row of X: the gradient of d gets the sum of g *
+/// factor over the last dimension.
 constexpr void give_row_sums(gradient_writer& w, int factor) {
   const int last = w.builder().variables.items[factor].rank - 1;
   w.give(w.of_out(), w.reduced<operators::reduce_sum>(w.product(w.grad(0), factor), last));
 }
 
-/// dX = -d label / X, with the label as a distribution. The gradient of d is the sum of -g label /
-/// X over each row. The gradient of X is d g label / X^2 = -dX g / X, which is 0 where dX is 0.
+/// dX = -d label / X, where each row of the label is a distribution. The gradient of d is the sum
+/// of -g label / X over each row. The gradient of X is d g label / X^2 = -dX g / X, which is 0
+/// where dX is 0.
 constexpr void differentiate_cross_entropy(gradient_writer& w) {
   const int x = w.input(0), label = w.input(1), d = w.of_out(), g = w.grad(0);
   if (g < 0) return;
@@ -69,8 +71,8 @@ constexpr void differentiate_cross_entropy(gradient_writer& w) {
   w.give(x, w.gradient<operators::log>(x, w.product(dx, g)), -1);
 }
 
-/// If a variable is the softmax of a softmax_with_cross_entropy, the logits of that operator, else
-/// -1.
+/// If variable `softmax` is the softmax of a softmax_with_cross_entropy, returns the logits of that
+/// operator, otherwise -1.
 constexpr int logits_of(const program_builder& b, int softmax) {
   for (int k = b.operators.count; k-- > 0;)
     if (const operator_desc& op = b.operators.items[k];
@@ -80,9 +82,10 @@ constexpr int logits_of(const program_builder& b, int softmax) {
 }
 
 /// dX = d (S sum label - label) with S = softmax(X), and 0 in ignored rows. The gradient of d is
-/// the sum of g (S sum label - label) over each row, and the gradient of S is d g sum label. The
-/// operator with S = 0 yields -d label, so minus its sum is d sum label. As the softmax of the
-/// forward operator passes no gradients on, it is computed again.
+/// the sum of g (S sum label - label) over each row, and the gradient of S is d g sum label. For S
+/// = 0 the gradient operator computes -d label, so d sum label is minus the sum of its results over
+/// a row. Gradients must flow from S to X; the forward operator's softmax has no gradient, so a
+/// softmax operator computes S again.
 constexpr void differentiate_softmax_cross_entropy(gradient_writer& w) {
   const int label = w.input(0), s = w.input(1), d = w.of_out(), g = w.grad(0);
   if (g < 0) return;

@@ -11,7 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The mean of each channel (dimension 1) of x over all other dimensions, shape [channels].
+/// Returns the mean of each channel (dimension 1) of x over all other dimensions, with shape
+/// [channels].
 constexpr int channel_means(gradient_writer& w, int x) {
   program_builder& b = w.builder();
   const variable_desc v = b.variables.items[x];
@@ -29,11 +30,12 @@ constexpr int channel_means(gradient_writer& w, int x) {
   return out;
 }
 
-/// With h = d Scale, the normalised channels x, and their reciprocal deviation r, dX is P h, where
-/// P h = r (h - mean h - x mean(h x)), and P h = r h if mean and variance are given. P is
-/// symmetric, so the gradient of h is P g. The gradient of X is -r (P h mean(g x) + P g mean(h x) +
-/// x mean(g P h)), or 0 if mean and variance are given. Gradients of dScale and dBias are not
-/// supported.
+/// Let d be the gradient of batch_norm's result, g the gradient of dX, h = d Scale, x the
+/// normalised channels, and r the reciprocal standard deviation of each channel. Then dX = P h with
+/// P h = r (h - mean h - x mean(h x)), or P h = r h if mean and variance are given, as with
+/// use_global_stats. P is symmetric, so the gradient of h is P g. The gradient of X is -r (P h
+/// mean(g x) + P g mean(h x) + x mean(g P h)), or 0 if mean and variance are given. Returns false
+/// if a cost depends on dScale or dBias, which is not supported.
 constexpr bool differentiate_batch_norm(gradient_writer& w) {
   program_builder& b = w.builder();
   const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.grad(0);

@@ -2,7 +2,8 @@
 // lamina/transform/pool_gradient_rules.hpp - the gradients of gradient operators of maximum pooling
 // and unpool, which move elements to or from the positions of largest elements.
 //
-// In the comments, d is the gradient of the pooled image, and g the gradient of dX.
+// In the comments, d is the gradient of the forward operator's result, dX the gradient of its
+// input, and g the gradient of dX.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,7 +36,8 @@ struct pool_attributes {
 };
 
 /// Adds the elements of g at the given positions to the gradient of d. The gradient operator of
-/// unpool reads them, because all positions differ if windows do not overlap.
+/// unpool does this: it reads one element per position. It requires that all positions differ,
+/// which they do if windows do not overlap.
 constexpr void give_at_positions(gradient_writer& w, int positions, const pool_attributes& a) {
   program_builder& b = w.builder();
   const int d = w.of_out();
@@ -62,7 +64,7 @@ constexpr bool differentiate_max_pool(gradient_writer& w) {
   return true;
 }
 
-/// The same for a pooling that returns the positions.
+/// Does the same for a pooling that returns the positions of the largest elements.
 constexpr bool differentiate_indexed_pool(gradient_writer& w) {
   program_builder& b = w.builder();
   if (w.attributes() < 0) return false;
@@ -73,8 +75,8 @@ constexpr bool differentiate_indexed_pool(gradient_writer& w) {
   return true;
 }
 
-/// dX is d at the positions to which unpool moves the elements of X. The gradient of d is the
-/// result of unpool for g.
+/// For unpool, dX has the elements of d at the positions to which unpool moves the elements of X.
+/// The gradient of d is unpool(g) with the same positions.
 constexpr void differentiate_unpool(gradient_writer& w) {
   program_builder& b = w.builder();
   const int g = w.grad(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());

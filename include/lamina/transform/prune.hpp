@@ -22,7 +22,8 @@ constexpr bool runs_forward(const operator_desc& op) {
   return rule == block_rule::loop || rule == block_rule::branch;
 }
 
-/// The variable for a name, which is a layer's last output or a variable's own name; -1 if unknown.
+/// Returns the variable for a name: if it is the name of a layer, the variable that this layer
+/// returned, otherwise the variable with this name; -1 if there is none.
 template <class Program>
 constexpr int find_variable(const Program& p, const name_desc* names, int name_count,
                             int variable_count, std::string_view name) {
@@ -34,8 +35,8 @@ constexpr int find_variable(const Program& p, const name_desc* names, int name_c
 }
 
 /// Finds the operators on which some variables depend. An operator that runs a block is needed if
-/// any operator in the block is. In the body of a loop, a needed operator may come after the
-/// operator that needs it.
+/// any operator in the block is needed. In the body of a loop, an operator may need a later
+/// operator, because it reads the result of the previous iteration; so several passes are made.
 class needed_operators {
  public:
   constexpr explicit needed_operators(program_builder& b)
@@ -94,16 +95,17 @@ class needed_operators {
     if (op.schema->kind == operator_kind::source) return true;
     if (const int block = sub_block_of(b_, op); block >= 0)
       return blocks_[block] || (runs_forward(op) && variables_[scopes_of(b_, op)]);
-    // This operator clears a slot of the array's gradient, so it is needed even if no needed
-    // operator reads its results.
+    // A write_to_array_gradient also clears a slot of the array's gradient, so it is needed even if
+    // no needed operator reads its results.
     if (is<operators::write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
     bool needed = false;
     for_each_output(op, [&](int v) { needed = needed || variables_[v]; });
     return needed;
   }
-  // Marks the variables that an operator reads. An operator that runs a forward block needs its
-  // condition; its other arguments follow from the operators inside. Blocks of gradients are kept
-  // whole, because each of their sums is the gradient of one variable that they read.
+  // Marks the variables that an operator reads. An operator that runs a forward block itself reads
+  // only its condition; its other arguments are the variables that the operators in the block read,
+  // which are marked by these operators. An operator that runs a block of gradients keeps all its
+  // arguments, because it has one sum of gradients per variable that it reads.
   constexpr void need_arguments(const operator_desc& op) {
     const bool runs = sub_block_of(b_, op) >= 0;
     if (runs && runs_forward(op)) return need(condition_of(b_, op));
@@ -120,8 +122,9 @@ class needed_operators {
   bool* blocks_;  // blocks that contain a needed operator
 };
 
-/// Keeps the operators that `targets` need, in their order, and drops unused outputs. The arguments
-/// of operators that run a block are reduced to the variables that the rest of the block uses.
+/// Keeps the operators that `targets` need, in their order, and drops unused outputs. For an
+/// operator that runs a block, also drops the arguments that no remaining operator in the block
+/// uses.
 constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   needed_operators needed(b);
   for (int i = 0; i < n; ++i) needed.need(targets[i]);
@@ -147,8 +150,8 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   if (!has_cost) b.cost = -1;
 }
 
-/// Whether all targets are found. With `outside`: whether no target is a variable of an inner
-/// block.
+/// Whether the program has all targets; with `outside`, whether none of those that it has is a
+/// variable of an inner block.
 template <class P, std::size_t N>
 constexpr bool all_targets(const int (&targets)[N], bool outside) {
   for (const int t : targets)
@@ -174,8 +177,8 @@ struct pruned : program_base<pruned<P, Names...>> {
 
 namespace transform {
 
-/// The operators that the named layers or variables depend on, including those in bodies of loops
-/// and branches. Fluid: Program.prune.
+/// Returns a program with only the operators on which the named layers or variables depend,
+/// including operators in bodies of loops and branches. Fluid: Program.prune.
 template <fixed_string... Names, program_type P>
 constexpr pruned<P, Names...> prune(P) {
   constexpr auto& targets = pruned<P, Names...>::targets;

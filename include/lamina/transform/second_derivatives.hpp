@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/second_derivatives.hpp - second derivatives of functions of one variable: the
-// gradients of their gradient operators.
+// lamina/transform/second_derivatives.hpp - second derivatives of functions of one variable, that
+// is, the gradients of their gradient operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,8 @@ using twice_differentiable_functions =
 
 namespace detail {
 
-/// dX = d f'(v), where v is X or Out. The gradient of d is g f'(v), which the same operator
+/// The gradient operator of a function f computes dX = d f'(v), where d is the gradient of Out and
+/// v is X or Out. With g, the gradient of dX, the gradient of d is g f'(v), which the same operator
 /// computes with g in place of d.
 constexpr void differentiate_grad(gradient_writer& w, const operator_schema& schema) {
   program_builder& b = w.builder();
@@ -33,8 +34,8 @@ constexpr void differentiate_grad(gradient_writer& w, const operator_schema& sch
     b.add_operator(schema, {v, g}, {part}, w.attributes());
 }
 
-/// The gradient of v in dX = d f'(v): u f''(v) with u = g d. As in gradient operators, u = 0 gives
-/// 0 also where f' is infinite.
+/// Adds the gradient of v in dX = d f'(v), which is u f''(v) with u = g d. As in gradient
+/// operators, the result is 0 where u is 0, even if f' is infinite.
 template <class Op>
 constexpr void differentiate_bend(gradient_writer& w) {
   const int g = w.grad(0), v = w.input(0), d = w.of_out(), at = w.attributes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/second_gradient_check.hpp - finds second derivatives that a cost needs and that
-// are not available.
+// lamina/transform/second_gradient_check.hpp - finds gradient operators that a cost depends on and
+// that have no gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Finds out whether the gradients of program P need the gradient of a gradient operator that has
-/// none, and provides the name of that operator. P includes its gradients.
+/// `found` says whether the cost of program P depends on a gradient operator without a gradient,
+/// and `name` is the name of this operator. P must contain the gradients of its cost, because
+/// append_backward stores the fault that is read here.
 template <program_type P>
 struct second_gradient_check {
   static constexpr bool found = P::desc.fault.kind == fault_kind::second_gradient;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/unchanged_parameters.hpp - finds parameters that the program overwrites although
-// a gradient still needs their old values.
+// lamina/transform/unchanged_parameters.hpp - finds parameters that the program overwrites before a
+// gradient operator has read the values from the forward run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,14 +19,15 @@ constexpr bool makes_only_gradient_of(const program_builder& b, const operator_d
   return true;
 }
 
-/// Reports a parameter that the gradients of operator k read but that has another value by then:
-/// the value was stored after operator k, or by a later iteration of a loop around it. The gradient
-/// operators of k begin with operator `first`; `stores` holds the numbers of the operators that
-/// store values.
+/// Reports a parameter that the gradient operators of operator k read after its value has changed:
+/// another value was stored after operator k, or by a later iteration of a loop around operator k.
+/// The gradient operators of k begin with operator `first`; `stores` holds the numbers of the
+/// operators that store values.
 constexpr void require_unchanged(program_builder& b, const constexpr_vector<int>& stores, int first,
                                  int k) {
   const int root = b.variables.items[b.cost].block;
-  int body = b.operators.items[k].block;  // the outermost loop or branch around k, or root
+  int body = b.operators.items[k].block;  // the body of the outermost loop or branch around k, or
+                                          // root
   while (body > root && b.blocks.items[body].parent != root) body = b.blocks.items[body].parent;
   const operator_facts facts = b.operators.items[k].schema->facts;
   const bool is_product =

@@ -26,14 +26,15 @@ constexpr instruction begin(const lowering_state& s, fusion_anchor head,
   return {head,  &schema, output, op,  s.operands.count, 0, s.results.count, 0, 1, 1, 0,
           false, s.block, -1,     0ull};
 }
-/// Appends an operand, or a result, of the instruction that began last; end() counts them.
+/// use() appends an operand, and result() a result, of the instruction that began last; end()
+/// counts both.
 constexpr void use(lowering_state& s, int v, access how) {
   s.operands.items[s.operands.count++] = {v, how};
 }
 constexpr void result(lowering_state& s, int v) { s.results.items[s.results.count++] = v; }
 
-/// Collects the feeds that a value depends on. They are needed where a program may run with only
-/// some of its feeds.
+/// Adds the feeds of an instruction's operands to the feeds of the instruction and of its results.
+/// They tell what can be computed if a program runs with only some of its feeds.
 constexpr void spread_feeds(lowering_state& s, instruction& i) {
   for (int a = i.inputs; a < s.operands.count; ++a)
     if (s.operands.items[a].id >= 0) i.feeds |= s.variables.items[s.operands.items[a].id].feeds;

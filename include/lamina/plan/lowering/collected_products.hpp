@@ -11,14 +11,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Adds an array of tensors that only the plan contains: a variable without rows.
+/// Adds an array of tensors that only the plan contains. It is marked by 0 rows.
 constexpr int array_of_rows(lowering_state& s, int columns) {
   return temporary(s, 0, columns, false, -1);
 }
 
-/// Tries to replace the gradient dW of a product in a loop. If dW is only used in a sum over
-/// iterations, the instruction stores the rows of this iteration, and one product over the rows of
-/// many iterations computes the sum. Returns whether it did.
+/// If dW, the gradient of a product in a loop, is only used in a sum over the iterations, appends
+/// an instruction that stores the rows of both factors of this iteration instead of computing dW.
+/// One product over the rows of many iterations then adds to the sum. Returns whether it did this.
 constexpr bool collect(lowering_state& s, int x, int d, int dw, int k) {
   if (!s.has_blocks || s.uses.summed[dw] < 0) return false;
   const int sum = s.uses.summed[dw];
@@ -39,8 +39,9 @@ constexpr bool is_collected(const lowering_state& s, int v) {
   return s.uses.summed[v] == variable_uses::collected;
 }
 
-/// Called after a block operator. For each collected product whose sum belongs to the current
-/// block, adds the product of the rows that the block left in the arrays.
+/// Lowering calls it after an operator that runs a block. For each collected product whose sum
+/// belongs to the current block, it appends an instruction that adds the product of the remaining
+/// rows to the sum.
 constexpr void finish_products(lowering_state& s, int k) {
   int left = 0;
   for (int n = 0; n < s.collected_sums.count; ++n) {

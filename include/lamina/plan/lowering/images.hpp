@@ -25,7 +25,8 @@ constexpr bool is_of_channels(const lowering_state& s, int v, const plan_variabl
          p.variables[v].rank == 1 && p.variables[space.variable].rank > 2 &&
          p.dims[p.variables[space.variable].dims + 1] == s.variables.items[v].columns;
 }
-/// The access of an operand with one element per channel, where rows have `columns` elements.
+/// Returns the access of an operand with one element per channel. `columns` is the number of
+/// elements per row of the images: if each channel has one element, the operand is read as a row.
 constexpr access of_channels(int channels, int columns) {
   return channels == columns ? access::row : access::channel;
 }

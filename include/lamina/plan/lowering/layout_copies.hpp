@@ -10,9 +10,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// A copy of a variable in another layout, made when it is first needed and then reused. It is made
-/// in the variable's own block unless the variable changes there, so that a loop does not repeat
-/// the copy in each iteration.
+/// Returns a copy of a variable in another layout, which is made when it is first needed and then
+/// reused. It is made in the variable's own block, so that a loop does not repeat the copy in each
+/// iteration; but if the variable changes during a run, in the current block.
 constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool panel, int op) {
   if (v < s.program.count.variables && s.copy_of[v] >= 0 && is_known(s, s.copy_of[v], v))
     return s.copy_of[v];
@@ -30,14 +30,14 @@ constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool 
   return made;
 }
 
-/// The variable in row-major order. The rows of a feed may be unpadded.
+/// Returns the variable, or a copy, in row-major order. If it is a feed, its rows may be unpadded.
 constexpr int in_rows(lowering_state& s, int v, int op) {
   if (s.variables.items[v].panel)
     return copied(s, schema_of<operators::unpack_panels>(), v, false, op);
   return v;
 }
-/// The variable with padded rows. Feeds are copied, because kernels that read whole vectors need
-/// padding.
+/// Returns the variable, or a copy, with padded rows. Feeds are copied, because kernels that read
+/// whole vectors need the padding.
 constexpr int padded_rows(lowering_state& s, int v, int op) {
   return is_feed(s, root(s, v)) ? copied(s, schema_of<operators::stage_feed>(), v, false, op)
                                 : in_rows(s, v, op);
@@ -50,13 +50,14 @@ constexpr int in_layout(lowering_state& s, int v, bool panel, int op) {
   return panel ? in_panels(s, v, op) : in_rows(s, v, op);
 }
 
-/// Whether variable v is a weight of an outer block that does not change, so that all iterations of
-/// this block read the same value.
+/// Whether variable v is a weight of an outer block that does not change during a run, so that all
+/// iterations of the current block read the same value.
 constexpr bool is_of_outer_block(const lowering_state& s, int v) {
   return v < s.program.count.variables && is_weight(s.program.variables[v]) && !changes(s, v) &&
          s.variables.items[v].block != s.block;
 }
-/// The transpose of a weight of an outer block in panels, made once.
+/// Returns the transpose, in panels, of a weight of an outer block. It is computed once, in that
+/// block.
 constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
   if (s.transposed[v] >= 0) return s.transposed[v];
   const int here = s.block;

@@ -13,26 +13,26 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The input windows that a sequence_conv multiplies by its filter. Another sequence_conv of the
-/// same input can reuse them (operators/sequence/conv/lowering.hpp).
+/// The windows of the input that a sequence_conv multiplies by its filter. Another sequence_conv
+/// with the same input and window can reuse this variable (operators/sequence/conv/lowering.hpp).
 struct sequence_window {
   int x, padding, length, start;
   int made;  // the variable that holds the windows
 };
 
-/// The factors of a batch_norm that are computed before the operator itself is lowered
-/// (operators/norm/batch_norm/lowering.hpp).
+/// The Factor of a batch_norm whose batch_norm_factor is appended before the operator itself is
+/// lowered (operators/norm/batch_norm/lowering.hpp).
 struct early_factor {
   int op, factor;
 };
 
 /// A convolution whose result is pooled before the bias and the activation are applied
-/// (operators/pool/pool2d/lowering.hpp). The struct holds the operators of this chain (-1 for a
-/// missing one) and its variables.
+/// (operators/pool/pool2d/lowering.hpp). The struct holds the operators of this chain, or -1 for an
+/// operator that the chain does not have, and its variables.
 struct pooled_chain {
   int add, act, pool, pool_grad, act_grad;
-  int image, bias;   // the result of the convolution; the bias
-  int largest;       // the largest element of each window
+  int image, bias;   // variables: the result of the convolution; the bias
+  int largest;       // variable: the largest element of each window
   int grad, spread;  // the gradients of `largest` and of `image`
 };
 
@@ -42,7 +42,8 @@ struct collected_sum {
   int sum, xs, ds;
 };
 
-/// The scalar arguments of an update that operators compute (operators/update/lowering.hpp).
+/// An update whose scalar arguments are computed by operators, and the variable `made` that holds
+/// them (operators/update/lowering.hpp).
 struct made_numbers {
   int update, made;
 };
@@ -57,10 +58,10 @@ struct lowering_state {
   fixed_buffer<double, lowered_limits.constants> constants;
   int (&gradient)[lowered_limits.parameters];  // by parameter: its complete gradient
   const bool has_blocks;
-  const dtype real;        // the type that the program computes in
+  const dtype real;        // the type of the program's real numbers
   int block = 0;           // block of the operator that is being lowered
   bool has_parts = false;  // whether a product splits its rows into parts
-  int held_cost = -1;      // the operator of the cost, if it is lowered last; or -1
+  int held_cost = -1;      // the operator of the cost if it is lowered last, else -1
 
   variable_uses uses;
   int copy_of[program_limits.variables];     // by variable: its copy in another layout, or -1
@@ -71,11 +72,11 @@ struct lowering_state {
   constexpr_vector<pooled_chain> chains;
   constexpr_vector<collected_sum> collected_sums;
   constexpr_vector<made_numbers> numbers;
-  const operator_schema* with_defaults = nullptr;  // the latest update with its schema's default
-                                                   // attributes ...
+  const operator_schema* with_defaults = nullptr;  // the schema of the latest update whose
+                                                   // attributes are all defaults ...
   int defaults = 0;                                // ... and the index of its first constant
 
-  /// Begins with `to`, the result of shapes_of() for the program, and appends to it. shapes_of() is
+  /// Appends to `to`, which must be the result of shapes_of() for the program. shapes_of() is
   /// evaluated separately, because clang limits the steps of each constant evaluation.
   constexpr lowering_state(const program_desc& p, lowered_program& to)
       : program(p),
@@ -104,7 +105,7 @@ constexpr double attribute(const lowering_state& s, const operator_desc& op, int
   return op.attributes >= 0 ? s.program.attributes[op.attributes + i].number
                             : op.schema->attributes[i].number;
 }
-/// The variable whose memory variable v shares; v itself if it is not an alias.
+/// Returns the variable whose memory variable v shares, or v itself if it does not share memory.
 constexpr int root(const lowering_state& s, int v) { return s.variables.items[v].root; }
 constexpr bool is_feed(const lowering_state& s, int v) {
   return v < s.program.count.variables && s.program.variables[v].kind == variable_kind::data;
@@ -113,7 +114,7 @@ constexpr bool is_feed(const lowering_state& s, int v) {
 constexpr bool changes(const lowering_state& s, int v) {
   return s.has_blocks && v < s.program.count.variables && s.uses.changed[v];
 }
-/// Whether the current block may read variable `made`, an earlier copy of program variable v.
+/// Whether `made`, an earlier copy of program variable v, is still equal to v in the current block.
 constexpr bool is_known(const lowering_state& s, int made, int v) {
   const int from = s.variables.items[made].block;
   return from == s.block || (is_inside(s.program, s.block, from) && !changes(s, v));

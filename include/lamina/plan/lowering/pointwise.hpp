@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/lowering/pointwise.hpp - lowers a pointwise operator: finds the access of each
-// operand. The gradient of an operand that was broadcast becomes a sum over rows.
+// operand. The gradient of an operand that was broadcast is a sum over rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,13 +16,13 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
 /// How one output of a pointwise operator is computed. The loops have the shape of variable
-/// `space`; the access of each input is relative to it.
+/// `space`; how[a] is the access of input a at a position of these loops.
 struct pointwise_form {
   int space;
-  int rows, columns;  // sizes of the loops: the shape of `space`
+  int rows, columns;  // sizes of the loops
   bool reduced;       // the output is a sum over the rows of `space`
   bool panel;
-  int parts;  // how many rows each row of `space` is split into
+  int parts;  // the number of rows into which each row of `space` is split
   access how[8];
 };
 
@@ -34,13 +34,13 @@ constexpr bool find_access(const lowering_state& s, int v, const plan_variable& 
   const int rows = space.rows, columns = space.columns / parts;
   if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
   if (d.rows == rows && d.columns == 1 && parts == 1) {
-    // Y has one element per row, unless the axis selects another broadcast.
+    // The operand has one element per row, unless the axis selects another broadcast.
     return how = access::column, axis <= 0;
   }
   if (axis == 1 && is_of_channels(s, v, space, axis))
     return how = of_channels(d.columns, columns), true;
   if (d.rows == 1 && d.columns == columns && space.variable >= 0) {
-    // The last dimensions of Y are equal to the last dimensions of X.
+    // The dimensions of the operand must be the last dimensions of the loops' shape.
     const int rank = s.program.variables[v].rank;
     return how = access::row, axis < 0 || axis + rank == s.program.variables[space.variable].rank;
   }
@@ -54,7 +54,7 @@ constexpr bool find_form(const lowering_state& s, int in, int n, int out, int ax
   const program_desc& p = s.program;
   const plan_variable made = s.variables.items[out];
   if (made.type != s.real) return false;
-  // The loops have the shape of the largest operand: X or Out of the forward operator.
+  // The loops have the shape of the largest variable: of X or of Out of the forward operator.
   int best = out;
   plan_variable space = made;
   bool equal = true;  // all operands have one shape
@@ -87,13 +87,13 @@ constexpr bool find_form(const lowering_state& s, int in, int n, int out, int ax
   }
   f.reduced = made.rows != space.rows || made.columns != space.columns;
   if (changes(s, out)) f.panel = made.panel;
-  // The gradient of a broadcast operand is summed over the rows that it was repeated for.
+  // The gradient of a broadcast operand is summed over the rows for which the operand was repeated.
   return !f.reduced || (made.rows == 1 && made.columns * f.parts == space.columns &&
                         p.variables[out].kind == variable_kind::gradient);
 }
 
-/// Makes `to` an alias of `from` if the program cannot observe the difference. Returns whether it
-/// did.
+/// Makes `to` share the memory of `from` if no operator can observe the difference. Returns whether
+/// it did.
 constexpr bool alias(lowering_state& s, int from, int to) {
   const program_desc& p = s.program;
   const int r = root(s, from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/row_parts.hpp - splits a row of a variable into several rows of a matrix
-// product. A product over the last of several dimensions splits each row into parts, and so do the
-// operators on its result.
+// lamina/plan/lowering/row_parts.hpp - splits each row of a variable into several rows. A matrix
+// product over the last of several dimensions reads each row of the batch as several rows of a
+// matrix, its parts; operators on its result use the same parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@ constexpr void cut(lowering_state& s, int v, int parts) {
   s.has_parts = true;
 }
 
-/// The number of parts into which each row of variable v is split. A gradient is split like its
-/// variable.
+/// Returns the number of parts into which each row of variable v is split. A gradient is split like
+/// its variable.
 constexpr int parts_of(const lowering_state& s, int v) {
   const program_desc& p = s.program;
   if (s.variables.items[v].parts > 1 || v >= p.count.variables ||
@@ -24,8 +24,9 @@ constexpr int parts_of(const lowering_state& s, int v) {
     return s.variables.items[v].parts;
   return parts_of(s, p.variables[v].of);
 }
-/// The number of parts into which each row of `space`, and of operands of its full shape, is split.
-/// The operands are the `n` arguments from index `in` on.
+/// Returns the number of parts for an operator whose loops have the shape of `space` and whose
+/// operands are the `n` arguments from index `in` on: the parts of `space` or of an operand with
+/// the same shape.
 constexpr int parts_of(const lowering_state& s, int in, int n, int space) {
   if (!s.has_parts) return 1;
   int parts = parts_of(s, space);

@@ -17,18 +17,18 @@ struct variable_uses {
   static constexpr int capacity = program_limits.variables;
   bool changed[capacity];  // several operators write it
   bool escapes[capacity];  // operators outside its block use it
-  int summed[capacity];    // if adding it to a sum is its only use: that sum; below zero:
-                           // -1 no use yet, -2 another use, or `collected`
+  int summed[capacity];    // the sum, if the only use is an addition to a sum over iterations;
+                           // otherwise -1: no use, -2: another use, or `collected`
 
-  /// In `summed`: a product over many iterations computes the sum
-  /// (plan/lowering/collected_products.hpp), so this addend is not computed.
+  /// A value of `summed`: the variable is not computed, because a product over many iterations
+  /// computes the sum (plan/lowering/collected_products.hpp).
   static constexpr int collected = -3;
 };
 
 namespace lowering {
 
-/// Handles an operator Sum = Sum + the gradients of one iteration. A variable that any other
-/// operator reads is not an addend.
+/// Handles an operator `sum`. If it adds gradients of one iteration to its own result, marks them
+/// as addends of this sum, unless another operator has read them before.
 constexpr void find_summed(const program_desc& p, const operator_desc& op, variable_uses& uses) {
   const int sum = p.arguments[op.outputs], count = p.count.variables;
   const bool adds = p.arguments[op.inputs + 1] == sum;
@@ -37,10 +37,9 @@ constexpr void find_summed(const program_desc& p, const operator_desc& op, varia
       uses.summed[v] = adds && uses.summed[v] == -1 ? sum : -2;
 }
 
-/// Marks variables that a loop carries or sums over its iterations; every other variable is written
-/// by one operator. The length of a list among the arguments can be mistaken for a variable number.
-/// That variable is then marked as escaping although it does not escape, which only costs an
-/// optimisation.
+/// Sets `uses` for all variables of a program with blocks. To be fast, it also reads the lengths of
+/// lists among the arguments as if they were variables. A variable may therefore be marked as
+/// escaping although it does not escape; this only prevents an optimisation.
 constexpr void find_uses(const program_desc& p, variable_uses& uses) {
   bool written[variable_uses::capacity];
   const int count = p.count.variables, operators = p.count.operators;
@@ -60,8 +59,8 @@ constexpr void find_uses(const program_desc& p, variable_uses& uses) {
         uses.escapes[v] = true;
     }
     if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
-    // A parameter that is trained inside a loop changes in each iteration. Other operators of role
-    // `optimize` store a value in a variable, which had another value before.
+    // A parameter that is trained inside a loop changes in each iteration. Operators of role
+    // `optimize` other than updates overwrite a variable that had another value before.
     const bool trains =
         op.role == op_role::optimize && (inner || op.schema->kind != operator_kind::update);
     if (op.end == op.outputs + 1) {
