@@ -120,9 +120,9 @@ inline void take_gru_weight(const operand& weight, Real* copy, basic_step_produc
 /// The rows of outputs that only the gradient reads are ordered by steps (recurrent/cpu.hpp).
 template <>
 struct call_kernel<operators::gru> {
-  /// The weight is packed once for all steps of a loop (see Product); this bit mask says that it is
-  /// argument 2. It consists of two matrices: the first two thirds are [D, 2D], the last third is
-  /// [D, D].
+  /// The weight is packed once for all steps (see Product): this bit mask says that argument 2 is
+  /// packed. The weight consists of two matrices: the first two thirds are [D, 2D], the last third
+  /// is [D, D].
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>

@@ -22,9 +22,9 @@ inline gru_cell gru_unit_cell(const call_context& c, int width) {
 
 template <>
 struct call_kernel<operators::gru_unit> {
-  /// The weight is packed once for all steps of a loop (see Product); this bit mask says that it is
-  /// argument 2. It consists of two matrices: the first two thirds are [D, 2D], the last third is
-  /// [D, D].
+  /// The weight is packed once for all steps (see Product): this bit mask says that argument 2 is
+  /// packed. The weight consists of two matrices: the first two thirds are [D, 2D], the last third
+  /// is [D, D].
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>

@@ -111,8 +111,8 @@ struct lstm_cell {
 /// The rows of outputs that only the gradient reads are ordered by steps (recurrent/cpu.hpp).
 template <>
 struct call_kernel<operators::lstm> {
-  /// The weight is packed once for all steps of a loop (see Product); this bit mask says that it is
-  /// argument 3.
+  /// The weight is packed once for all steps (see Product): this bit mask says that argument 3 is
+  /// packed.
   static constexpr unsigned step_weights = 1u << 3;
   template <class Real = float, class Product = basic_step_product<Real>>
   static void run(const call_context& c) {

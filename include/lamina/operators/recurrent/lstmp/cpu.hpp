@@ -14,8 +14,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 /// The rows of outputs that only the gradient reads are ordered by steps (recurrent/cpu.hpp).
 template <>
 struct call_kernel<operators::lstmp> {
-  /// The two weights are packed once for all steps of a loop (see Product); this bit mask says that
-  /// they are arguments 3 and 4.
+  /// The two weights are packed once for all steps (see Product): this bit mask says that arguments
+  /// 3 and 4 are packed.
   static constexpr unsigned step_weights = 1u << 3 | 1u << 4;
   template <class Real = float, class Product = basic_step_product<Real>>
   static void run(const call_context& c) {
