@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/common.hpp - the shape of a convolution: two images and the filter between
-// them.
+// lamina/operators/conv/common.hpp - the shape of a convolution: the extents of two images and of
+// the filter that relates them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,27 +13,30 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
 inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
 
-/// One side of a convolution. The larger image is the padded one: the input of a convolution, or
-/// the output of a transposed convolution.
+/// One dimension (depth, height or width) of a convolution. `large` is the extent of the padded
+/// image, which is the input of a convolution or the output of a transposed convolution; `smaller`
+/// is the extent of the other image.
 struct conv_side {
   int large = 1, smaller = 1, filter = 1;
   int stride = 1, padding = 0, dilation = 1;
 };
 
-/// The shape of a convolution. Volumes are the general case; images are volumes of depth 1.
+/// The shape of a convolution. The images are volumes; two-dimensional images are volumes of depth
+/// 1.
 struct conv_shape {
   int groups = 1, large_channels = 1, small_channels = 1;  // channels per group
   conv_side side[3];                                       // depth, height, width
 
   conv_shape() = default;
-  /// Sets only the members that the filter determines: channels and taps.
+  /// Sets only the members that follow from the filter: the channels and the extents of the filter.
   constexpr conv_shape(const int* filter_dims, int rank, int group_count)
       : groups(group_count),
         large_channels(filter_dims[1]),
         small_channels(filter_dims[0] / group_count) {
     for (int d = 2; d < rank; ++d) side[3 - (rank - 2) + d - 2].filter = filter_dims[d];
   }
-  /// Reads strides, paddings, dilations and groups from the attributes with these indices.
+  /// Reads strides, paddings, dilations and groups from the attributes with the indices
+  /// `attribute`.
   conv_shape(const operator_call& c, const operand& large, const operand& smaller,
              const operand& filter, const int (&attribute)[4])
       : groups(c.integer(attribute[3])) {
@@ -57,7 +60,7 @@ struct conv_shape {
   }
 
   constexpr int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
-  /// The number of elements of a channel of each image.
+  /// The number of elements of a channel of the large and of the smaller image.
   constexpr int large_size() const { return side[0].large * side[1].large * side[2].large; }
   constexpr int small_size() const { return side[0].smaller * side[1].smaller * side[2].smaller; }
 };

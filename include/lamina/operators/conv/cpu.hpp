@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/cpu.hpp - conv2d, depthwise_conv2d, conv3d, conv2d_transpose.
+// lamina/operators/conv/cpu.hpp - the kernels of conv2d, depthwise_conv2d, conv3d and
+// conv2d_transpose.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The numbers of a vector with one number per channel, stored without gaps between its rows.
+/// Returns the elements of a vector with one number per channel. Its memory has no padding.
 template <class Real = float>
 const Real* channel_numbers(const operand& o) {
   return static_cast<const Real*>(o.data);

@@ -26,15 +26,16 @@ template <class Backend, conv_folds Fold>
 using conv_tile =
     typename Backend::product_tile::template folded<Fold == many_taps ? 1 : static_cast<int>(Fold)>;
 
-/// Returns the fold, that is, the tile shape (conv_tile.hpp), of the kernel that computes a
-/// convolution of this kind.
+/// Returns the fold of a convolution of kind `Kind`: it determines the tile shape of the kernel
+/// (conv_tile.hpp).
 template <conv_kind Kind>
 constexpr conv_folds fold_of(const conv_shape& s) {
   return fold_of_image(s, Kind == conv_kind::forward ? s.small_channels : s.large_channels);
 }
 
-/// If a convolution has few tiles, splits its sums into several parts, to have enough blocks for a
-/// device. The number of parts depends only on sizes, so that equal inputs give equal bits.
+/// Splits the sums of a convolution with few tiles into several parts, so that there are enough
+/// blocks to keep a device busy. The number of parts depends only on sizes, so that equal inputs
+/// give the same results bit by bit.
 template <conv_kind Kind, class Shape>
 class conv_parts {
  public:
@@ -50,8 +51,8 @@ class conv_parts {
     return std::clamp(wanted_blocks / at_least_one(tiles), 1, most());
   }
   int terms_of_one(int parts) const { return (terms_ + parts - 1) / parts; }
-  /// Scratch floats for the sums of all parts. It is also enough for fewer images, although their
-  /// sums may be split into more parts.
+  /// Returns the number of scratch floats for the sums of all parts. This number is enough for
+  /// fewer images as well, although their sums may be split into more parts.
   std::ptrdiff_t scratch() const {
     if (most() == 1) return 0;
     return (std::min)(std::ptrdiff_t{images_} * columns() * most(),
@@ -59,17 +60,20 @@ class conv_parts {
   }
 
  private:
-  /// The number of blocks that keeps a device busy, and the number of terms that justifies a block.
+  /// The number of blocks that keeps a device busy, and the least number of terms per block for
+  /// which a split is faster.
   static constexpr int wanted_blocks = 384, least_terms = 8 * Shape::depth;
 
   int columns() const { return groups_ * made_ * size_; }
-  /// The maximal number of parts. It is 1 unless conv_sum_body can read whole packs.
+  /// The maximal number of parts. It is 1 if the columns are not a multiple of pack_width, because
+  /// conv_sum_body reads whole packs.
   int most() const { return columns() % pack_width == 0 ? (std::max)(1, terms_ / least_terms) : 1; }
 
   int groups_, images_, made_, size_, terms_;
 };
 
-/// Launches a convolution, then the statements of its group that use the sums.
+/// Launches a convolution and the statements of its fused group, which compute on the result of the
+/// convolution.
 template <conv_kind Kind, class S, conv_folds Folds, class Backend, class Arguments>
 void run_convolution(Backend& b, Arguments g, const conv_shape& s, float* scratch) {
   g.conv = conv_geometry(s);
@@ -117,8 +121,8 @@ struct conv_launch {
  private:
   static conv_shape shape_of(const call_context& c) {
     const operand from = c.at_position(0), w = c.at_position(1);
-    // A group has no argument for a result that it does not store. So the dimensions of the result
-    // come from the group.
+    // A group has no argument for the convolution's result if it does not store the result. So the
+    // dimensions of the result are read from the group.
     operand to = from;
     to.columns = c.group.columns;
     to.dims = c.program().dims + c.group.depth;
@@ -127,7 +131,7 @@ struct conv_launch {
   }
 };
 
-/// Statements that only store the convolution's result, in argument 2.
+/// The statements of a group that only stores the convolution's result, in argument 2.
 using keep_head =
     expression::statements<expression::let<operators::keep, 0, 2, expression::head_value>>;
 
@@ -149,7 +153,7 @@ void convolve(Backend& b, const conv_shape& s, const operand& from, const operan
   run_convolution<Kind, keep_head, Folds>(b, g, s, scratch);
 }
 
-/// Stores sums in the rows of the gradient of the filters; each row has `seen` floats.
+/// Stores sums in the gradient of the filters. A row of this gradient has `seen` floats.
 struct store_filters {
   float* to;
   std::ptrdiff_t stride;
@@ -161,9 +165,9 @@ struct store_filters {
   }
 };
 
-/// The gradient of the filters. Its matrix (filters x elements of a window) has few tiles, but each
-/// element is a sum over the positions of all images. So each block adds up a part of the terms,
-/// and a second kernel adds up the sums of the blocks.
+/// Computes the gradient of the filters. This gradient is a matrix, filters x elements of a window,
+/// with few tiles, but each element is a sum over all positions of all images. So each block adds
+/// up a part of the terms, and a second kernel adds up the sums of the blocks.
 class filter_gradient {
  public:
   filter_gradient(const conv_shape& s, int images)
@@ -172,7 +176,7 @@ class filter_gradient {
         filters_(s.groups * s.small_channels),
         seen_(s.large_channels * s.taps()) {}
 
-  /// Scratch floats for the sums of the parts.
+  /// Returns the number of scratch floats for the sums of the parts.
   template <conv_folds Folds, class Backend>
   std::ptrdiff_t scratch() const {
     std::ptrdiff_t floats = 0;
@@ -210,14 +214,15 @@ class filter_gradient {
   }
 
  private:
-  /// The number of blocks that keeps a device busy, and the number of terms that justifies a block.
+  /// The number of blocks that keeps a device busy, and the least number of terms per block for
+  /// which a split is faster.
   static constexpr int wanted_blocks = 512, least_terms = 512;
 
   int terms() const { return images_ * shape_.small_size(); }
-  /// Rounds up to an even number of floats, where an array of doubles may begin.
+  /// Rounds up to an even number of floats, because an array of doubles begins there.
   static std::ptrdiff_t sums_at(std::ptrdiff_t floats) { return (floats + 1) / 2 * 2; }
   /// The number of parts into which the terms of each sum are divided. It depends only on sizes, so
-  /// that equal inputs give equal bits.
+  /// that equal inputs give the same results bit by bit.
   template <class Shape>
   int parts() const {
     const int tiles = shape_.groups * tiles_for(shape_.small_channels, Shape::rows) *

@@ -10,9 +10,11 @@ namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + the sum over c, i, j of Input[n, c, y
 /// * stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j].
-/// Elements outside of the image are 0. Shapes: Input [N, C, H, W], Filter [O, C / groups, kh, kw],
-/// Output [N, O, (H + 2 padding - (dilation (kh - 1) + 1)) / stride + 1, ...]. With groups, the
-/// output channels of a group read only the input channels of the same group. Fluid: conv2d.
+/// Elements of Input outside of the image count as 0; an absent Bias or ResidualData counts as 0.
+/// Input is [N, C, H, W], Filter [O, C / groups, kh, kw] and Output [N, O, (H + 2 padding -
+/// (dilation (kh - 1) + 1)) / stride + 1, ...]. If `groups` is more than 1, the channels of Input
+/// and Output are divided into as many groups, and the output channels of a group read only the
+/// input channels of the same group. Fluid: conv2d.
 struct conv2d : operator_definition {
   static constexpr const char* type = "conv2d";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -47,10 +49,11 @@ struct conv3d : conv2d {
        {"padding_algorithm", attribute_type::string, 0, "EXPLICIT"}}};
 };
 
-/// Transposed convolution: the gradient of conv2d's input as a forward operator. Input is [N, C, H,
-/// W], Filter [C, O / groups, kh, kw], Output [N, O, (H - 1) stride - 2 padding + dilation (kh - 1)
-/// + 1, ...]. If output_size is given, it replaces the last extents; it may exceed them by less
-/// than `stride`. Bias [O] is added. Fluid: conv2d_transpose.
+/// The transposed convolution: computes from Input what conv2d computes as the gradient of its
+/// input from the gradient of its output, and adds Bias [O]. Input is [N, C, H, W], Filter [C, O /
+/// groups, kh, kw] and Output [N, O, (H - 1) stride - 2 padding + dilation (kh - 1) + 1, ...]. If
+/// output_size is given, it replaces the height and width of Output; it must not be smaller than
+/// these extents and must exceed them by less than `stride`. Fluid: conv2d_transpose.
 struct conv2d_transpose : operator_definition {
   static constexpr const char* type = "conv2d_transpose";
   static constexpr std::array<slot_desc, 3> inputs{{{"Input"}, {"Filter"}, {"Bias", false, true}}};

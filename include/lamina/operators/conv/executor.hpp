@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/executor.hpp - convolutions: conv2d, depthwise_conv2d, conv3d,
+// lamina/operators/conv/executor.hpp - the operators conv2d, depthwise_conv2d, conv3d and
 // conv2d_transpose.
 #pragma once
 
@@ -16,8 +16,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Relates the positions of two images by a filter. The larger image is the padded one: the input
-/// of a convolution, or the output of a transposed convolution. Images are volumes of depth 1.
+/// Relates the positions of two images by a filter. The large image is padded: it is the input of a
+/// convolution, or the output of a transposed convolution. Two-dimensional images are volumes of
+/// depth 1.
 struct convolution {
   std::size_t samples, groups, large_channels, small_channels;  // channels per group
   int large[3] = {1, 1, 1}, smaller[3] = {1, 1, 1}, filter[3] = {1, 1, 1};
@@ -137,7 +138,7 @@ void add_channel_bias(const call_context<Real>& ctx, xt::xarray<Real>& x) {
     for (std::size_t k = 0; k < l.n; ++k)
       for (const Real* const end = at + l.inner; at != end; ++at) *at += bias.flat(k);
 }
-/// The gradient of the bias: the sum over each channel.
+/// Computes the gradient of the bias: the sum of d over each channel.
 template <class Real>
 void give_channel_sums(call_context<Real>& ctx, const xt::xarray<Real>& d) {
   const lines l(shape_of(d), 1);
@@ -148,8 +149,8 @@ void give_channel_sums(call_context<Real>& ctx, const xt::xarray<Real>& d) {
 }
 
 /// Computes one matrix product per sample and group: the filters, one per row, times the windows of
-/// all positions. The gradients add single products instead, so that they are an independent
-/// definition.
+/// all positions. The gradients add up single products instead, so that they check this code
+/// independently.
 template <class Real>
 void conv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");

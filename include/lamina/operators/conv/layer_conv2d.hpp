@@ -23,7 +23,7 @@ struct conv2d_attr {
 
 namespace detail {
 
-/// act(x + b), where b has one number per channel (dimension 1).
+/// Returns act(x + b), where b has one number per channel (dimension 1).
 template <class T>
 constexpr int finish_channels(layer_helper& layer, int x, int channels, const conv2d_attr& attr,
                               int line) {
@@ -40,13 +40,14 @@ constexpr int finish_channels(layer_helper& layer, int x, int channels, const co
 
 }  // namespace detail
 
-/// act(x * F + b): `Filters` filters of `Size` slide over an image [C, H, W]. Examples: `conv2d<20,
-/// 5>(image, {.act = lamina::activation::relu})`, `conv2d<64, 3, lamina::window{.stride = 2,
-/// .padding = 1}>(x)`. The result is [Filters, OH, OW] with OH = (H + 2 padding - (dilation (size -
-/// 1) + 1)) / stride + 1. With window::groups, group g of the filters reads only group g of the
-/// channels. Parameters: filters [Filters, C / groups, height, width], from N(0, 2 / (height *
-/// width * C)), and a bias [Filters] of zeros. Fluid: layers.conv2d, which records depthwise_conv2d
-/// if every channel is a group.
+/// Returns act(x * F + b), where * is the convolution: `Filters` filters F of extent `Size` slide
+/// over an image x [C, H, W]. Examples: `conv2d<20, 5>(image, {.act = lamina::activation::relu})`,
+/// `conv2d<64, 3, lamina::window{.stride = 2, .padding = 1}>(x)`. The result is [Filters, OH, OW]
+/// with OH = (H + 2 padding - (dilation (size - 1) + 1)) / stride + 1. With window::groups, group g
+/// of the filters reads only group g of the channels. The layer has filters [Filters, C / groups,
+/// height, width], initialised from N(0, 2 / (height * width * C)), and a bias b [Filters],
+/// initialised with zeros. Fluid: layers.conv2d, which records depthwise_conv2d if every channel is
+/// a group.
 template <int Filters, extent2 Size, window Window = window{}, class T, class R, int C, int H,
           int W>
 constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& attr = {},
@@ -67,13 +68,14 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
   constexpr bool fits = !sound || out.least(1);
   static_assert(check<fits, expects<Size.height, Size.width>, gets<H, W>>,
                 "lamina: conv2d: a filter fits into the padded image");
-  // After an invalid argument the result has the type of the input, so that one mistake causes only
-  // one error.
+  // If an argument is invalid, the result has the type of the input, so that the mistake causes no
+  // further errors.
   constexpr bool good = real && sound && divides && fits;
   using result =
       variable<T, R, (good ? Filters : C), (good ? out.height : H), (good ? out.width : W)>;
   program_builder& b = *x.builder;
-  // A convolution of images with a single channel is not called depthwise.
+  // If the images have a single channel, the layer records conv2d: with one group, a convolution is
+  // not called depthwise.
   constexpr bool depthwise = parts == C && parts > 1;
   layer_helper layer(b, depthwise ? "depthwise_conv2d" : "conv2d", attr.name);
   const int filter =

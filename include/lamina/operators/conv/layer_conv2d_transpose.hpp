@@ -15,13 +15,14 @@ constexpr int transposed_along(int image, int size, int stride, int padding, int
 }
 }  // namespace detail
 
-/// act(b + the sum of all filters, each multiplied by an element of an image [C, H, W] and placed
-/// at its position). Example: `conv2d_transpose<8, 2, lamina::window{.stride = 2}>(x)` doubles
-/// height and width. This is the gradient of a conv2d with respect to its image, as a layer. The
-/// result is [Filters, OH, OW] with OH = (H - 1) stride - 2 padding + dilation (size - 1) + 1. If
-/// `Output` is not 0, it selects a size from OH to OH + stride - 1. Parameters: filters [C, Filters
-/// / groups, height, width], initialised by Xavier, and a bias [Filters] of zeros. Fluid:
-/// layers.conv2d_transpose.
+/// Returns act(y + b), where y is the transposed convolution of an image [C, H, W]: each element of
+/// the image multiplies the filters of its channel, and the products are added to y at the
+/// element's position. This is the computation by which a conv2d passes gradients back to its
+/// image. Example: `conv2d_transpose<8, 2, lamina::window{.stride = 2}>(x)` doubles height and
+/// width. The result is [Filters, OH, OW] with OH = (H - 1) stride - 2 padding + dilation (size -
+/// 1) + 1. If `Output` is not 0, it replaces OH and OW; it must be from OH to OH + stride - 1. The
+/// layer has filters [C, Filters / groups, height, width], initialised by Xavier, and a bias b
+/// [Filters], initialised with zeros. Fluid: layers.conv2d_transpose.
 template <int Filters, extent2 Size, window Window = window{}, extent2 Output = 0, class T, class R,
           int C, int H, int W>
 constexpr auto conv2d_transpose(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& attr = {},

@@ -15,7 +15,7 @@ struct extent3 {
   constexpr extent3(int all) : depth(all), height(all), width(all) {}
   constexpr extent3(int d, int h, int w) : depth(d), height(h), width(w) {}
   constexpr bool operator==(const extent3&) const = default;
-  /// Whether all three are at least n.
+  /// Whether depth, height and width are at least n.
   constexpr bool least(int n) const { return depth >= n && height >= n && width >= n; }
 };
 
@@ -26,7 +26,7 @@ struct window3 {
   extent3 padding = 0;
   extent3 dilation = 1;
   int groups = 1;
-  bool ceil_mode = false;  // for pooling: a last window may extend beyond the padding
+  bool ceil_mode = false;  // pooling only: a last window may exceed the padding
 
   constexpr bool operator==(const window3&) const = default;
 };
@@ -39,7 +39,7 @@ constexpr attribute_value triple_attribute(program_builder& b, extent3 e) {
   return b.integer_list(all, 3);
 }
 
-/// The number of windows that fit along each side of a volume.
+/// Returns the number of windows that fit along each dimension of a volume.
 template <int D, int H, int W>
 constexpr extent3 windows_in(extent3 size, const window3& w) {
   const extent2 plane = windows_in<H, W>({size.height, size.width},
@@ -53,9 +53,10 @@ constexpr extent3 windows_in(extent3 size, const window3& w) {
 }
 }  // namespace detail
 
-/// conv2d for volumes [C, D, H, W]: `conv3d<8, 3, lamina::window3{.padding = 1}>(x)`. Parameters:
-/// filters [Filters, C / groups, depth, height, width], from N(0, 2 / (depth * height * width *
-/// C)), and a bias [Filters] of zeros. Fluid: layers.conv3d.
+/// Returns the convolution of a volume [C, D, H, W], as conv2d of an image: `conv3d<8, 3,
+/// lamina::window3{.padding = 1}>(x)`. The layer has filters [Filters, C / groups, depth, height,
+/// width], initialised from N(0, 2 / (depth * height * width * C)), and a bias [Filters],
+/// initialised with zeros. Fluid: layers.conv3d.
 template <int Filters, extent3 Size, window3 Window = window3{}, class T, class R, int C, int D,
           int H, int W>
 constexpr auto conv3d(variable<T, R, C, D, H, W> x, const options<conv2d_attr, T>& attr = {},

@@ -2,8 +2,8 @@
 // lamina/operators/conv/lowering.hpp - makes convolutions the heads (main operators) of fused
 // groups.
 //
-// The group of a convolution computes the pointwise operators after it, such as bias and residual,
-// as statements on its result.
+// The pointwise operators after a convolution, such as the additions of bias and residual, become
+// statements of its group: the kernel of the convolution computes them on its result.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Lowers a convolution; returns false if the operands are not float32 images.
+/// Lowers a convolution. Returns false if the operands are not float32 images; then its kernel must
+/// be called.
 constexpr bool lower_conv(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), filter = argument(s, op.inputs + 1);
   const int bias = argument(s, op.inputs + 2), residual = argument(s, op.inputs + 3);
@@ -62,8 +63,8 @@ constexpr bool lower_conv_grad(lowering_state& s, const operator_desc& op, int k
   return true;
 }
 
-/// Lowers operator k if it is a convolution or the gradient of one whose arguments a fused group
-/// can handle.
+/// Lowers operator k if it is a convolution, or the gradient of a convolution, and a fused group
+/// can compute it with its arguments. Otherwise returns false.
 constexpr bool lower_convolution(lowering_state& s, const operator_desc& op, int k) {
   if (is<operators::conv2d>(op) || is<operators::depthwise_conv2d>(op) || is<operators::conv3d>(op))
     return lower_conv(s, op, k);

@@ -17,8 +17,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// Whether an operator computes integers exactly, in integer arithmetic; all others compute
-/// integers in double.
+/// Whether the kernels compute an operator on integers exactly, in integer arithmetic. For all
+/// other operators, the kernels convert integers to double.
 template <class Op>
 inline constexpr bool is_exact =
     std::is_base_of_v<operators::comparison, Op> || std::is_base_of_v<operators::logical, Op> ||

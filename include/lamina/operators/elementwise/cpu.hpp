@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/cpu.hpp - pointwise operators that cannot be part of a fused group
-// because of other element types or a broadcast along an inner axis.
+// lamina/operators/elementwise/cpu.hpp - kernels of pointwise operators that cannot be part of a
+// fused group, because they have element types other than the group or a broadcast along an inner
+// axis.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,8 +31,9 @@ struct pointwise_output {
   using input_index = std::make_index_sequence<static_cast<std::size_t>(inputs)>;
   using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalars)>;
 
-  /// Fast path for single integers and truth values, such as counters and conditions of loops.
-  /// Returns false if the general kernel is needed.
+  /// Computes the operator if all operands are single integers or truth values, as counters and
+  /// conditions of loops are. Otherwise does nothing and returns false, and the caller runs the
+  /// general kernel.
   static LAMINA_INLINE bool run_one(const call_context& c) {
     std::int64_t x[bound(inputs)], scalar[bound(scalars)];
     for (int i = 0; i < inputs; ++i)
@@ -137,11 +139,14 @@ requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
   }
 };
 
-/// Whether `count` can compute an operator whose arguments are all single integers or truth values.
+/// Whether count() can compute an operator, provided that all operands are single integers or truth
+/// values.
 template <class Op>
 concept counting_operator = Op::kind == operator_kind::pointwise&& is_exact<Op> && !is_division<Op>;
 
-/// Computes counters and conditions of loops, without the code for arrays of other types.
+/// Computes an operator on single integers or truth values, such as the counters and conditions of
+/// loops. This function exists apart from the general kernel so that such programs need not compile
+/// the code for arrays.
 template <counting_operator Op>
 void count(const call_context& c) {
   [&]<std::size_t... K>(std::index_sequence<K...>) {

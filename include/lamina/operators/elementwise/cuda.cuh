@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/cuda.cuh - pointwise operators that cannot be part of a fused group
-// because of other element types or a broadcast along an inner axis.
+// lamina/operators/elementwise/cuda.cuh - kernels of pointwise operators that cannot be part of a
+// fused group, because they have element types other than the group or a broadcast along an inner
+// axis.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,8 +19,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The inputs and the loops. `kept` runs over the output elements, `over` over the elements that
-/// are added up for one output element.
+/// The arguments of a pointwise kernel: the inputs and two loops. The loop `kept` runs over the
+/// elements of the output; the loop `over` runs over the terms of one output element, which has
+/// several terms if it is the gradient of a broadcast input.
 template <int Inputs, int Scalars, class T>
 struct pointwise_call_arguments {
   const void* in[bound(Inputs)];
@@ -33,7 +35,7 @@ struct pointwise_call_arguments {
   int lines, width, count;
 };
 
-/// Computes output K of a pointwise operator in type T.
+/// Computes output K of a pointwise operator. T is the type of the arithmetic.
 template <class Op, int K, class T>
 struct pointwise_call_lines {
   static constexpr int inputs = static_cast<int>(Op::inputs.size()), scalars = scalars_of<Op>;
@@ -45,7 +47,7 @@ struct pointwise_call_lines {
     T sum = 0;
     if (is_division<Op> && __is_same(T, std::int64_t) &&
         element(a.in[inputs - 1], a.in_type[inputs - 1], at.of[inputs - 1]) == 0) {
-      // Dividing an integer by 0 is an error, which the host reports later.
+      // An integer is divided by 0. The host reports this fault later.
       report_fault(a.fault, a.group, i);
     } else if (a.over.count == 1) {
       sum = value(a, at.of, input_index{}, scalar_index{});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/executor.hpp - runs any pointwise operator, including user-defined
-// ones, from its definition.
+// lamina/operators/elementwise/executor.hpp - computes any pointwise operator, also an operator
+// that the user has defined, by the functions of its definition.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 namespace detail {
 
-/// The function of a schema for element type T.
+/// Returns the function by which a schema computes elements of type T.
 template <class T>
 pointwise_function<T> function_of(const operator_schema& schema) {
   if constexpr (std::is_same_v<T, float>)
@@ -32,9 +32,9 @@ pointwise_function<T> function_of(const operator_schema& schema) {
     return schema.evaluate_double;
 }
 
-/// The input in a slot, broadcast to `shape`. An input that already has this shape is not copied:
-/// the result points to its own elements, otherwise to `storage`. The result is null if the shapes
-/// do not fit.
+/// Returns the elements of the input in a slot, broadcast to `shape`. If the input already has this
+/// shape, the result points to the elements of the input; otherwise they are copied to `storage`,
+/// and the result points to `storage`. Returns null if the shape of the input does not fit.
 template <class T, class Real>
 const T* broadcast(const call_context<Real>& ctx, const char* slot, const tensor_shape& shape,
                    int axis, xt::xarray<T>& storage) {
@@ -53,15 +53,16 @@ const T* broadcast(const call_context<Real>& ctx, const char* slot, const tensor
   return to;
 }
 
-/// Computes in T: Real, or double if there are integers, which float cannot represent exactly.
+/// Computes a pointwise operator in type T. T is Real, or double if an input has integers, because
+/// float cannot represent all of them exactly.
 template <class T, class Real>
 void evaluate(call_context<Real>& ctx) {
   const operator_schema& schema = ctx.schema();
   const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
   const T zero = 0;
 
-  // The result has the shape of the largest input. If an input has no elements (because it has no
-  // rows), the result has the shape of this input. The other inputs are broadcast to it.
+  // The result has the shape of the largest input or, if an input has no elements because it has no
+  // rows, the shape of that input. The other inputs are broadcast to this shape.
   tensor_shape shape{1};
   std::size_t largest = 0;
   bool first = true;
@@ -109,7 +110,8 @@ void evaluate(call_context<Real>& ctx) {
     xt::xarray<T> result = xt::xarray<T>::from_shape(shape);
     function_of<T>(schema)(k, static_cast<std::int64_t>(whole), argument.data(), stride.data(),
                            result.data());
-    // The gradient of a broadcast input is the sum over all positions that read the same element.
+    // The gradient of an element of a broadcast input is the sum over all positions that have read
+    // this element.
     const bool gradient = ctx.output_desc(slot).kind == variable_kind::gradient;
     const tensor_shape wanted = gradient ? ctx.output_shape(slot) : shape;
     if (size_of(wanted) == whole) {
@@ -132,7 +134,7 @@ void evaluate(call_context<Real>& ctx) {
 
 }  // namespace detail
 
-/// Whether an operator can be run by `pointwise`.
+/// Whether pointwise() can compute an operator.
 inline bool is_pointwise(const operator_schema& schema) { return schema.evaluate_float != nullptr; }
 
 namespace detail {
@@ -152,7 +154,8 @@ std::int64_t counted(std::int64_t x, const std::int64_t* attributes) {
   (std::make_index_sequence<static_cast<std::size_t>(scalars_of<Op>)>{});
 }
 
-/// The integer function of an operator of X and attributes; null for other operators.
+/// Returns the function that computes an operator of X and attributes on integers; null if the
+/// operator has none.
 inline counting_function counting_function_of(const operator_schema& schema) {
   if (&schema == &schema_of<operators::scale>()) return &counted<operators::scale>;
   if (&schema == &schema_of<operators::clip>()) return &counted<operators::clip>;
@@ -160,7 +163,8 @@ inline counting_function counting_function_of(const operator_schema& schema) {
   return nullptr;
 }
 
-/// Computes Out = f(X, attributes) if all of them are integers; otherwise returns false.
+/// Computes Out = f(X, attributes) in integer arithmetic if X and the attributes are integers;
+/// otherwise returns false.
 template <class Real>
 bool evaluate_counting(call_context<Real>& ctx) {
   const operator_schema& schema = ctx.schema();
@@ -178,8 +182,8 @@ bool evaluate_counting(call_context<Real>& ctx) {
   return true;
 }
 
-/// The integer function of an elementwise operator or a comparison; null for other operators. It is
-/// needed because double is exact only up to 2^53.
+/// Returns the function that computes an elementwise operator or a comparison on integers; null for
+/// other operators. Integers are not computed in double, because double is exact only up to 2^53.
 inline whole_function whole_function_of(const operator_schema& schema) {
   if (&schema == &schema_of<operators::elementwise_add>())
     return &whole<operators::elementwise_add>;
@@ -211,7 +215,8 @@ inline whole_function whole_function_of(const operator_schema& schema) {
   return nullptr;
 }
 
-/// Computes Out = f(X, Y) if both are integers and Y is broadcast to X; otherwise returns false.
+/// Computes Out = f(X, Y) in integer arithmetic if X and Y have integers and Y can be broadcast to
+/// X; otherwise returns false.
 template <class Real>
 bool evaluate_whole(call_context<Real>& ctx) {
   const whole_function f = whole_function_of(ctx.schema());
@@ -239,7 +244,8 @@ bool evaluate_whole(call_context<Real>& ctx) {
 
 }  // namespace detail
 
-/// Computes every output of a pointwise operator elementwise, with Fluid's broadcast by axis.
+/// Computes every output of a pointwise operator, element by element. Inputs are broadcast by the
+/// attribute `axis` as in Fluid.
 template <class Real>
 void pointwise(call_context<Real>& ctx) {
   bool exact = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/cpu.hpp - constants.
+// lamina/operators/fill/cpu.hpp - operators whose results are constants: fill_constant,
+// assign_value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,8 +19,8 @@ namespace detail {
 inline void fill(const operand& to, double value) {
   if (to.rows == 0 || to.columns == 0) return;
   store_as(to.data, to.type, 0, value);
-  // Copies bytes, which works for every type. The filled part of the first row doubles with each
-  // copy until the row is full; then the row is copied to all other rows.
+  // Copies bytes, which works for every element type. The first row is filled by copies of its own
+  // beginning, each twice as long as the one before; then the row is copied to all other rows.
   const std::size_t width = static_cast<std::size_t>(size_of(to.type));
   const std::size_t row = width * static_cast<std::size_t>(to.columns);
   const std::size_t step = width * static_cast<std::size_t>(to.stride);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/cuda.cuh - constants with given elements: assign_value.
+// lamina/operators/fill/cuda.cuh - the kernel of assign_value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Writes numbers from the host to the device, as many per launch as fit into the arguments of a
-/// kernel.
+/// Writes numbers from the host to the device. A launch writes as many numbers as fit into the
+/// arguments of a kernel.
 template <class T>
 struct given_numbers_body {
   static constexpr int most = 128;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/definition.hpp - constants.
+// lamina/operators/fill/definition.hpp - operators whose results are constants: fill_constant,
+// assign_value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,8 @@ inline constexpr std::array<slot_desc, 0> no_slots{};
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// A variable that the user feeds; computes nothing. Represents the feed of a data layer in Fluid.
+/// A data variable, which the user feeds. The operator computes nothing; it stands for the feed
+/// operator of a data layer in Fluid.
 struct data : operator_definition {
   static constexpr const char* type = "data";
   static constexpr auto kind = operator_kind::source;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/definition_like.hpp - zeros in the shape of another variable.
+// lamina/operators/fill/definition_like.hpp - fill_zeros_like: zeros in the shape of another
+// variable.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/executor.hpp - constants.
+// lamina/operators/fill/executor.hpp - operators whose results are constants: fill_constant,
+// assign_value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The shape attribute, or the recorded shape if the operator has no such attribute. A dimension of
-/// -1 stands for the number of rows of Input.
+/// Returns the shape of a constant: the attribute `shape` or, if the operator has no such
+/// attribute, the recorded shape of Out. A dimension of -1 stands for the number of rows of Input.
 template <class Real>
 tensor_shape filled_shape(const call_context<Real>& ctx) {
   const std::vector<int> wanted = ctx.integer_list("shape");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/layer.hpp - constants.
+// lamina/operators/fill/layer.hpp - operators whose results are constants: fill_constant,
+// assign_value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@ struct fill_constant_attr {
   std::string_view name{};
 };
 
-/// A variable of shape [Dims...], or [1] without dimensions, whose elements all are `value`:
+/// Returns a variable of shape [Dims...], or [1] without Dims, whose elements are all `value`:
 /// `fill_constant<std::int64_t>(main, 10)`. Fluid: fill_constant.
 template <element T, int... Dims>
 constexpr auto fill_constant(const block& main, double value, const fill_constant_attr& attr = {},
@@ -54,8 +55,8 @@ struct assign_value_attr {
   std::string_view name{};
 };
 
-/// A constant with the given elements in row-major order and shape [Dims...], or [N] without
-/// dimensions: `assign_value<2, 3>(main, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})`. Elements are float or
+/// Returns a constant with the given elements, in row-major order, and the shape [Dims...], or [N]
+/// without Dims: `assign_value<2, 3>(main, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})`. Elements are float or
 /// 32-bit integers. The constant gets no gradient and is not saved with the model. Fluid:
 /// layers.assign of a numpy array.
 template <int... Dims, element T, std::size_t N>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/executor.hpp - labels and cost shapes, for all costs with one value per
-// row.
+// lamina/operators/loss/executor.hpp - checks of labels and shapes of costs, for all operators that
+// compute one cost per row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The label of a row; fails if it is not a class number. Returns -1 for an ignored row.
+/// Returns the label of a row, or -1 if the label is ignore_index. Fails if the label is not the
+/// number of a class.
 template <class Real>
 std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64_t>& labels,
                       std::size_t row, std::size_t classes) {
@@ -22,7 +23,7 @@ std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64
   return label;
 }
 
-/// The labels; fails unless there is one per row.
+/// Returns the input Label. Fails unless it has one label per row.
 template <class Real>
 xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t rows) {
   xt::xarray<std::int64_t> labels = ctx.integers("Label");
@@ -32,13 +33,15 @@ xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t ro
   return labels;
 }
 
-/// The shape of costs: as the input, with 1 in place of the last dimension.
+/// Returns the shape of the costs of an input: the shape of the input with 1 in place of the last
+/// dimension.
 inline tensor_shape cost_shape(tensor_shape shape) {
   shape.back() = 1;
   return shape;
 }
 
-/// d / p, limited so that a sum of several such quotients stays finite; 0 if d is 0.
+/// Returns d / p, or 0 if d is 0. The result is limited so that a sum of several quotients stays
+/// finite.
 template <class Real>
 Real finite_ratio(Real d, Real p) {
   constexpr Real most = (std::numeric_limits<Real>::max)() / 1024;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/common.hpp - the activation functions of gates, cells and candidates.
+// lamina/operators/recurrent/common.hpp - the activation functions that recurrent operators apply
+// to their gates, cells and candidates, for all engines.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,19 +13,20 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// Returns the function whose name a text attribute has.
+/// Returns the activation function that a text attribute names. Fails if the name is unknown.
 LAMINA_API_COLD recurrent_activation recurrent_activation_of(const operator_call& c, int attribute);
 
-/// Returns the function whose number an attribute has.
+/// Returns the activation function whose number is the value of an attribute. Fails if the number
+/// is not from 0 to 3.
 LAMINA_API_COLD recurrent_activation recurrent_activation_numbered(const operator_call& c,
                                                                    int attribute);
 
-/// x limited to [-limit, limit], NaN if x is NaN; x itself if the limit is 0.
+/// Returns x limited to [-limit, limit]; x itself if the limit is 0. NaN stays NaN.
 template <class T, class Real>
 LAMINA_INLINE LAMINA_NUMBER_FN T clipped(T x, Real limit) {
   return limit > 0 ? T((math::min)(T(limit), T((math::max)(T(-limit), x)))) : x;
 }
-/// The gradient dy of a clipped y: 0 where y was clipped.
+/// Returns the gradient of x for y = clipped(x) with gradient dy: 0 if y is at the limit, else dy.
 template <class T, class Real>
 LAMINA_INLINE LAMINA_NUMBER_FN T through_clip(T y, T dy, Real limit) {
   return limit > 0 ? T(math::select(math::abs(y) >= T(limit), T(0), dy)) : dy;

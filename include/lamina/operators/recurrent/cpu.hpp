@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/cpu.hpp - time steps of sequences of different lengths, computed for
-// many sequences together.
+// lamina/operators/recurrent/cpu.hpp - code of the recurrent kernels on CPUs: computes each time
+// step for all sequences together.
 //
-// Sequences are sorted by descending length. The sequences that are long enough for a step are then
-// the first ones. The rows of a step, one per sequence, form one matrix. So one matrix product per
-// step serves all sequences, and the states of the previous step are already in place.
+// Sequences are sorted by descending length, so the sequences that have a step k are always the
+// first ones. Their rows at step k form one matrix, so one matrix product per step serves all
+// sequences. The row of a sequence in this matrix is the same in all its steps, so the states of
+// the previous step need not be moved.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +24,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Divides scratch memory into pieces. Without memory it only counts how much the pieces need.
+/// Divides scratch memory into pieces. If the constructor gets null, the object only counts how
+/// much memory the pieces need.
 class scratch_pieces {
  public:
   explicit scratch_pieces(float* memory) : memory_(memory) {}
@@ -52,8 +54,8 @@ class scratch_pieces {
   std::ptrdiff_t used_ = 0;
 };
 
-/// Returns the number of floats of scratch memory that a kernel needs. `Pieces(c, scratch_pieces&)`
-/// takes all pieces of the kernel.
+/// Returns the number of floats of scratch memory that a kernel needs. The constructor `Pieces(c,
+/// scratch_pieces&)` must take all pieces that the kernel uses.
 template <class Pieces>
 std::ptrdiff_t scratch_floats(const call_context& c) {
   scratch_pieces pieces(nullptr);
@@ -61,11 +63,12 @@ std::ptrdiff_t scratch_floats(const call_context& c) {
   return pieces.used();
 }
 
-/// Sorts sequences by length (rank 0 is the longest). Also finds the first row of each step in
-/// arrays that are ordered by steps.
+/// Ranks sequences by length: rank 0 is the longest. Also finds the first row of each step in
+/// arrays that are ordered by steps: such an array has the rows of step 0 first, one row per rank,
+/// then the rows of step 1, and so on.
 class step_schedule {
  public:
-  /// Takes memory from `pieces`. If `pieces` only counts, the constructor only counts, too.
+  /// Takes memory from `pieces`. If `pieces` only counts memory, the schedule stays empty.
   step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
       : all_(c.sequences(rows)), reverse_(reverse) {
     order_ = pieces.take_integers(all_.count);
@@ -87,13 +90,14 @@ class step_schedule {
   int sequences() const { return all_.count; }
   /// The length of the longest sequence.
   int steps() const { return steps_; }
-  /// active(k) is the number of sequences that are long enough for step k, start(k) the first of
-  /// their rows.
+  /// active(k) is the number of sequences that are longer than k; start(k) is the first row of step
+  /// k in arrays that are ordered by steps.
   int active(int k) const { return start_[k + 1] - start_[k]; }
   int start(int k) const { return start_[k]; }
-  /// The index of the sequence with a given rank.
+  /// The index, in the batch, of the sequence with rank `rank`.
   int sequence(int rank) const { return order_[rank]; }
-  /// The row that the sequence with a given rank reads at step k.
+  /// The row that the sequence with rank `rank` reads at step k, in arrays that are ordered by
+  /// sequences.
   int row(int rank, int k) const {
     const int s = order_[rank];
     return reverse_ ? all_.end(s) - 1 - k : all_.begin(s) + k;
@@ -123,13 +127,14 @@ LAMINA_NOINLINE inline void apply(recurrent_activation f, Real* x, std::ptrdiff_
   if (f == recurrent_activation::relu) detail::apply_in_place<operators::relu>(x, n);
 }
 
-/// A weight matrix, packed into panels once for all steps, and memory for its products.
+/// Multiplies the rows of each step by the same weight matrix, which is packed into panels once for
+/// all steps.
 template <class Real>
 struct basic_step_product {
   int depth, width;
   Real *panels, *scratch;
 
-  /// Reserves scratch memory for steps of `fewest` to `rows` rows.
+  /// Reserves memory for the panels and for products of `fewest` to `rows` rows.
   basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
       : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
@@ -137,11 +142,11 @@ struct basic_step_product {
       most = (std::max)(most, gemm_scratch_floats<Real>(n, depth, width));
     scratch = pieces.take<Real>(most);
   }
-  /// Packs a weight [depth, width] for the following steps.
+  /// Packs a weight [depth, width]. run() uses it until the next call.
   void take(const operand& weight) {
     pack(depth, width, weight.row<const Real>(0), weight.stride, panels);
   }
-  /// to[rows, width] = or += from[rows, depth] times the weight.
+  /// to[rows, width] = from[rows, depth] times the weight; with `adds`, += instead of =.
   void run(int rows, const Real* from, std::ptrdiff_t from_stride, Real* to,
            std::ptrdiff_t to_stride, bool adds) const {
     const detail::basic_plain_store<Real> store{to, to_stride, width, 1, adds};
@@ -163,9 +168,9 @@ inline void take_states(const step_schedule& steps, const operand& given, Real* 
       std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, Real(0));
 }
 
-/// The state before step k of the sequence with a given rank. After the first step it is the
-/// previous step's row of `all`. In the first step it is the sequence's row of `given`, or
-/// `nothing` if no initial state is given.
+/// Returns the state before step k of the sequence with rank `rank`. For k > 0 this is the row of
+/// step k - 1 in `all`, the states of all steps. For k = 0 it is the sequence's row of `given`, the
+/// initial states, or `nothing` if `given` is absent.
 template <class Real>
 inline const Real* state_before(const step_schedule& steps, int rank, int k, const operand& all,
                                 const operand& given, const Real* nothing) {
@@ -174,7 +179,8 @@ inline const Real* state_before(const step_schedule& steps, int rank, int k, con
                  : nothing;
 }
 
-/// Copies the states, ordered by rank, to the sequences' rows of `to` if this output is wanted.
+/// Copies states that are ordered by rank to the rows of `to`, which are in the order of the batch.
+/// Does nothing if `to` is absent.
 template <class Real>
 inline void give_states(const step_schedule& steps, const Real* from, int width,
                         const operand& to) {

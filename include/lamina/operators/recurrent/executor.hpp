@@ -15,13 +15,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// An activation function of gates, cells and candidates, with its derivative in terms of its
+/// An activation function of gates, cells or candidates, and its derivative as a function of the
 /// result.
 template <class Real>
 class recurrent_function {
  public:
-  /// Returns the function whose name a text attribute has; the identity if the operator has no such
-  /// attribute.
+  /// The function that a text attribute names; the identity if the operator has no such attribute.
   recurrent_function(const call_context<Real>& ctx, const char* attribute)
       : recurrent_function(named(ctx, attribute, ctx.text(attribute))) {}
   explicit recurrent_function(recurrent_activation act) : act_(act) {}
@@ -32,9 +31,9 @@ class recurrent_function {
            : act_ == recurrent_activation::relu  ? (std::max)(x, Real(0))
                                                  : x;
   }
-  /// Applies the function to n elements in place. Floats are computed in vectors. Doubles are not:
-  /// the exponential of xsimd 8 converts doubles to integers one by one, which is undefined for
-  /// NaN.
+  /// Applies the function to n elements in place. Floats are computed in vectors. Doubles are
+  /// computed one by one, because the exponential of xsimd 8 converts doubles to integers, which is
+  /// undefined for NaN.
   void apply(Real* x, std::size_t n) const {
     using vector = xsimd::batch<Real>;
     std::size_t i = 0;
@@ -82,12 +81,12 @@ struct recurrent_steps {
   }
 };
 
-/// x limited to [-limit, limit]; x itself if the limit is 0.
+/// Returns x limited to [-limit, limit]; x itself if the limit is 0.
 template <class Real>
 Real clipped(Real x, Real limit) {
   return limit > 0 ? (std::min)((std::max)(x, -limit), limit) : x;
 }
-/// Whether clipping passes the gradient of x on. It does not if x reaches the limit.
+/// Whether clipping passes on the gradient of x: only if x is within the limits, or the limit is 0.
 template <class Real>
 bool passes_clip(Real x, Real limit) {
   return !(limit > 0) || !(std::abs(x) >= limit);
@@ -102,8 +101,8 @@ void require_extent(const call_context<Real>& ctx, const char* slot, std::size_t
              ctx.input_name(slot) + "', found " + to_string(shape));
 }
 
-/// The elements of an initial state [rows, width]; null if it is absent. Throws lamina::error for
-/// another shape.
+/// Returns the elements of an initial state; null if the input is absent. Throws lamina::error if
+/// its shape is not [rows, width].
 template <class Real>
 const Real* initial_state(const call_context<Real>& ctx, const char* slot, std::size_t rows,
                           std::size_t width) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/layer.hpp - code that recurrent layers share.
+// lamina/operators/recurrent/layer.hpp - functions that the recurrent layers share.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,13 +9,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
-/// Converts an activation to its text attribute.
+/// Converts an activation function to a text attribute.
 constexpr attribute_value text_of(program_builder& b, recurrent_activation act) {
   return b.text(recurrent_activation_names[static_cast<int>(act)]);
 }
 
-/// The width of one of `Gates` equal slices of Size; 1 if Size is too small, so that one mistake
-/// causes only one error.
+/// The width of each of `Gates` equal slices of Size. If Size is too small, the width is 1, so that
+/// the compiler reports the wrong Size only, not an invalid width as well.
 template <int Size, int Gates>
 inline constexpr int gate_width = Size >= Gates ? Size / Gates : 1;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/cpu.hpp - copies of rows, shared by all sequence operators.
+// lamina/operators/sequence/cpu.hpp - functions that copy rows, for all sequence operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@ inline void copy_row(const operand& x, int from, const operand& out, int to) {
               static_cast<std::size_t>(x.columns * width));
 }
 
-/// Copies all rows of x to out; fails if their numbers of rows differ.
+/// Copies all rows of x to out. Fails if x and out have different numbers of rows.
 inline void copy_rows(const call_context& c, const operand& x, const operand& out) {
   if (x.rows != out.rows) fail(c, {"expected ", out.rows, " rows, found ", x.rows});
   for (int r = 0; r < x.rows; ++r) copy_row(x, r, out, r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/cuda.cuh - copies of rows, shared by all sequence operators.
+// lamina/operators/sequence/cuda.cuh - functions that copy rows, for all sequence operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
-/// Arrays with one row per element of a sequence, and arrays with one row per sequence.
+/// The arguments of kernels over sequences. Some of the arrays have one row per element of a
+/// sequence, others have one row per sequence.
 struct sequence_arguments {
   sequence_view all;
   argument_view in[3], out[2];
@@ -21,8 +22,8 @@ struct sequence_arguments {
   int lines, width, count;
 };
 
-/// Runs a kernel with one team per sequence. `domain` is the domain of the sequences, `like` an
-/// array with one row per element.
+/// Runs a kernel with one team of threads per sequence of `domain`. `like` is an array with one row
+/// per element of the sequences.
 template <class Kernel, class Backend>
 void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments a, int domain,
                    const operand& like) {
@@ -30,13 +31,13 @@ void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments
   a.columns = divider(like.columns);
   a.bytes = size_of(like.type);
   a.lines = a.count = a.all.count;
-  // Estimates the work per sequence from the average length.
+  // The average length estimates the work per sequence, which determines the size of the teams.
   a.width = a.lines > 0 ? like.rows / a.lines * like.columns : 0;
   if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
 }
 
-/// Copies row s of an array with one row per sequence to each row of sequence s. With Reverse,
-/// copies to each row the row at the same distance from the other end of the sequence.
+/// Copies row s of in[0], which has one row per sequence, to each row of sequence s. With Reverse,
+/// in[0] has one row per element, and each sequence is copied in reverse order.
 template <bool Reverse>
 struct sequence_copy_lines {
   using arguments = sequence_arguments;
@@ -53,8 +54,8 @@ struct sequence_copy_lines {
   }
 };
 
-/// Arguments for the sum over the copies of a sequence, in order. `outs` holds the first row of
-/// each copy.
+/// The arguments of the kernel that adds up the gradients of the copies of each sequence. `copies`
+/// are the copies of each sequence, and `outs` the rows of each copy.
 struct copied_arguments : sequence_arguments {
   sequence_view copies, outs;
 };

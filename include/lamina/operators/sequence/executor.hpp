@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/executor.hpp - copies of rows, shared by all sequence operators.
+// lamina/operators/sequence/executor.hpp - functions that copy rows, for all sequence operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 /// A list that holds, for each row of a result, the index of the input row that is copied to it.
 using row_positions = std::vector<std::size_t>;
 
-/// The rows of x listed in `from`, in the type of x.
+/// Returns the rows of x that `from` lists, with the element type of x.
 inline tensor rows_at(const tensor& x, const row_positions& from) {
   return x.visit([&]<class T>(const xt::xarray<T>& a) {
     tensor_shape shape = shape_of(a);
@@ -35,7 +35,7 @@ void give_rows_back(call_context<Real>& ctx, const row_positions& from) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Appends the indices from `first` to before `end`.
+/// Appends the indices `first` to `end` - 1.
 inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
   for (std::size_t r = first; r < end; ++r) to.push_back(r);
 }

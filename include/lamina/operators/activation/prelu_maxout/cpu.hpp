@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/cpu.hpp - activations that read more than one element:
-// prelu, maxout.
+// lamina/operators/activation/prelu_maxout/cpu.hpp - kernels of prelu and maxout, activations that
+// are not pointwise.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,14 +19,14 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Calls f(index of the slope, first column, columns) for each slice of a row whose elements share
-/// one slope of prelu.
+/// Calls f(index of the slope, first column, number of columns) for each slice of a row whose
+/// elements share one slope of prelu.
 template <class F>
 void for_each_slope(int width, int columns, F&& f) {
   for (int j = 0, i = 0; j < columns; j += width, ++i) f(i, j, width);
 }
 
-/// Element i of Alpha in row-major order.
+/// Returns element i of Alpha in row-major order.
 template <class Real>
 inline Real& alpha_at(const operand& alpha, int i) {
   return alpha.row<Real>(i / alpha.columns)[i % alpha.columns];
@@ -46,7 +46,7 @@ template <>
 struct call_kernel<gradient_of<operators::prelu>> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
-  /// Scratch memory for the gradient of Alpha, which is summed in double.
+  /// Returns the scratch memory for the gradient of Alpha, which is added up in double.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
@@ -59,13 +59,14 @@ struct call_kernel<operators::maxout> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
   /// Element j of Out is the maximum of several elements of X. Returns the index of the first of
-  /// them.
+  /// these elements of X.
   static std::ptrdiff_t first_of(int j, int inner, int groups) {
     return static_cast<std::ptrdiff_t>(j / inner) * groups * inner + j % inner;
   }
 };
 
-/// If several elements are equally large, the first of them gets the gradient.
+/// The gradient of an element of Out goes to the largest element of X from which it was taken; if
+/// several are equally large, to the first of them.
 template <>
 struct call_kernel<gradient_of<operators::maxout>> {
   template <class Real = float>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/cuda.cuh - activations that read more than one element:
-// prelu, maxout.
+// lamina/operators/activation/prelu_maxout/cuda.cuh - kernels of prelu and maxout, activations that
+// are not pointwise.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -73,12 +73,12 @@ struct maxout_arguments {
   const float *x, *out, *d;
   float* to;
   std::ptrdiff_t x_stride, out_stride, to_stride;
-  divider columns, inner;  // division by the columns of Out and by the elements of a channel
+  divider columns, inner;  // divide by the columns of Out and by a channel's size
   int groups;
   int count;
 
   /// Element j of a row of Out is the maximum of several elements of X. Returns the index of the
-  /// first of them.
+  /// first of these elements of X.
   LAMINA_INLINE LAMINA_FN int first(int j) const {
     const int channel = inner.divide(j);
     return channel * groups * inner.divisor() + j;
@@ -95,7 +95,8 @@ struct maxout_body {
     a.to[r * a.to_stride + j] = best;
   }
 };
-/// If several elements are equally large, the first of them gets the gradient.
+/// The gradient of an element of Out goes to the largest element of X from which it was taken; if
+/// several are equally large, to the first of them.
 struct maxout_slope_body {
   using arguments = maxout_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = x if x > 0, else Alpha * x with a trained Alpha. Alpha has one number (mode "all"), one
-/// number per channel ("channel", dimension 1 of X), or one number per element of a row
+/// Out = x if x > 0, else Alpha * x, where Alpha is a parameter. Alpha has one number (mode "all"),
+/// one number per channel ("channel", dimension 1 of X), or one number per element of a row
 /// ("element"). Source: He et al. 2015.
 struct prelu : operator_definition {
   static constexpr const char* type = "prelu";
@@ -22,8 +22,8 @@ struct prelu : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// The largest of `groups` neighbouring channels: X [N, C, H, W] -> Out [N, C / groups, H, W].
-/// Source: Goodfellow et al. 2013.
+/// Out = the largest of `groups` neighbouring channels, for each position of an image. X is [N, C,
+/// H, W], Out [N, C / groups, H, W]. Source: Goodfellow et al. 2013.
 struct maxout : operator_definition {
   static constexpr const char* type = "maxout";
   static constexpr auto inputs = slots_x;

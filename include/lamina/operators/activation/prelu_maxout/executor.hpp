@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/executor.hpp - activations that are not pointwise:
-// prelu, maxout.
+// lamina/operators/activation/prelu_maxout/executor.hpp - prelu and maxout, activations that are
+// not pointwise.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -58,8 +58,8 @@ void prelu_gradient(call_context<Real>& ctx) {
   ctx.give("Alpha@GRAD", xt::xarray<Real>(xt::cast<Real>(dalpha)));
 }
 
-/// Returns, for each element of Out, the position of the largest element of its `groups` channels;
-/// among equal elements, the first.
+/// Returns, for each element of Out, the position in X of the element from which it is taken: the
+/// largest of `groups` channels; if several are equally large, the first of them.
 template <class Real>
 std::vector<std::size_t> largest_channels(const call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -24,8 +24,8 @@ struct prelu_attr {
   std::string_view name{};
 };
 
-/// x if x > 0, else alpha * x. The trained alpha has shape [1], [1, C, 1, 1] or [1, inner
-/// dimensions], depending on the mode. Source: He et al. 2015. Fluid: prelu.
+/// Returns x if x > 0, else alpha * x. alpha is a parameter of shape [1] (mode `all`), [1, C, 1, 1]
+/// (`channel`) or [1, inner dimensions] (`element`). Source: He et al. 2015. Fluid: prelu.
 template <class T, class R, int... D>
 constexpr auto prelu(variable<T, R, D...> x, const options<prelu_attr, T>& attr = {},
                      int line = __builtin_LINE()) {
@@ -51,8 +51,8 @@ constexpr auto prelu(variable<T, R, D...> x, const options<prelu_attr, T>& attr 
   return layer.returns(variable<T, R, D...>{&b, y});
 }
 
-/// The largest of `Groups` neighbouring channels: [N, C, H, W] -> [N, C / Groups, H, W].
-/// Source: Goodfellow et al. 2013. Fluid: maxout.
+/// Returns, for each position of an image, the largest of `Groups` neighbouring channels. x is [N,
+/// C, H, W], the result [N, C / Groups, H, W]. Source: Goodfellow et al. 2013. Fluid: maxout.
 template <int Groups, class T, class R, int C, int... D>
 constexpr auto maxout(variable<T, R, C, D...> x, const options<activation_attr, T>& attr = {}) {
   constexpr bool divides = C % Groups == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/simple/definition.hpp - activation functions without attributes, X ->
-// Out.
+// lamina/operators/activation/simple/definition.hpp - activation functions of each element x of X,
+// most of them without attributes. Out has the results.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// max(x, 0); NaN if x is NaN.
+/// Out = max(x, 0); NaN if x is NaN.
 struct relu : pointwise_by_output {
   static constexpr const char* type = "relu";
   template <class T>
@@ -22,7 +22,7 @@ struct relu : pointwise_by_output {
   }
 };
 
-/// (e^x - e^-x) / (e^x + e^-x).
+/// Out = (e^x - e^-x) / (e^x + e^-x).
 struct tanh : pointwise_by_output {
   static constexpr const char* type = "tanh";
   template <class T>
@@ -35,7 +35,7 @@ struct tanh : pointwise_by_output {
   }
 };
 
-/// 1 / (1 + e^-x).
+/// Out = 1 / (1 + e^-x).
 struct sigmoid : pointwise_by_output {
   static constexpr const char* type = "sigmoid";
   template <class T>
@@ -48,7 +48,7 @@ struct sigmoid : pointwise_by_output {
   }
 };
 
-/// log(1 / (1 + e^-x)).
+/// Out = log(1 / (1 + e^-x)).
 struct logsigmoid : pointwise {
   static constexpr const char* type = "logsigmoid";
   template <class T>
@@ -61,7 +61,7 @@ struct logsigmoid : pointwise {
   }
 };
 
-/// log(1 + e^x).
+/// Out = log(1 + e^x).
 struct softplus : pointwise {
   static constexpr const char* type = "softplus";
   template <class T>
@@ -74,7 +74,7 @@ struct softplus : pointwise {
   }
 };
 
-/// x / (1 + |x|).
+/// Out = x / (1 + |x|).
 struct softsign : pointwise {
   static constexpr const char* type = "softsign";
   template <class T>
@@ -89,7 +89,7 @@ struct softsign : pointwise {
   }
 };
 
-/// x - tanh(x).
+/// Out = x - tanh(x).
 struct tanh_shrink : pointwise {
   static constexpr const char* type = "tanh_shrink";
   template <class T>
@@ -103,18 +103,19 @@ struct tanh_shrink : pointwise {
   }
 };
 
-/// x * P(N(0, 1) < x) = x / 2 * (1 + erf(x / sqrt(2))); with `approximate` it is x / 2 * (1 +
-/// tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). Source: Hendrycks and Gimpel 2016.
+/// Out = x / 2 * (1 + erf(x / sqrt(2))), which is x times the probability that a standard normal
+/// variable is below x. With `approximate`, Out = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715
+/// x^3))). Source: Hendrycks and Gimpel 2016.
 struct gelu : pointwise {
   static constexpr const char* type = "gelu";
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"approximate", attribute_type::boolean, 0}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T given, T approximate) {
-    // The result is 0 for every x below -40; the limit avoids infinity times 0, which is NaN.
+    // The result is 0 for every x below -40. Limiting x avoids the product of infinity and 0, which
+    // is NaN.
     const T x = (math::max)(T(-40), given);
-    // Uses one of the two functions for all lanes, because computing both would take twice the
-    // time.
+    // `approximate` is the same in all lanes, so only one of the two functions is computed.
     if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));
     return T(0.5) * x * (T(1) + math::erf(x * math::constant<T>(0.70710678118654752440)));
   }
@@ -140,7 +141,7 @@ struct gelu : pointwise {
   }
 };
 
-/// scale * (x if x > 0, else alpha * (e^x - 1)). Source: Klambauer et al. 2017.
+/// Out = scale * (x if x > 0, else alpha * (e^x - 1)). Source: Klambauer et al. 2017.
 struct selu : pointwise_by_output {
   static constexpr const char* type = "selu";
   static constexpr std::array<attribute_desc, 2> attributes{

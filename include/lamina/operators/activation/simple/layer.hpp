@@ -27,43 +27,43 @@ constexpr auto activate(variable<T, R, D...> x, std::string_view name, int attri
 
 }  // namespace detail
 
-/// max(x, 0). Fluid: relu.
+/// Returns max(x, 0). Fluid: relu.
 template <class T, class R, int... D>
 constexpr auto relu(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<operators::relu>(x, attr.name);
 }
 
-/// (e^x - e^-x) / (e^x + e^-x). Fluid: tanh.
+/// Returns (e^x - e^-x) / (e^x + e^-x). Fluid: tanh.
 template <class T, class R, int... D>
 constexpr auto tanh(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<operators::tanh>(x, attr.name);
 }
 
-/// 1 / (1 + e^-x). Fluid: sigmoid.
+/// Returns 1 / (1 + e^-x). Fluid: sigmoid.
 template <class T, class R, int... D>
 constexpr auto sigmoid(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<operators::sigmoid>(x, attr.name);
 }
 
-/// log(1 / (1 + e^-x)). Fluid: logsigmoid.
+/// Returns log(1 / (1 + e^-x)). Fluid: logsigmoid.
 template <class T, class R, int... D>
 constexpr auto logsigmoid(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<operators::logsigmoid>(x, attr.name);
 }
 
-/// log(1 + e^x). Fluid: softplus.
+/// Returns log(1 + e^x). Fluid: softplus.
 template <class T, class R, int... D>
 constexpr auto softplus(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<operators::softplus>(x, attr.name);
 }
 
-/// x / (1 + |x|). Fluid: softsign.
+/// Returns x / (1 + |x|). Fluid: softsign.
 template <class T, class R, int... D>
 constexpr auto softsign(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<operators::softsign>(x, attr.name);
 }
 
-/// x - tanh(x). Fluid: tanh_shrink.
+/// Returns x - tanh(x). Fluid: tanh_shrink.
 template <class T, class R, int... D>
 constexpr auto tanh_shrink(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<operators::tanh_shrink>(x, attr.name);

@@ -10,11 +10,11 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of gelu.
 struct gelu_attr {
-  bool approximate = false;  // false: by erf; true: by tanh
+  bool approximate = false;  // false: computes erf; true: tanh
   std::string_view name{};
 };
 
-/// x * P(N(0, 1) < x), or its approximation by tanh. Fluid: gelu.
+/// Returns x / 2 * (1 + erf(x / sqrt(2))), or its approximation by tanh. Fluid: gelu.
 template <class T, class R, int... D>
 constexpr auto gelu(variable<T, R, D...> x, const options<gelu_attr, T>& attr = {}) {
   return detail::activate<operators::gelu>(x, attr.name,
@@ -28,7 +28,7 @@ struct selu_attr {
   std::string_view name{};
 };
 
-/// scale * (x if x > 0, else alpha * (e^x - 1)). Fluid: selu.
+/// Returns scale * (x if x > 0, else alpha * (e^x - 1)). Fluid: selu.
 template <class T, class R, int... D>
 constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = {}) {
   return detail::activate<operators::selu>(x, attr.name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/softmax/cpu.hpp - softmax along one dimension.
+// lamina/operators/activation/softmax/cpu.hpp - kernels of the softmax along one dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The largest of n numbers. Compares whole vectors, because a chain of n scalar comparisons would
-/// take longer than n calls of exp.
+/// Returns the largest of n numbers. Compares SIMD vectors, because n scalar comparisons, each of
+/// which waits for the previous one, would take longer than the n exponentials of the softmax.
 template <class Real>
 LAMINA_INLINE Real largest_of(const Real* x, int n) {
   using vector = vector_in<Real>;
@@ -39,23 +39,23 @@ LAMINA_INLINE Real largest_of(const Real* x, int n) {
   return largest;
 }
 
-/// The divisor of a softmax: `sum` is the sum of e^(x - largest).
+/// The divisor of a softmax, sum * e^largest, where `sum` is the sum of e^(x - largest).
 template <class Real>
 struct softmax_sum {
   Real sum, largest;
 };
 
-/// The gradient of a softmax over n elements if some slopes (gradients of the output) are not
-/// finite.
+/// Computes the gradient g of a softmax over n elements with output y and gradient d, if some
+/// elements of d are not finite.
 template <class Real>
 LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n);
 
-/// y = softmax of the n numbers at x.
+/// Computes y = the softmax of the n numbers at x. Returns its divisor.
 template <class Real>
 LAMINA_KERNEL softmax_sum<Real> softmax_row(const Real* x, Real* y, int n);
 
-/// Computes the softmax along a dimension whose elements are `step` apart. The type of `like`
-/// selects one line or a vector of neighbouring lines per call.
+/// Computes the softmax of a line of n elements that are x_step apart in x and y_step apart in y.
+/// If `like` is a vector, computes as many neighbouring lines together as the vector has elements.
 template <class Real, class V>
 LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
                                 std::ptrdiff_t y_step, int n, V like) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/softmax/cuda.cuh - softmax along one dimension.
+// lamina/operators/activation/softmax/cuda.cuh - kernels of the softmax along one dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,14 +12,15 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The divisor of a softmax is e^largest times a sum. The logarithms of both factors are stored
-/// separately, because in their sum a large offset of all numbers would cost digits.
+/// The divisor of a softmax, e^(largest + log_sum), where log_sum is the logarithm of the sum of
+/// e^(x - largest). The two terms are stored separately, because their sum would lose digits if all
+/// numbers share a large offset.
 struct softmax_partition {
   float log_sum, largest;
 };
 
-/// y = softmax of the n numbers at x. Each thread keeps its first number in a register; in short
-/// lines this is its only number.
+/// Computes y = the softmax of the n numbers at x, and returns its divisor. Each thread keeps its
+/// first number in a register; in a short line, a thread has no other numbers.
 template <class Team>
 LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y, int n,
                                                        const Team& team) {
@@ -31,7 +32,7 @@ LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y,
   most = largest_of(team, most);
   const float part = has_first ? math::exp(own - most) : 0.0f;
   float sum = part;
-  // The loops are not unrolled, because unrolled loops would need more registers than a thread has.
+  // The loops are not unrolled, because they would then need more registers than a thread has.
   LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
   sum = sum_of(team, sum);

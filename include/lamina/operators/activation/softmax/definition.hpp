@@ -8,7 +8,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = e^(x - max) / sum e^(x - max) along `axis`. Fluid: softmax.
+/// Out = e^(x - max) / sum e^(x - max), where max and sum are along dimension `axis`. Fluid:
+/// softmax.
 struct softmax : operator_definition {
   static constexpr const char* type = "softmax";
   static constexpr auto inputs = slots_x;

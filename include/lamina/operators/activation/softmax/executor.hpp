@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/softmax/executor.hpp - softmax along one dimension.
+// lamina/operators/activation/softmax/executor.hpp - the operator softmax, along one dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// e^(x - max) / sum e^(x - max) along an axis.
+/// Returns e^(x - max) / sum e^(x - max), where max and sum are along dimension `axis`.
 template <class Real>
 xt::xarray<Real> softmax_of(const xt::xarray<Real>& x, std::size_t axis) {
   const lines l(shape_of(x), axis);

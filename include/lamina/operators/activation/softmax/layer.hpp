@@ -15,8 +15,9 @@ struct softmax_attr {
   std::string_view name{};
 };
 
-/// e^(x - max) / sum e^(x - max) along dimension Axis of the whole shape. The result is NaN if all
-/// elements along this dimension are minus infinity. Fluid: softmax.
+/// Returns e^(x - max) / sum e^(x - max), where max and sum are along dimension Axis of the shape
+/// including the rows. If all elements along this dimension are minus infinity, the results are
+/// NaN. Fluid: softmax.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto softmax(variable<T, R, D...> x, const options<softmax_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/tunable/definition.hpp - activation functions with attributes or
-// parameters.
+// lamina/operators/activation/tunable/definition.hpp - activation functions with attributes, of
+// each element x of X. Out has the results.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// x if x > 0, else alpha * x. Source: Maas et al. 2013.
+/// Out = x if x > 0, else alpha * x. Source: Maas et al. 2013.
 struct leaky_relu : pointwise {
   static constexpr const char* type = "leaky_relu";
   static constexpr std::array<attribute_desc, 1> attributes{
@@ -24,7 +24,7 @@ struct leaky_relu : pointwise {
   }
 };
 
-/// x if x > 0, else alpha * (e^x - 1). Source: Clevert et al. 2016.
+/// Out = x if x > 0, else alpha * (e^x - 1). Source: Clevert et al. 2016.
 struct elu : pointwise {
   static constexpr const char* type = "elu";
   static constexpr std::array<attribute_desc, 1> attributes{{{"alpha", attribute_type::real, 1}}};
@@ -38,7 +38,7 @@ struct elu : pointwise {
   }
 };
 
-/// min(max(x, 0), threshold).
+/// Out = min(max(x, 0), threshold).
 struct relu6 : pointwise_by_output {
   static constexpr const char* type = "relu6";
   static constexpr std::array<attribute_desc, 1> attributes{
@@ -53,7 +53,7 @@ struct relu6 : pointwise_by_output {
   }
 };
 
-/// min(max(x, t_min), t_max).
+/// Out = min(max(x, t_min), t_max).
 struct brelu : pointwise_by_output {
   static constexpr const char* type = "brelu";
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -68,7 +68,7 @@ struct brelu : pointwise_by_output {
   }
 };
 
-/// log(1 + e^c) with c = x clipped to [-threshold, threshold].
+/// Out = log(1 + e^c) with c = x clipped to [-threshold, threshold].
 struct soft_relu : pointwise {
   static constexpr const char* type = "soft_relu";
   static constexpr std::array<attribute_desc, 1> attributes{
@@ -85,7 +85,7 @@ struct soft_relu : pointwise {
   }
 };
 
-/// scale_b * tanh(scale_a * x).
+/// Out = scale_b * tanh(scale_a * x).
 struct stanh : pointwise {
   static constexpr const char* type = "stanh";
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -101,7 +101,7 @@ struct stanh : pointwise {
   }
 };
 
-/// slope * x + offset, clipped to [0, 1].
+/// Out = slope * x + offset, clipped to [0, 1].
 struct hard_sigmoid : pointwise_by_output {
   static constexpr const char* type = "hard_sigmoid";
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -116,7 +116,7 @@ struct hard_sigmoid : pointwise_by_output {
   }
 };
 
-/// x / (1 + e^(-beta * x)). Source: Ramachandran et al. 2017.
+/// Out = x / (1 + e^(-beta * x)). Source: Ramachandran et al. 2017.
 struct swish : pointwise {
   static constexpr const char* type = "swish";
   static constexpr std::array<attribute_desc, 1> attributes{{{"beta", attribute_type::real, 1}}};
@@ -133,7 +133,7 @@ struct swish : pointwise {
   }
 };
 
-/// x * min(max(x + offset, 0), threshold) / scale. Source: Howard et al. 2019.
+/// Out = x * min(max(x + offset, 0), threshold) / scale. Source: Howard et al. 2019.
 struct hard_swish : pointwise {
   static constexpr const char* type = "hard_swish";
   static constexpr std::array<attribute_desc, 3> attributes{{{"threshold", attribute_type::real, 6},
@@ -151,8 +151,8 @@ struct hard_swish : pointwise {
   }
 };
 
-/// x to the power of `factor` as in IEEE 754: 0 to the power of 0 is 1, 0 to the power of -1 is
-/// infinity.
+/// Out = x to the power of `factor` as in IEEE 754: 0 to the power of 0 is 1, 0 to the power of -1
+/// is infinity.
 struct pow : pointwise {
   static constexpr const char* type = "pow";
   static constexpr std::array<attribute_desc, 1> attributes{{{"factor", attribute_type::real, 1}}};
@@ -169,7 +169,7 @@ struct pow : pointwise {
   }
 };
 
-/// x if |x| > threshold, else 0.
+/// Out = x if |x| > threshold, else 0.
 struct hard_shrink : pointwise {
   static constexpr const char* type = "hard_shrink";
   static constexpr std::array<attribute_desc, 1> attributes{
@@ -184,7 +184,7 @@ struct hard_shrink : pointwise {
   }
 };
 
-/// x - lambda if x > lambda, x + lambda if x < -lambda, else 0.
+/// Out = x - lambda if x > lambda, x + lambda if x < -lambda, else 0.
 struct softshrink : pointwise {
   static constexpr const char* type = "softshrink";
   static constexpr std::array<attribute_desc, 1> attributes{
@@ -199,7 +199,7 @@ struct softshrink : pointwise {
   }
 };
 
-/// x if x > threshold, else 0.
+/// Out = x if x > threshold, else 0.
 struct thresholded_relu : pointwise {
   static constexpr const char* type = "thresholded_relu";
   static constexpr std::array<attribute_desc, 1> attributes{

@@ -15,7 +15,7 @@ struct leaky_relu_attr {
   std::string_view name{};
 };
 
-/// x if x > 0, else alpha * x. Fluid: leaky_relu.
+/// Returns x if x > 0, else alpha * x. Fluid: leaky_relu.
 template <class T, class R, int... D>
 constexpr auto leaky_relu(variable<T, R, D...> x, const options<leaky_relu_attr, T>& attr = {}) {
   return detail::activate<operators::leaky_relu>(x, attr.name,
@@ -28,7 +28,7 @@ struct elu_attr {
   std::string_view name{};
 };
 
-/// x if x > 0, else alpha * (e^x - 1). Fluid: elu.
+/// Returns x if x > 0, else alpha * (e^x - 1). Fluid: elu.
 template <class T, class R, int... D>
 constexpr auto elu(variable<T, R, D...> x, const options<elu_attr, T>& attr = {}) {
   return detail::activate<operators::elu>(x, attr.name, x.builder->attribute_list(attr.alpha));
@@ -40,7 +40,7 @@ struct relu6_attr {
   std::string_view name{};
 };
 
-/// min(max(x, 0), threshold). Fluid: relu6.
+/// Returns min(max(x, 0), threshold). Fluid: relu6.
 template <class T, class R, int... D>
 constexpr auto relu6(variable<T, R, D...> x, const options<relu6_attr, T>& attr = {},
                      int line = __builtin_LINE()) {
@@ -56,7 +56,7 @@ struct brelu_attr {
   std::string_view name{};
 };
 
-/// min(max(x, t_min), t_max). Fluid: brelu.
+/// Returns min(max(x, t_min), t_max). Fluid: brelu.
 template <class T, class R, int... D>
 constexpr auto brelu(variable<T, R, D...> x, const options<brelu_attr, T>& attr = {},
                      int line = __builtin_LINE()) {
@@ -71,7 +71,7 @@ struct soft_relu_attr {
   std::string_view name{};
 };
 
-/// log(1 + e^c) with c = x clipped to [-threshold, threshold]. Fluid: soft_relu.
+/// Returns log(1 + e^c) with c = x clipped to [-threshold, threshold]. Fluid: soft_relu.
 template <class T, class R, int... D>
 constexpr auto soft_relu(variable<T, R, D...> x, const options<soft_relu_attr, T>& attr = {},
                          int line = __builtin_LINE()) {
@@ -87,7 +87,7 @@ struct stanh_attr {
   std::string_view name{};
 };
 
-/// scale_b * tanh(scale_a * x). Fluid: stanh.
+/// Returns scale_b * tanh(scale_a * x). Fluid: stanh.
 template <class T, class R, int... D>
 constexpr auto stanh(variable<T, R, D...> x, const options<stanh_attr, T>& attr = {}) {
   return detail::activate<operators::stanh>(x, attr.name,
@@ -101,7 +101,7 @@ struct hard_sigmoid_attr {
   std::string_view name{};
 };
 
-/// slope * x + offset, clipped to [0, 1]. Fluid: hard_sigmoid.
+/// Returns slope * x + offset, clipped to [0, 1]. Fluid: hard_sigmoid.
 template <class T, class R, int... D>
 constexpr auto hard_sigmoid(variable<T, R, D...> x,
                             const options<hard_sigmoid_attr, T>& attr = {}) {
@@ -115,7 +115,7 @@ struct swish_attr {
   std::string_view name{};
 };
 
-/// x / (1 + e^(-beta * x)). Fluid: swish.
+/// Returns x / (1 + e^(-beta * x)). Fluid: swish.
 template <class T, class R, int... D>
 constexpr auto swish(variable<T, R, D...> x, const options<swish_attr, T>& attr = {}) {
   return detail::activate<operators::swish>(x, attr.name, x.builder->attribute_list(attr.beta));
@@ -129,7 +129,7 @@ struct hard_swish_attr {
   std::string_view name{};
 };
 
-/// x * min(max(x + offset, 0), threshold) / scale. Fluid: hard_swish.
+/// Returns x * min(max(x + offset, 0), threshold) / scale. Fluid: hard_swish.
 template <class T, class R, int... D>
 constexpr auto hard_swish(variable<T, R, D...> x, const options<hard_swish_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
@@ -145,7 +145,7 @@ struct pow_attr {
   std::string_view name{};
 };
 
-/// x to the power of `factor` as in IEEE 754: 0 to the power of 0 is 1. Fluid: pow.
+/// Returns x to the power of `factor` as in IEEE 754: 0 to the power of 0 is 1. Fluid: pow.
 template <class T, class R, int... D>
 constexpr auto pow(variable<T, R, D...> x, const options<pow_attr, T>& attr = {}) {
   return detail::activate<operators::pow>(x, attr.name, x.builder->attribute_list(attr.factor));
@@ -157,7 +157,7 @@ struct hard_shrink_attr {
   std::string_view name{};
 };
 
-/// x if |x| > threshold, else 0. Fluid: hard_shrink.
+/// Returns x if |x| > threshold, else 0. Fluid: hard_shrink.
 template <class T, class R, int... D>
 constexpr auto hard_shrink(variable<T, R, D...> x, const options<hard_shrink_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
@@ -172,7 +172,7 @@ struct softshrink_attr {
   std::string_view name{};
 };
 
-/// x - lambda if x > lambda, x + lambda if x < -lambda, else 0. Fluid: softshrink.
+/// Returns x - lambda if x > lambda, x + lambda if x < -lambda, else 0. Fluid: softshrink.
 template <class T, class R, int... D>
 constexpr auto softshrink(variable<T, R, D...> x, const options<softshrink_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
@@ -187,7 +187,7 @@ struct thresholded_relu_attr {
   std::string_view name{};
 };
 
-/// x if x > threshold, else 0. Fluid: thresholded_relu.
+/// Returns x if x > threshold, else 0. Fluid: thresholded_relu.
 template <class T, class R, int... D>
 constexpr auto thresholded_relu(variable<T, R, D...> x,
                                 const options<thresholded_relu_attr, T>& attr = {}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/collective/all_reduce/cpu.hpp - sums and maxima over the processes of a run.
+// lamina/operators/collective/all_reduce/cpu.hpp - the kernels of all-reduce: sums and maxima over
+// the processes of a run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +20,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Calls f(memory of the array, offset in row-major order, elements) for all ranges of an array
-/// that are contiguous in both.
+/// Calls f(address in the array, offset in row-major order, number of elements) for each range of
+/// elements that is contiguous both in the array's memory and in row-major order.
 template <class Real, class F>
 void for_each_range(const operand& o, const F& f) {
   const std::size_t size = static_cast<std::size_t>(size_of(o.type));
@@ -53,7 +54,7 @@ LAMINA_COLD void reduce_over_processes(const call_context& c, process_reduction 
   const std::size_t bytes = count * static_cast<std::size_t>(size_of(x.type));
   process_calls* const others = c.run().source == nullptr ? nullptr : c.run().source->processes;
   if (others == nullptr && !x.panel && !out.panel) return copy_elements(x, out);
-  // A single process also runs this code if X and Out have different layouts.
+  // If X and Out have different layouts, a single process runs the code below as well.
   std::vector<std::byte> own(others == nullptr ? bytes : 0);
   std::byte* const array =
       others == nullptr ? own.data() : static_cast<std::byte*>(others->array(bytes));

@@ -9,10 +9,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Base of the reductions over processes. Out has the shape and type of X, which is float32,
-/// float64, int32 or int64, and has the same number of elements in all processes. No gradient flows
-/// through it. ring_id and use_calc_stream, which select a communicator and a stream in Fluid, have
-/// no effect here: all processes of the run take part. In a run of one process Out is X.
+/// Base of the reductions over processes. Out has the shape and element type of X: float32,
+/// float64, int32 or int64. X must have the same number of elements in all processes. The operators
+/// pass no gradient back. ring_id and use_calc_stream, which select a communicator and a stream in
+/// Fluid, have no effect: all processes of the run take part. In a run of one process, Out = X.
 struct all_reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -21,17 +21,17 @@ struct all_reduction : operator_definition {
   static constexpr bool knows_panels = true;
   static constexpr bool meets_processes = true;
   static constexpr bool is_max = false;
-  /// Whether processes without samples in the mini-batch are left out.
+  /// Whether only processes with samples in the mini-batch take part.
   static constexpr bool of_samples = false;
 };
 
-/// Out = sum of X over all processes, in the order of a balanced binary tree over the ranks. Fluid:
-/// c_allreduce_sum.
+/// Out = the sum of X over all processes, added up in a balanced binary tree over the ranks, so
+/// that the result does not depend on the order in which the values arrive. Fluid: c_allreduce_sum.
 struct c_allreduce_sum : all_reduction {
   static constexpr const char* type = "c_allreduce_sum";
 };
 
-/// Out = the largest X of all processes, by element. Fluid: c_allreduce_max.
+/// Out = the maximum of X over all processes, for each element. Fluid: c_allreduce_max.
 struct c_allreduce_max : all_reduction {
   static constexpr const char* type = "c_allreduce_max";
   static constexpr bool is_max = true;

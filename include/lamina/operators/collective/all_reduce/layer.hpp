@@ -22,11 +22,12 @@ struct all_reduce_attr {
   std::string_view name{};
 };
 
-/// The elementwise sum or maximum of x over all processes that run the program together
-/// (`lamina::run(model, reader, {.world = &world})`). All processes get the same bits. In a run of
-/// one process the result is x. The elements of x are float, double, std::int32_t or std::int64_t;
-/// x has the same number of elements in each process. All processes must reach the layer equally
-/// often. No gradient flows through it. Fluid: layers.collective._c_allreduce.
+/// Returns the sum or maximum of each element of x over all processes that run the program together
+/// (`lamina::run(model, reader, {.world = &world})`). All processes get the same result, bit by
+/// bit. In a run of one process, the result is x. The elements of x must be float, double,
+/// std::int32_t or std::int64_t, and x must have the same number of elements in each process. All
+/// processes must compute the layer equally often, because each call waits for all processes. The
+/// layer passes no gradient back. Fluid: layers.collective._c_allreduce.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> all_reduce(variable<T, R, D...> x,
                                           const options<all_reduce_attr, T>& attr = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/common_dimension_steps.hpp - an array split along one dimension
-// into an array per index.
+// lamina/operators/control/array/common_dimension_steps.hpp - a view of an array as slices along
+// one dimension, one slice per index.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,12 +11,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// An array that is split along dimension `axis`: each index of this dimension selects an array
-/// without this dimension.
+/// An array, seen as `steps` slices along dimension `axis`. Slice t holds the elements with index t
+/// in this dimension, and does not have the dimension itself.
 struct dimension_steps {
   operand whole;
   std::ptrdiff_t steps, inner = 1;
-  bool of_rows;  // whether the split dimension is the rows
+  bool of_rows;  // whether `axis` is 0, the rows
 
   dimension_steps(const operator_call& c, const operand& array, int axis) : whole(array) {
     const array_layout a = layout_of(array);
@@ -25,7 +25,7 @@ struct dimension_steps {
     for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
     of_rows = d == 0;
   }
-  /// The number of rows of each part. The rows have the layout of the rows of `item`.
+  /// The number of rows of each slice. `item` is a slot that holds or receives a slice.
   int rows(const operand& item) const {
     return !of_rows && item.domain != 0 ? whole.rows : item.rows;
   }

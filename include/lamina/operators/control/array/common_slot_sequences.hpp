@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/common_slot_sequences.hpp - the sequences of the rows in a slot of
-// an array of tensors, for every engine.
+// lamina/operators/control/array/common_slot_sequences.hpp - stores the LoD (the offsets of
+// sequences) of a tensor with its slot in an array of tensors. All engines share this code.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// Stores the sequence offsets of a slot. For each level, the highest first, it stores the number
-/// of sequences, then their begins and the end.
+/// Stores the sequence offsets of `domain` with slot i. For each LoD level, the outermost first, it
+/// stores the number of sequences, then the begin of each sequence, and the end of the last one.
 template <class Call, class Array>
 void keep_sequences(const Call& c, int domain, Array& to, int i) {
   const int levels = levels_of(c, domain);
@@ -25,7 +25,7 @@ void keep_sequences(const Call& c, int domain, Array& to, int i) {
   }
 }
 
-/// Sets the rows and sequences of a domain to the rows and sequences of slot i.
+/// Gives `domain` the number of rows and the sequences that are stored with slot i.
 template <class Call, class Array>
 void take_sequences(const Call& c, int domain, const Array& from, int i) {
   const int levels = c.makes_rows() ? levels_of(c, domain) : 0;

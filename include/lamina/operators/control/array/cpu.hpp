@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/cpu.hpp - arrays of tensors: write, read, length and their
-// gradients, a dimension as an array.
+// lamina/operators/control/array/cpu.hpp - kernels of arrays of tensors: write, read, length, their
+// gradients, and the conversions between a dimension of a tensor and an array.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -49,17 +49,18 @@ namespace detail {
 
 [[noreturn]] LAMINA_API_COLD void fail_slot(const call_context& c, int i, int expected, int found);
 
-/// The smaller number of rows of a slot and an operand. The rows of a time step are a prefix of the
-/// rows of every earlier step. So if both have rows of time steps, one may have more rows, and the
-/// missing rows of the other count as zeros.
+/// Returns the smaller of two numbers of rows: of slot i and of operand `o`. Sequences that end
+/// early have no rows in later time steps, so if the slot holds a time step, the numbers may
+/// differ; the caller treats the missing rows as zeros. Fails if the numbers differ in any other
+/// slot.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail_slot(c, i, o.rows, slot.rows);
   return (std::min)(slot.rows, o.rows);
 }
 
-/// Copies the rows of slot i, which must have a value, to `out`; sets further rows of `out` to
-/// zeros.
+/// Copies the rows of slot i, which must have a value, to `out`. If `out` has more rows than the
+/// slot, sets these rows to zeros.
 inline void read_slot(const call_context& c, const operand& array, int i, const operand& out) {
   const operand slot = slot_of(array, i);
   const int n = shared_rows(c, slot, i, out);
@@ -67,8 +68,8 @@ inline void read_slot(const call_context& c, const operand& array, int i, const 
   clear_block(out, n, out.rows - n);
 }
 
-/// Makes `out`, a view, refer to the memory of slot i without a copy. If the slot has too few rows,
-/// `out` refers to a copy that is padded with zeros.
+/// Makes `out`, a view, refer to the memory of slot i without a copy. If the slot has fewer rows
+/// than `out`, `out` refers to a copy that is padded with zeros.
 inline void show_slot(const call_context& c, const operand& array, int i, const operand& out) {
   const operand slot = slot_of(array, i);
   const int n = shared_rows(c, slot, i, out);
@@ -84,8 +85,8 @@ inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
 
-/// Adds the first n rows of x to the first n rows of `to`. If the strides are equal, adds all rows
-/// in one loop, padding included.
+/// Adds the first n rows of x to the first n rows of `to`. If both have the same stride, one loop
+/// adds all elements, including the padding between rows: this is faster than a loop per row.
 template <class Real>
 inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;
@@ -145,12 +146,12 @@ struct call_kernel<operators::lod_array_length> {
 
 namespace detail {
 
-/// Maps index t along one dimension of an array to a smaller array without this dimension.
+/// Finds the elements of slice t of an array.
 struct step_parts : dimension_steps {
   using dimension_steps::dimension_steps;
 
-  /// Calls f(element of the whole array, element of the part, count) for each run of elements that
-  /// is contiguous in both arrays.
+  /// Calls f(offset in the whole array, offset in the slice, count) for each run of `count`
+  /// elements that is contiguous in both. `part` is the slice.
   template <class F>
   void each(const operand& part, std::ptrdiff_t t, F&& f) const {
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(part.rows) * part.columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/array/cuda.cuh - arrays of tensors on a device: the host stores the
-// addresses of slots, kernels copy the rows.
+// addresses of the slots, and kernels copy the rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -47,7 +47,8 @@ operand new_slot(const operand& array, int i, int rows) {
   return slot;
 }
 
-/// Whether a domain already has the same sequences as a slot, for instance because they were fed.
+/// Whether `domain` already has the sequences of slot i, for instance because the caller fed these
+/// sequences. Then the offsets need not be copied to the device again.
 template <class Array>
 bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   const int levels = levels_of(h, domain);
@@ -61,7 +62,7 @@ bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   }
   return true;
 }
-/// Sets the rows and sequences of a domain to the rows and sequences of slot i.
+/// Gives `domain` the number of rows and the sequences that are stored with slot i.
 template <class Array>
 void take_slot_rows(const call_context& c, int domain, const Array& from, int i) {
   const host_rows h(c);
@@ -71,16 +72,17 @@ void take_slot_rows(const call_context& c, int domain, const Array& from, int i)
     take_sequences(h, domain, from, i);
 }
 
-/// The smaller number of rows of a slot and an operand. If both have rows of time steps, one may
-/// have more rows, and the missing rows of the other count as zeros.
+/// Returns the smaller of two numbers of rows: of slot i and of operand `o`. If the slot holds a
+/// time step, the numbers may differ, and the missing rows count as zeros. Fails if the numbers
+/// differ in any other slot.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail(c, {"expected ", o.rows, " rows at index ", i, " of the array, found ", slot.rows});
   return (std::min)(slot.rows, o.rows);
 }
 
-/// Assigns the rows of slot i, which must have a value, to an operand. A view gets the address of
-/// the slot if the slot has enough rows; any other operand gets a copy.
+/// Sets `out` to the rows of slot i, which must have a value. If `out` is a view and the slot has
+/// enough rows, `out` gets the address of the slot; otherwise the rows are copied.
 template <class Backend>
 void read_slot(Backend& b, const call_context& c, const operand& array, int i, operand out) {
   const operand slot = slot_of<Backend>(array, i);
@@ -96,7 +98,7 @@ void read_slot(Backend& b, const call_context& c, const operand& array, int i, o
   clear_rows(b, out, n);
 }
 
-/// Adds n rows of x, which a map selects, to the rows of `to`.
+/// Adds n rows of x, which `map` selects, to the first n rows of `to`.
 template <class Backend>
 void add_rows(Backend& b, const call_context& c, const operand& x, const operand& to, int n,
               const row_map& map = {}) {
@@ -184,8 +186,7 @@ struct call_kernel<operators::lod_array_length> {
 
 namespace detail {
 
-/// Index t along one dimension of an array, viewed as a smaller array without this dimension: maps
-/// elements of the smaller array to elements of the whole.
+/// Maps the position of an element in slice t of an array to its position in the whole array.
 struct step_map {
   divider inner, whole_columns, part_columns;
   int steps, t;
@@ -224,7 +225,7 @@ struct step_move_body {
   }
 };
 
-/// Copies between an array and its parts along one dimension.
+/// Copies between an array and its slices along one dimension.
 struct step_parts : dimension_steps {
   using dimension_steps::dimension_steps;
 

@@ -2,10 +2,11 @@
 // lamina/operators/control/array/definition.hpp - operators on arrays of tensors: write, read,
 // length.
 //
-// An array of tensors is mutable: operators change its slots in place. Its gradient is an array as
-// well, and also changes in place. The gradient of a read adds to a slot of this array. The
-// gradient of a write takes the gradient from the slot and empties the slot, because the write has
-// overwritten the previous value. A slot without a value counts as zeros.
+// An array of tensors is mutable: operators change its slots in place. The gradient of an array is
+// a second array of tensors, which changes in place as well. The gradient of a read adds to a slot
+// of the second array. The gradient of a write takes the gradient out of the slot and leaves the
+// slot empty: later reads do not depend on the value that the slot held before the write, so the
+// gradient of that value is zero. A slot of the second array without a value counts as zeros.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +21,7 @@ inline constexpr std::array<slot_desc, 2> slots_x_i{{{"X"}, {"I"}}};
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out[I] = X. If Out has too few values, it grows to I + 1. Fluid: write_to_array.
+/// Out[I] = X. If Out has I slots or fewer, it grows to I + 1 slots. Fluid: write_to_array.
 struct write_to_array : operator_definition {
   static constexpr const char* type = "write_to_array";
   static constexpr auto inputs = slots_x_i;
@@ -57,7 +58,7 @@ struct read_from_array_gradient : operator_definition {
   static constexpr std::uint32_t host_inputs = 1;
 };
 
-/// Out = the number of values in X, as int64 [1]. Fluid: lod_array_length.
+/// Out = the number of slots of X, as int64 [1]. Fluid: lod_array_length.
 struct lod_array_length : operator_definition {
   static constexpr const char* type = "lod_array_length";
   static constexpr auto inputs = slots_x;

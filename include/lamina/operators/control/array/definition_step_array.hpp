@@ -10,8 +10,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[t] = the slice of X at index t of dimension `axis`, without this dimension. The gradient is
-/// a tensor_array_to_tensor. Fluid has no such operator: its recurrent operator slices its inputs
-/// itself.
+/// a tensor_array_to_tensor. Fluid has no such operator, because Fluid's recurrent operator slices
+/// its inputs itself.
 struct tensor_to_tensor_array : operator_definition {
   static constexpr const char* type = "tensor_to_tensor_array";
   static constexpr auto inputs = slots_x;

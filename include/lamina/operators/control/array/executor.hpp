@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/executor.hpp - arrays of tensors: write, read, length and their
-// gradients, a dimension as an array.
+// lamina/operators/control/array/executor.hpp - operators on arrays of tensors: write, read,
+// length, their gradients, and the conversions between a dimension of a tensor and an array.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Returns the index in the input I; fails if the index is negative.
+/// Returns the value of input I, the index of a slot. Fails if the index is negative.
 template <class Real>
 std::size_t array_index(const call_context<Real>& ctx) {
   const std::int64_t i = ctx.integers("I").flat(0);
@@ -74,7 +74,8 @@ void lod_array_length_forward(call_context<Real>& ctx) {
            tensor::filled<std::int64_t>({1}, static_cast<std::int64_t>(ctx.array_of("X").size())));
 }
 
-/// The products of the extents before, along and after a dimension.
+/// The extent of a dimension (`steps`), and the products of the extents of the dimensions before it
+/// (`outer`) and after it (`inner`).
 struct axis_extents {
   std::size_t outer = 1, steps, inner = 1;
   axis_extents(const tensor_shape& shape, std::size_t axis) : steps(shape[axis]) {

@@ -10,9 +10,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. The array is
-/// mutable memory: reading a slot, in any block, returns the value that was written last. Fluid:
-/// LOD_TENSOR_ARRAY.
+/// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. Operators
+/// change the array in place: a read of a slot, in any block, returns the value that was last
+/// written to the slot. Fluid: LOD_TENSOR_ARRAY.
 template <element T, row_domain Rows, int... Dims>
 struct tensor_array {
   using item = variable<T, Rows, Dims...>;
@@ -37,9 +37,9 @@ constexpr tensor_array<T, R, D...> array_of(layer_helper& layer, const variable<
 }
 }  // namespace detail
 
-/// Creates an array without values for variables of the type of Item:
-/// `create_array<decltype(x)>(main)`. An array that is created in a body is empty at the start of
-/// each iteration. Fluid: create_array.
+/// Creates an array without values. Its slots hold variables of type Item:
+/// `create_array<decltype(x)>(main)`. If the body of a loop creates the array, it is empty at the
+/// start of each iteration. Fluid: create_array.
 template <class Item>
 constexpr auto create_array(const block& main, const array_attr& attr = {},
                             int line = __builtin_LINE()) {
@@ -48,7 +48,8 @@ constexpr auto create_array(const block& main, const array_attr& attr = {},
   return detail::array_of(layer, layer.template output<Item>());
 }
 
-/// a[i] = x; the array grows if needed. Slots that are skipped have no value. Fluid: array_write.
+/// a[i] = x. If the array has i slots or fewer, it grows to i + 1 slots; slots that were never
+/// written have no value. Fluid: array_write.
 template <class T, class R, int... D>
 constexpr void array_write(const variable<T, R, D...>& x, const variable<std::int64_t, once, 1>& i,
                            const tensor_array<T, R, D...>& a, int line = __builtin_LINE()) {
@@ -56,7 +57,7 @@ constexpr void array_write(const variable<T, R, D...>& x, const variable<std::in
   require_one_program(x, a, line);
   x.builder->add_operator(schema_of<operators::write_to_array>(), {x.id, i.id}, {a.id});
 }
-/// Creates a new array with a[i] = x.
+/// Creates an array a, sets a[i] = x and returns a.
 template <class T, class R, int... D>
 constexpr auto array_write(const variable<T, R, D...>& x, const variable<std::int64_t, once, 1>& i,
                            const options<array_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -66,7 +67,7 @@ constexpr auto array_write(const variable<T, R, D...>& x, const variable<std::in
   return a;
 }
 
-/// Returns a[i]; a missing value is an error at run time. Fluid: array_read.
+/// Returns a[i]. If the slot has no value, the run fails. Fluid: array_read.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
                                           const variable<std::int64_t, once, 1>& i,
@@ -79,7 +80,7 @@ constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
   return layer.returns(y);
 }
 
-/// The number of slots, including slots without a value. Fluid: array_length.
+/// Returns the number of slots of the array, including slots without a value. Fluid: array_length.
 template <class T, class R, int... D>
 constexpr variable<std::int64_t, once, 1> array_length(const tensor_array<T, R, D...>& a,
                                                        const options<array_attr, T>& attr = {},

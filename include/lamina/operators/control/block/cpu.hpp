@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The kernel of an operator that runs a block. It does nothing, because the machine itself runs
-/// blocks (block_runner.hpp).
+/// The kernel of an operator that runs a block. This kernel does nothing, because block_runner.hpp
+/// runs the block.
 struct no_kernel {
   template <class Real = float>
   static void run(const call_context&) {}

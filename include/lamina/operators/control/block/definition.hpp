@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/block/definition.hpp - operators that run a block: while,
-// conditional_block. The first attribute is the number of the block, as sub_block_of() expects.
+// conditional_block. Their first attribute must be the number of that block, because sub_block_of()
+// reads it there.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +10,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Runs sub_block while Condition, a single bool, is true. X lists all variables of outer blocks
-/// that the block reads, Out all variables of outer blocks that it writes. Variables of the block
-/// itself belong to one iteration; StepScopes keeps the ones that the gradient needs. Fluid: while.
+/// Runs sub_block repeatedly as long as Condition, a single bool, is true. X lists all variables of
+/// outer blocks that sub_block reads, and Out all variables of outer blocks that sub_block writes.
+/// Variables of sub_block itself belong to one iteration; StepScopes keeps the variables that the
+/// gradient reads. Fluid: while.
 struct while_block : operator_definition {
   static constexpr const char* type = "while";
   static constexpr auto block = block_rule::loop;
@@ -22,9 +24,9 @@ struct while_block : operator_definition {
   static constexpr bool has_side_effect = true;
 };
 
-/// Runs sub_block, which computes the gradients of one iteration, once per iteration of a while;
-/// the last iteration comes first. X@GRAD lists the gradients that the block adds to or overwrites.
-/// Fluid: while_grad.
+/// Computes the gradients of a while. sub_block computes the gradients of one iteration and runs
+/// once per iteration of the while, the last iteration first. X@GRAD lists the gradients that
+/// sub_block adds to or overwrites. Fluid: while_grad.
 struct while_block_gradient : operator_definition {
   static constexpr const char* type = "while_grad";
   static constexpr auto block = block_rule::loop_gradient;
@@ -35,9 +37,10 @@ struct while_block_gradient : operator_definition {
       {{"sub_block", attribute_type::block, -1}}};
 };
 
-/// Runs sub_block if its condition holds; otherwise Out has no rows. With is_scalar_condition, the
-/// condition is that Cond, a single bool, is true. Without it, the condition is that Cond has rows.
-/// Fluid: conditional_block.
+/// Runs sub_block if a condition holds; otherwise the variables of Out get no rows. If
+/// is_scalar_condition is true, the condition is that Cond, a single bool, is true. If
+/// is_scalar_condition is false, the condition is that Cond has at least one row. Fluid:
+/// conditional_block.
 struct conditional_block : operator_definition {
   static constexpr const char* type = "conditional_block";
   static constexpr auto block = block_rule::branch;
@@ -49,9 +52,9 @@ struct conditional_block : operator_definition {
   static constexpr bool has_side_effect = true;
 };
 
-/// Runs sub_block, which computes the gradients of a conditional_block, if that operator ran its
-/// block. Input@GRAD lists the gradients that the block adds to or overwrites; they are zero
-/// before. Fluid: conditional_block_grad.
+/// Computes the gradients of a conditional_block: runs sub_block, its gradient block, if the
+/// conditional_block ran its own block. Input@GRAD lists the gradients that sub_block adds to or
+/// overwrites; all of them are zero before sub_block runs. Fluid: conditional_block_grad.
 struct conditional_block_gradient : operator_definition {
   static constexpr const char* type = "conditional_block_grad";
   static constexpr auto block = block_rule::branch_gradient;
@@ -70,8 +73,9 @@ using control_block_operators =
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The variable that decides whether an operator runs its block: a bool, or a variable that must
-/// have rows. It is -1 for while_grad, which runs the block as often as the while did.
+/// Returns the variable that decides whether an operator runs its block: a bool, or a variable that
+/// must have rows. Returns -1 for while_grad, which has no condition: it runs its block as often as
+/// the while ran.
 template <class Program>
 constexpr int condition_of(const Program& p, const operator_desc& op) {
   if (op.schema->facts.block == block_rule::loop_gradient) return -1;
@@ -80,8 +84,9 @@ constexpr int condition_of(const Program& p, const operator_desc& op) {
 
 namespace detail {
 
-/// Lists the variables outside of block `inside` that its operators, from number `first` on, read
-/// and write. These become the arguments of the operator that runs the block.
+/// Lists the variables of outer blocks that the operators of block `inside` read (`reads`) and
+/// write (`writes`). `first` is the number of the first operator of the block. These variables
+/// become the arguments of the operator that runs the block.
 constexpr void outer_arguments(const program_builder& b, int inside, int first,
                                constexpr_vector<int>& reads, constexpr_vector<int>& writes) {
   const int variables = b.variables.count;
@@ -110,9 +115,10 @@ constexpr void outer_arguments(const program_builder& b, int inside, int first,
   delete[] written;
 }
 
-/// Creates the while or conditional_block operator that runs `block`. The block's operators, from
-/// number `first` on, must be recorded already. The arguments of the new operator are all outer
-/// variables that they read and write. The caller must push the operator.
+/// Creates the while or conditional_block operator that runs `block`. The operators of the block
+/// must be recorded already, because the new operator gets all variables of outer blocks that they
+/// read and write as its arguments. `first` is the number of the first of these operators. The
+/// caller appends the new operator to the program.
 constexpr operator_desc block_operator(program_builder& b, const operator_schema& schema, int block,
                                        int first, int condition, int scopes, int attributes) {
   constexpr_vector<int> reads, writes;
@@ -133,7 +139,7 @@ constexpr operator_desc block_operator(program_builder& b, const operator_schema
   return op;
 }
 
-/// The variable StepScopes of a while or conditional_block.
+/// Returns the variable in slot StepScopes of a while, or in slot Scope of a conditional_block.
 constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
   return b.arguments.items[op.end - 1];
 }

@@ -3,12 +3,13 @@
 // block.
 //
 // The body is called twice. The first call only finds out to which handles of outer blocks the body
-// assigns (program/block.hpp); its recording is discarded. Each of these handles gets a new
-// "carried" variable in the outer block. The carried variable is written once before the block,
-// `assign(value before)`, and once at the end of the block, `assign(value after)`; the handle
-// refers to it from then on. So inside a block exactly one operator writes each variable, and a
-// carried variable is constant while the block runs. The variable must be new: `auto h = x;` makes
-// h and x refer to the same variable, and only h may change.
+// assigns (program/block.hpp); the operators that this call records are discarded. Each of these
+// handles gets a new "carried" variable in the outer block, and refers to this variable from then
+// on. One operator before the block assigns the handle's present value to the carried variable. One
+// operator at the end of the block assigns the value that the handle then has. So in a block
+// exactly one operator writes each variable, and a carried variable is constant until the end of
+// the block. The carried variable must be a new one: after `auto h = x;` the handles h and x refer
+// to the same variable, and an assignment to h must not change x.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +21,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
-/// Opens a block inside of the current one; the destructor closes it.
+/// Opens a block inside the current block; the destructor closes the new block.
 class open_block {
  public:
   constexpr explicit open_block(program_builder& b)
@@ -73,14 +74,15 @@ constexpr void copy_variable(program_builder& b, int from, int to) {
 template <class V>
 inline constexpr bool is_condition = __is_same(V, variable<bool, once, 1>);
 
-/// Whether the function of a body, branch or step has no parameter. This is an error, which is
-/// reported where the function is used.
+/// Whether the user's function for a body, branch or step has no parameter. This is an error; the
+/// layers that call the function report it.
 template <class F>
 inline constexpr bool takes_nothing = requires(F& f) {
   f();
 };
 
-/// Finds out to which handles `body` assigns; discards the operators that it records.
+/// Calls `body` to find out to which handles it assigns; discards the operators that the call
+/// records.
 template <class F>
 constexpr void find_written(program_builder& b, F& body, recorded_body& made) {
   rollback recorded(b);
@@ -120,8 +122,8 @@ constexpr void record_body(layer_helper& layer, F& body, recorded_body& made, in
   for (int i = b.written_begin; i < b.written.count; ++i)
     stable = stable && made.writes(*b.written[i].to);
   if (!stable) b.report(fault_kind::unstable_body, line, {}, nullptr, 0, nullptr, 0);
-  // All carried variables get their values at the same time. A value that is itself a carried
-  // variable is copied first.
+  // All carried variables must get their new values from the values before the update, as in a swap
+  // of two handles. So a new value that is itself a carried variable is copied first.
   for (int i = 0; i < count; ++i) {
     variable_handle& h = *made.carried[i].to;
     if (h.id == made.carried[i].variable || !made.carries(h.id)) continue;

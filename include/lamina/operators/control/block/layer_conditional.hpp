@@ -20,8 +20,8 @@ struct conditional_attr {
   std::string_view name{};
 };
 
-/// Runs the operators that `body` records if `condition`, a single bool, is true. If it is false,
-/// handles of outer blocks to which the body assigns keep their values:
+/// Runs the operators that `body` records if `condition`, a single bool, is true. If `condition` is
+/// false, the handles of outer blocks to which the body assigns keep their values:
 ///
 ///   layer::conditional_block(warm, [&](lamina::block&) { rate = layer::scale(rate, 0.5f); });
 ///
@@ -41,7 +41,7 @@ constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body
                 "... }");
   if constexpr (one && takes_block) {
     lamina::detail::require_visible(*condition.builder, condition.id, line);
-    const int chosen_by = condition.id;  // read before the body, which may assign to the handle
+    const int chosen_by = condition.id;  // saved first: the body may assign to the handle
     layer_helper layer(*condition.builder, "conditional_block", attr.name);
     detail::recorded_body made;
     detail::record_body(layer, body, made, line);
@@ -67,7 +67,8 @@ class switch_case {
       : none_before_(none_of(condition, line)) {
     conditional_block(condition, body, {}, line);
   }
-  /// Adds a case, which runs if its condition is true and all previous ones are false.
+  /// Adds a case. Its body runs if its condition is true and the conditions of all previous cases
+  /// are false.
   template <class F>
   constexpr switch_case& when(const variable<bool, once, 1>& condition, F&& body,
                               int line = __builtin_LINE()) {
@@ -77,7 +78,7 @@ class switch_case {
     conditional_block(runs, body, {}, line);
     return *this;
   }
-  /// Adds the body that runs if all conditions are false. Fluid: Switch.default.
+  /// Adds the body that runs if the conditions of all cases are false. Fluid: Switch.default.
   template <class F>
   constexpr void otherwise(F&& body, int line = __builtin_LINE()) {
     conditional_block(none_before_, body, {}, line);
@@ -129,16 +130,17 @@ struct outputs_of<std::tuple<V...>> {
   }
 };
 
-/// Whether a branch may return V: a variable, or a tuple of variables. For a branch that does not
-/// compile, clang reports the error and continues with the return type int.
+/// Whether a branch may return V: a variable, or a tuple of variables. The test is also needed
+/// after errors: if a branch does not compile, clang reports the error and continues with the
+/// return type int.
 template <class V>
 inline constexpr bool is_branch_result = is_variable<V>;
 template <class... V>
 inline constexpr bool is_branch_result<std::tuple<V...>> = sizeof...(V) > 0 &&
                                                            (is_variable<V> && ...);
 
-/// Placeholder handles after an error in the program. They have type V or, if V is not a valid
-/// result of a branch, type Other.
+/// Returns placeholder handles after an error in the program, so that compilation continues. Their
+/// type is V or, if V is not a valid result of a branch, Other.
 template <class V, class Other>
 constexpr auto unmade(program_builder& b) {
   if constexpr (is_variable<V>) {
@@ -155,9 +157,10 @@ constexpr auto unmade(program_builder& b) {
 
 }  // namespace detail
 
-/// The result of `yes` if `condition`, a single bool, is true, else the result of `no`. Both
-/// functions are called with a block and return a variable or a tuple of variables of the same
-/// types. Only one of them runs. Fluid: layers.cond.
+/// Returns the result of `yes` if `condition`, a single bool, is true, else the result of `no`.
+/// Each function is called with a block and returns a variable or a tuple of variables; both must
+/// return the same types. During a run, only the operators of the chosen function are computed.
+/// Fluid: layers.cond.
 template <class T, class R, int... D, class Yes, class No>
 constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                     const options<conditional_attr, Yes>& attr = {}, int line = __builtin_LINE()) {
@@ -182,8 +185,9 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
     static_assert(check<alike, expects_type<result>, gets_type<other>>,
                   "lamina: cond: both branches return variables of the same types");
     if constexpr (!made_both || !alike) {
-      // If the body of a branch has an error, clang deduces a result type the first time and
-      // rejects the call later.
+      // If the body of a branch has an error, clang still deduces a result type in the first call
+      // and rejects later calls. `called` is false in this case: clang has printed the error
+      // already.
       constexpr bool called = requires {
         yes(*static_cast<block*>(nullptr));
         no(*static_cast<block*>(nullptr));
@@ -198,7 +202,7 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
       const variable<bool, once, 1> holds{&b, condition.id};
       const auto not_holds = logical_not(holds);
       const auto number = cast<std::int32_t>(holds);
-      int made[2][outputs::count];  // [0]: the results of `no`; [1]: of `yes`
+      int made[2][outputs::count];  // results of `no` in [0], of `yes` in [1]
       for (auto& side : made) outputs::make(layer, side);
       conditional_block(
           holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/layer_hoist_inputs.hpp - moves computations on the steps of a
-// known input out of a loop.
+// lamina/operators/control/block/layer_hoist_inputs.hpp - moves computations on the steps of an
+// input out of a loop if all steps of the input are known before the loop.
 //
 // A step of a recurrence usually begins with a product of its input and a weight, or with a lookup
-// in a table. Neither depends on previous steps. So this layer records the computation before the
-// loop, on the elements of all steps, and the loop reads its results. One product of many rows
-// replaces many products of few rows; the same is true for the gradients.
+// in a table. Neither the product nor the lookup depends on previous steps. So this file records
+// the computation once before the loop, for the elements of all steps, and the loop reads the
+// results. One product of many rows replaces many products of few rows, which is faster; the
+// gradients profit in the same way.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +22,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer::detail {
 
-/// Rewrites the body of a loop, which is block `body`. The operators of the body, and the operators
-/// recorded at the same time for the block around it, begin at number `first`.
+/// Rewrites the body of a loop, which is block `body`. `first` is the number of the first operator
+/// of the loop; operators from this number on belong to the body or, if they were recorded together
+/// with the body, to the block around the loop.
 class input_hoister {
  public:
   constexpr input_hoister(program_builder& b, int body, int first)
@@ -77,18 +79,20 @@ class input_hoister {
            [&](int v) { writer_[v] = writer_[v] == -1 ? k : several; });
     }
   }
-  /// The only operator that writes v; null if several operators or no operator here writes it.
+  /// Returns the operator that writes variable v; null if none of the operators from `first` on
+  /// writes v, or if several of them do.
   constexpr const operator_desc* writer_of(int v) const {
     return writer_[v] < 0 ? nullptr : &b_.operators.items[writer_[v]];
   }
-  /// Whether v exists outside of the loop and is the same in all steps.
+  /// Whether variable v exists outside of the loop and has the same value in all steps.
   constexpr bool is_known(int v) const {
     return is_inside(b_, outer_, b_.variables[v].block) && writer_[v] != several &&
            (writer_[v] < 0 || !is_inside(b_, b_.operators[writer_[v]].block, body_));
   }
 
-  /// Records the computation of operator `op` before the loop, and replaces `op` by a read of the
-  /// result.
+  /// Moves operator `op` before the loop, where it computes the results of all steps, and replaces
+  /// it in the body by a read of the result of the step. Returns false, and changes nothing, if
+  /// `op` cannot be moved.
   constexpr bool hoist(const operator_desc& op, constexpr_vector<operator_desc>& made) {
     const bool product = same_address(op.schema, &schema_of<operators::mul>());
     if (op.block != body_ || op.role != op_role::forward ||
@@ -126,7 +130,7 @@ class input_hoister {
     made.push(with_arguments(reading, {steps, index}, out));
     return true;
   }
-  /// Copies the operator with new inputs, of which -1 means none, and a new output.
+  /// Copies the operator with other inputs and another output. An input of -1 is omitted.
   constexpr operator_desc with_arguments(operator_desc op, std::initializer_list<int> inputs,
                                          int output) {
     op.inputs = b_.arguments.count;
@@ -137,8 +141,8 @@ class input_hoister {
     op.end = b_.arguments.count;
     return op;
   }
-  /// Creates a variable with the values of `out` for all steps of x. It takes over the name of
-  /// `out`.
+  /// Creates a variable that holds the values of `out` for all steps of x. The new variable takes
+  /// over the name of `out`.
   constexpr int add_whole(int out, int x, bool stacked) {
     const int made = b_.variables.push(variable_desc(b_.variables[out]));
     variable_desc& whole = b_.variables[made];
@@ -172,8 +176,8 @@ class input_hoister {
     b_.variables[v].number = 0;
   }
 
-  /// Removes arrays of the steps of known inputs, and the operators that read them, if no operator
-  /// reads their result.
+  /// Removes the operators in `made` that split an input into its steps or read a step, if no
+  /// operator reads their result any more.
   constexpr void drop_unread(constexpr_vector<operator_desc>& made, int block) const {
     const int variables = b_.variables.count;
     bool* read = new bool[static_cast<unsigned>(variables) + 1];
@@ -193,12 +197,12 @@ class input_hoister {
   program_builder& b_;
   int body_, outer_;
   int first_, end_;
-  int* writer_ = nullptr;  // by variable: index of its writer, -1 for none, or `several`
+  int* writer_ = nullptr;  // per variable: number of its writer, -1: none, or `several`
   static constexpr int several = -2;
 };
 
-/// Moves computations on the steps of known inputs out of the body of a loop (see the top of this
-/// file).
+/// Moves computations on the steps of known inputs out of the loop with body `body`; see the top of
+/// this file.
 constexpr void hoist_inputs(program_builder& b, int body, int first) {
   input_hoister(b, body, first).run();
 }

@@ -14,8 +14,8 @@ struct while_attr {
   std::string_view name{};
 };
 
-/// Runs the operators that `body` records as long as `going`, a single bool, is true. It may run no
-/// iteration:
+/// Runs the operators that `body` records repeatedly, as long as `going`, a single bool, is true.
+/// If `going` is false at first, no iteration runs:
 ///
 ///   auto i = layer::fill_constant<std::int64_t>(main, 0);
 ///   auto n = layer::fill_constant<std::int64_t>(main, 10);
@@ -26,11 +26,11 @@ struct while_attr {
 ///     layer::less_than(i, n, going);
 ///   });
 ///
-/// The body may assign to handles of outer blocks. At the start of the body, such a handle has the
-/// value of the previous iteration; after the loop, it has the value of the last iteration. A
-/// handle created in the body exists within one iteration. The body is called more than once while
-/// it is recorded, so it must change nothing but handles. Loops may be nested to any depth. Fluid:
-/// While.
+/// The body may assign to handles of outer blocks. At the start of an iteration, such a handle has
+/// the value that the previous iteration gave it; after the loop, it has the value that the last
+/// iteration gave it. A variable created in the body exists within one iteration only. The body is
+/// called more than once while the program is recorded, so the body must change nothing but
+/// handles. Loops may be nested to any depth. Fluid: While.
 template <class T, class R, int... D, class F>
 constexpr auto while_loop(variable<T, R, D...>& going, F&& body,
                           const options<while_attr, F>& attr = {}, int line = __builtin_LINE()) {

@@ -10,7 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// The first instruction that belongs to block `inner` or to a block nested in it.
+/// Returns the number of the first instruction that belongs to block `inner` or to a block nested
+/// in `inner`; the number of all instructions if there is none.
 constexpr int first_inside(const lowering_state& s, int inner) {
   const int count = s.instructions.count;
   for (int i = 0; i < count; ++i)
@@ -20,9 +21,9 @@ constexpr int first_inside(const lowering_state& s, int inner) {
   return count;
 }
 
-/// Lowers an operator that runs a block. Its operands are its condition and the variables of other
-/// blocks that the instructions of the block, and of nested blocks, read. Its results are the
-/// variables of other blocks that these instructions write.
+/// Lowers an operator that runs a block to one instruction. The operands of the instruction are the
+/// condition, and the variables of outer blocks that the instructions of the block or of nested
+/// blocks read. The results are the variables of outer blocks that these instructions write.
 constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   const int inner = sub_block_of(p, op);
@@ -58,7 +59,7 @@ constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
       result(s, v);
     }
   }
-  // The copies of variables that the block has changed are no longer valid.
+  // Earlier copies of the variables that the block changes no longer have their values.
   for (int r = i.outputs; r < s.results.count; ++r)
     if (s.results.items[r] < p.count.variables) s.copy_of[s.results.items[r]] = -1;
   end(s, i);

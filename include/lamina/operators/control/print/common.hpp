@@ -21,8 +21,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 namespace detail {
 
-/// Returns how often an operator has printed before, and counts this call. Kernels allocate no
-/// memory, so the table has a fixed size; operators beyond it share counts.
+/// Returns how often an operator has printed before, and counts this call. The table of counts has
+/// a fixed size, because kernels must not allocate memory; if a program has more print operators
+/// than the table has entries, some of them share a count.
 inline int times_printed(const operator_desc* op) {
   struct entry {
     std::atomic<const operator_desc*> op{nullptr};
@@ -50,7 +51,7 @@ inline void print_name(const operator_call& c, int variable) {
 }
 
 /// Prints the offsets of the sequences of each level, outermost level first. Prints nothing if the
-/// rows do not form sequences.
+/// rows of `domain` do not form sequences.
 template <class Sequences>
 void print_lod(const operator_call& c, int domain, const Sequences& sequences_of) {
   int levels = 0;
@@ -77,7 +78,8 @@ struct element_reader {
   std::int64_t (*integer)(const void* data, dtype type, std::ptrdiff_t at);
 };
 
-/// Returns whether this call of a print operator writes output, and counts the call.
+/// Returns whether this call of a print operator prints, according to its print_phase and first_n;
+/// counts the call.
 inline bool prints_now(const operator_call& c) {
   const std::string_view phase = text_of(c, 7);
   const bool asked =

@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Runs on the host only: writes to stderr while the program runs.
+/// Runs on the host only, because it writes to stderr.
 template <>
 struct call_kernel<operators::print> {
   template <class Real = float>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/print/cuda.cuh - the print operator. The host waits for the values that
-// it prints, so programs with this operator are not captured as CUDA graphs.
+// lamina/operators/control/print/cuda.cuh - the print operator. The host waits for the values and
+// prints them. A CUDA graph cannot contain this wait, so programs with this operator are not
+// captured as CUDA graphs.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -10,10 +10,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = In. Also writes a message and the variable's name, shape, type and first `summarize`
-/// elements (-1: all) to stderr. It writes only the first `first_n` times (-1: always). print_phase
-/// tells whether values, gradients or both are printed; is_forward distinguishes values from
-/// gradients. Fluid: print.
+/// Out = In. Also prints a message and the variable's name, shape, type and first `summarize`
+/// elements (-1: all elements) to stderr. Only its first `first_n` executions print (-1: all of
+/// them print). print_phase selects values ("FORWARD"), gradients ("BACKWARD") or both ("BOTH");
+/// is_forward is true if this operator prints values, false if it prints gradients. Fluid: print.
 struct print : operator_definition {
   static constexpr const char* type = "print";
   static constexpr bool has_side_effect = true;
@@ -56,7 +56,8 @@ using control_print_operators = operator_list<print>;
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The letter that print shows for a type: the C++ compilers' mangled type name, as in Fluid.
+/// Returns the letter that print shows for an element type: the mangled name of the C++ type, as in
+/// Fluid.
 constexpr char type_letter(dtype type) {
   switch (type) {
     case dtype::boolean:

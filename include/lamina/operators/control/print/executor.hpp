@@ -17,8 +17,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Out = In. Writes time, message, name, shape, type, offsets of sequences and data, the first
-/// first_n times.
+/// Out = In. In its first `first_n` executions, also prints the time, the message, and the name,
+/// shape, type, sequence offsets and elements of In.
 template <class Real>
 void print_forward(call_context<Real>& ctx) {
   const tensor in = ctx.input("In");
@@ -28,7 +28,7 @@ void print_forward(call_context<Real>& ctx) {
   const bool asked =
       phase.empty() || phase == "BOTH" || phase == (forward ? "FORWARD" : "BACKWARD");
   if (asked && (first_n < 0 || ctx.runs_before() < first_n)) {
-    // Formats numbers without a stream, because a stream would format them according to its locale.
+    // `text` formats numbers without a stream, because a stream would use the format of its locale.
     text line;
     line << std::time(nullptr) << "\t" << ctx.text("message") << "\t";
     if (ctx.attribute("print_tensor_name", 1) != 0)

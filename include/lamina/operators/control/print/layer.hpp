@@ -22,9 +22,9 @@ struct print_attr {
   std::string_view name{};
 };
 
-/// Returns x and writes it to stderr: message, name, shape, type, LoD and elements. In the backward
-/// pass it writes the gradient of x. Fluid: Print; variables are named as in its versions up to 1.4
-/// ("print_0.tmp_0").
+/// Returns x. During a run, prints a message and the name, shape, type, LoD and elements of x to
+/// stderr; in the backward pass, prints the gradient of x in the same way. Fluid: Print. The
+/// variables are named as in Fluid up to 1.4 ("print_0.tmp_0").
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> print(variable<T, R, D...> x,
                                      const options<print_attr, T>& attr = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/common.hpp - the sequences of a rank table, on the host of
-// any engine.
+// lamina/operators/control/rank_table/common.hpp - rank tables in host memory: all engines read and
+// fill them with these functions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,11 +20,11 @@ class rank_table {
   explicit rank_table(const operand& table) : table_(table) {}
 
   int count() const { return table_.rows; }
-  /// The index of the sequence with a given rank.
+  /// The index, in the batch, of the sequence with rank `rank`.
   int index(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[0]); }
   int length(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[1]); }
   int steps() const { return count() == 0 ? 0 : length(0); }
-  /// The number of sequences that are longer than t.
+  /// The number of sequences that are longer than t: those that have a step t.
   int alive(int t) const {
     int first = 0, end = count();
     while (first < end) {
@@ -43,8 +43,9 @@ class rank_table {
   operand table_;
 };
 
-/// The time steps of nested sequences: step t has the t-th sub-sequence of each sequence of a table
-/// that is longer than t. engine/common/dynamic_rows.hpp describes the type Call.
+/// The time steps of nested sequences. Step t consists of the t-th sub-sequence of each sequence
+/// that has more than t sub-sequences, in the order of the rank table. `Call` gives access to the
+/// rows of domains (engine/common/dynamic_rows.hpp).
 template <class Call>
 class nested_steps {
  public:
@@ -54,7 +55,8 @@ class nested_steps {
         table_(table),
         levels_(levels_below(c, domain, table.domain()) - 1) {}
 
-  /// The number of sequence levels within a sub-sequence; 0 if the steps consist of rows.
+  /// The number of LoD levels from the sub-sequences down; 0 if a step consists of single rows
+  /// instead of sub-sequences.
   int levels() const { return levels_; }
   /// Calls f(first row, number of rows) for each sub-sequence of step t.
   template <class F>
@@ -69,7 +71,7 @@ class nested_steps {
     each(t, [&](int, int rows) { n += rows; });
     return n;
   }
-  /// Stores the offsets of the sub-sequences of step t in the slot of an array.
+  /// Stores the offsets of the sub-sequences of step t with slot t of the array `to`.
   template <class Array>
   void write_offsets(int t, Array& to) const {
     int numbers = 0;
@@ -86,13 +88,13 @@ class nested_steps {
   }
 
  private:
-  /// Returns the index of the first descendant of sub-sequence t (or of the next sub-sequence) of
-  /// the sequence of rank r. The index counts items `to` levels above the rows.
+  /// Takes sub-sequence t + `next` of the sequence with rank r, and returns the index of its first
+  /// descendant that is `to` levels above the rows; for `to` = 0 this is its first row.
   int row(int t, int r, int to, int next = 0) const {
     const int begin = c_.sequences(domain_above(c_, domain_, levels_)).begin(table_.index(r));
     return first_below(c_, domain_, levels_, to, begin + t + next);
   }
-  /// The number of descendants `to` levels above the rows.
+  /// The number of descendants of the sub-sequences of step t that are `to` levels above the rows.
   int count(int t, int to) const {
     int n = 0;
     for (int r = 0; r < table_.alive(t); ++r) n += row(t, r, to, 1) - row(t, r, to);
@@ -105,16 +107,18 @@ class nested_steps {
   int levels_;
 };
 
-/// The domain whose sequences a rank table of level `level` ranks.
+/// Returns the domain whose sequences are LoD level `level` of the rows of `domain`; level 0 is the
+/// outermost.
 inline int ranked_domain(const operator_call& c, int domain, int level) {
   return domain_above(c, domain, levels_of(c, domain) - 1 - level);
 }
 
-/// Fills a rank table of `count` sequences of `length(i)` rows each.
+/// Fills a rank table of `count` sequences, where sequence i has length(i) elements.
 template <class Length>
 void rank_sequences(const operand& table, int count, const Length& length) {
-  // Sorts one number per sequence, which combines its length and index, at the beginning of the
-  // table. Then expands these numbers to table rows, last one first.
+  // First sorts one key per sequence, which combines its length and its index. The keys occupy the
+  // first part of the table's memory. Then expands each key to a row of the table, the last one
+  // first, so that no row overwrites a key that is still needed.
   std::int64_t* const keys = table.row<std::int64_t>(0);
   for (int s = 0; s < count; ++s) keys[s] = (std::int64_t{length(s)} << 32) + (count - 1 - s);
   std::sort(keys, keys + count, [](std::int64_t a, std::int64_t b) { return a > b; });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/cpu.hpp - sequences of different length step by step.
+// lamina/operators/control/rank_table/cpu.hpp - kernels that process sequences of different lengths
+// step by step.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -218,7 +219,8 @@ void call_kernel<operators::reorder_lod_tensor_by_rank>::run(const call_context&
   const int found = levels == 0 ? x.rows : c.rows_in(table.domain());
   if (found != table.count())
     fail(c, {"expected ", table.count(), " rows or sequences, found ", found});
-  // Reads the table again for each call, because memory may move when the output gets rows.
+  // Reads the operand again in each call of this function: its address may change when the output
+  // gets its rows, because this may reallocate the machine's memory.
   choose_parts(c, 0, 0, levels, [&c](auto&& take) {
     const rank_table now(c.input(1));
     for (int r = 0; r < now.count(); ++r) take(now.index(r));

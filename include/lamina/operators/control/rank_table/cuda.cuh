@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/cuda.cuh - time steps of sequences of different lengths. The
-// host ranks the sequences, so it knows all numbers of rows before any kernel runs.
+// lamina/operators/control/rank_table/cuda.cuh - kernels that process sequences of different
+// lengths step by step. The host ranks the sequences, so it knows the number of rows of each step
+// before a kernel runs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// A rank table on the host, and the address of its rows on the device.
+/// A rank table: its copy on the host and its copy on the device.
 struct device_rank_table {
   rank_table on_host;
   operand on_device;
@@ -32,15 +33,17 @@ struct device_rank_table {
   }
 };
 
-/// The time steps of the sequences of a domain, computed from the offsets on the host.
+/// Finds the row that each time step reads from a sequence, from the offsets of the sequences on
+/// the host.
 struct step_rows {
   rank_table table;
   const int* begins;
 
   step_rows(const call_context& c, int slot, int domain)
       : table(c.on_host(slot)), begins(c.run.host_offsets[domain]) {}
-  /// The row of step t of the sequence of rank r. Subtracts begins[0], because offsets may belong
-  /// to a larger mini-batch of which this one is a part.
+  /// The row of step t of the sequence with rank r. Subtracts begins[0], which is not 0 if this
+  /// machine computes only a part of a larger mini-batch, because the offsets then count from the
+  /// beginning of the whole mini-batch.
   int row(int t, int r) const { return begins[table.index(r)] - begins[0] + t; }
 };
 
@@ -172,7 +175,7 @@ struct call_kernel<operators::shrink_rnn_memory> {
     const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
     if (n > found) fail(c, {"expected at least ", n, " rows or sequences, found ", found});
     if (levels > 0) {
-      // The first n sequences become the first rows.
+      // The output consists of the first n sequences of the input.
       make_parts(host_rows(c), from, c.output(0).domain, levels, [n](auto&& take) {
         for (int i = 0; i < n; ++i) take(i);
       });
@@ -244,7 +247,8 @@ struct call_kernel<gradient_of<operators::reorder_lod_tensor_by_rank>> {
 
 namespace detail {
 
-/// Calls f(first rank, end rank, length) for each run of ranks with sequences of equal length.
+/// Calls f(first rank, last rank + 1, length) for each run of consecutive ranks whose sequences
+/// have the same length.
 template <class F>
 void each_length(const rank_table& table, F&& f) {
   for (int first = 0; first < table.count();) {
@@ -255,7 +259,7 @@ void each_length(const rank_table& table, F&& f) {
   }
 }
 
-/// The rows of an array from row `first` on.
+/// Returns operand `o` without its first `first` rows.
 inline operand rows_from(operand o, int first) {
   o.data = static_cast<char*>(o.data) + first * o.stride * size_of(o.type);
   o.rows -= first;

@@ -2,10 +2,11 @@
 // lamina/operators/control/rank_table/definition.hpp - operators that process sequences of
 // different lengths step by step.
 //
-// A rank table is int64 [sequences, 2]: the index and the length of each sequence, longest first.
-// Sequences of equal length keep their order. Step t has one row for each sequence that is longer
-// than t, in the order of the table. So the sequences of a step are the first ones of the previous
-// step.
+// A rank table, int64 [sequences, 2], has one row per sequence: the index of the sequence in the
+// batch, and its length. The longest sequence comes first; sequences of equal length keep their
+// order. The position of a sequence in the table is its rank. Time step t has one row for each
+// sequence that is longer than t, in the order of the table. So the sequences of step t + 1 are the
+// first sequences of step t.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +22,8 @@ inline constexpr std::array<slot_desc, 2> slots_x_table{{{"X"}, {"RankTable"}}};
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out = the rank table of the sequences of LoD level `level` of X; 0 is the outermost level. The
-/// length of a sequence counts the sequences of the next level or, for the last level, rows. Fluid:
-/// lod_rank_table.
+/// length of a sequence is the number of its sub-sequences in the next level or, in the last level,
+/// the number of its rows. Fluid: lod_rank_table.
 struct lod_rank_table : operator_definition {
   static constexpr const char* type = "lod_rank_table";
   static constexpr auto inputs = slots_x;
@@ -42,9 +43,10 @@ struct max_sequence_len : operator_definition {
   static constexpr auto host = host_rule::inputs;
 };
 
-/// Out[t] = the rows of time step t. If X has levels below that of the table, Out[t] has the t-th
-/// sequence of the next level of each sequence. The gradient is an array_to_lod_tensor or, for such
-/// nested sequences, a lod_tensor_to_array_grad. Fluid: lod_tensor_to_array.
+/// Out[t] = the rows of time step t of X. If the sequences of the table consist of sub-sequences,
+/// Out[t] has the t-th sub-sequence of each sequence instead. The gradient is an
+/// array_to_lod_tensor or, for sub-sequences, a lod_tensor_to_array_grad. Fluid:
+/// lod_tensor_to_array.
 struct lod_tensor_to_array : operator_definition {
   static constexpr const char* type = "lod_tensor_to_array";
   static constexpr auto inputs = slots_x_table;
@@ -54,8 +56,8 @@ struct lod_tensor_to_array : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// X@GRAD = the slots of Out@GRAD in the order of the nested sequences of X. A step without a value
-/// counts as zeros.
+/// X@GRAD = the sub-sequences in the slots of Out@GRAD, in the order that they have in X. A slot
+/// without a value counts as zeros.
 struct lod_tensor_to_array_gradient : operator_definition {
   static constexpr const char* type = "lod_tensor_to_array_grad";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"RankTable"}, {"Out@GRAD"}}};
@@ -63,9 +65,9 @@ struct lod_tensor_to_array_gradient : operator_definition {
   static constexpr std::uint32_t host_inputs = 2;
 };
 
-/// The inverse of lod_tensor_to_array: Out = the rows of all time steps, in the order of the
-/// sequences. A step without a value counts as zeros. The gradient is a lod_tensor_to_array. Fluid:
-/// array_to_lod_tensor.
+/// The inverse of lod_tensor_to_array: Out = the rows in the slots of X, in the order of the
+/// sequences in the batch. A slot without a value counts as zeros. The gradient is a
+/// lod_tensor_to_array. Fluid: array_to_lod_tensor.
 struct array_to_lod_tensor : operator_definition {
   static constexpr const char* type = "array_to_lod_tensor";
   static constexpr auto inputs = slots_x_table;
@@ -99,8 +101,9 @@ constexpr void array_to_lod_tensor::gradient(program_builder& b, const operator_
 }
 
 /// Out = the first n rows of X, where n is the number of sequences in the table that are longer
-/// than I. If the rows of X form sequences, Out has the first n sequences instead. X has the order
-/// of the table. The gradient reads X for its shape only. Fluid: shrink_rnn_memory.
+/// than I. If the rows of X form sequences, Out has the first n sequences instead. The rows or
+/// sequences of X must be in the order of the table. The gradient reads only the shape of X. Fluid:
+/// shrink_rnn_memory.
 struct shrink_rnn_memory : operator_definition {
   static constexpr const char* type = "shrink_rnn_memory";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"RankTable"}}};
@@ -110,8 +113,8 @@ struct shrink_rnn_memory : operator_definition {
   static constexpr std::uint32_t host_inputs = 6;
 };
 
-/// Sorts X into the order of the table: its rows, if it has one row per sequence of the table, else
-/// its sequences. Fluid: reorder_lod_tensor_by_rank.
+/// Out = X in the order of the table. Sorts the rows of X if X has one row per sequence of the
+/// table; otherwise sorts the sequences of X. Fluid: reorder_lod_tensor_by_rank.
 struct reorder_lod_tensor_by_rank : operator_definition {
   static constexpr const char* type = "reorder_lod_tensor_by_rank";
   static constexpr auto inputs = slots_x_table;
@@ -121,11 +124,11 @@ struct reorder_lod_tensor_by_rank : operator_definition {
   static constexpr std::uint32_t host_inputs = 2;
 };
 
-/// Out[s] = the value of an RNN memory after the last step of sequence s, which is a row of
-/// X[length of s]. X[0] holds the values before the first step, one row per sequence in the order
-/// of the table. X[t + 1] holds the values after step t. A sequence without elements yields its
-/// value before the first step. Fluid has no such operator: it stores all steps and selects the
-/// last one.
+/// Out[s] = the value of an RNN memory after the last step of sequence s. The array X holds the
+/// memory: X[0] has the initial values, one row per sequence in the order of the table, and X[t +
+/// 1] has the values after step t. So Out[s] is a row of X[length of s], and a sequence without
+/// elements yields its initial value. Fluid has no such operator: it stores all steps and selects
+/// the last one.
 struct last_rnn_memory : operator_definition {
   static constexpr const char* type = "last_rnn_memory";
   static constexpr auto inputs = slots_x_table;
@@ -135,7 +138,8 @@ struct last_rnn_memory : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// X@GRAD[length of s] += Out@GRAD[s], in the row that belongs to sequence s.
+/// X@GRAD[length of s] += Out@GRAD[s] for each sequence s, in the row of the slot that belongs to
+/// s.
 struct last_rnn_memory_gradient : operator_definition {
   static constexpr const char* type = "last_rnn_memory_grad";
   static constexpr std::array<slot_desc, 2> inputs{{{"RankTable"}, {"Out@GRAD"}}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/executor.hpp - sequences of different length step by step.
+// lamina/operators/control/rank_table/executor.hpp - operators that process sequences of different
+// lengths step by step.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,10 +13,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// A rank table as its operators read it.
+/// A rank table, as the operators of this file read it.
 struct rank_table {
   std::vector<std::size_t> index, length;  // by rank
-  lod above;                               // levels above the sequences
+  lod above;                               // LoD levels above the ranked sequences
 
   template <class Real>
   explicit rank_table(const call_context<Real>& ctx) : above(ctx.lod("RankTable")) {
@@ -26,13 +27,13 @@ struct rank_table {
     }
   }
   std::size_t steps() const { return length.empty() ? 0 : length[0]; }
-  /// The number of sequences that are longer than t.
+  /// The number of sequences that are longer than t: those that have a step t.
   std::size_t alive(std::size_t t) const {
     std::size_t n = 0;
     while (n < length.size() && length[n] > t) ++n;
     return n;
   }
-  /// The sequences as levels of offsets.
+  /// The LoD of the ranked sequences: the levels above them and their own offsets.
   lod sequences() const {
     lod::level lengths(length.size());
     for (std::size_t r = 0; r < length.size(); ++r) lengths[index[r]] = length[r];
@@ -90,8 +91,8 @@ void lod_tensor_to_array_forward(call_context<Real>& ctx) {
   }
 }
 
-/// Concatenates the slots of an array of gradients of nested sequences, in the order of the
-/// sequences of X.
+/// Copies the gradients of sub-sequences, which the slots of an array hold by time step, to the
+/// order that the sub-sequences have in X.
 template <class Real>
 void lod_tensor_to_array_gradient(call_context<Real>& ctx) {
   const rank_table table(ctx);
@@ -148,7 +149,8 @@ void array_to_lod_tensor_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", sequences);
 }
 
-/// The first rows or sequences of X, one for each sequence that is longer than I.
+/// Out = the first n rows or sequences of X, where n is the number of ranked sequences that are
+/// longer than I.
 template <class Real>
 void shrink_rnn_memory_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);

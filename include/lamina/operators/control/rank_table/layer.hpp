@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/layer.hpp - the parts of a dynamic_rnn, for loops that walk
-// over sequences of different lengths themselves.
+// lamina/operators/control/rank_table/layer.hpp - the layers of which a dynamic_rnn consists, for
+// programs with their own loop over the steps of sequences of different lengths.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,12 +20,14 @@ struct table_step {};
 struct table_ranked {};
 }  // namespace layer::detail
 
-/// The handle of a rank table: the order of sequences S by their lengths, longest first.
+/// The handle of a rank table: the sequences S in the order of their lengths, longest first.
 template <class S>
 struct rank_table_of {
-  /// The rows of a time step: one for each sequence that is long enough, longest first.
+  /// The rows of time step t: one row for each sequence that is longer than t, the longest sequence
+  /// first.
   using step = at_step<S, layer::detail::table_step>;
-  /// One row for each sequence, longest first, or the rows of an earlier step.
+  /// One row for each sequence, the longest sequence first; also the rows of an earlier time step,
+  /// which are the first of these rows.
   using ranked = at_step<S, layer::detail::table_ranked>;
   /// One row for each sequence, in the order of the batch.
   using parent = typename S::parent;
@@ -38,8 +40,8 @@ namespace layer {
 
 namespace detail {
 
-/// Registers the row domain that the type R denotes during recording. All tables of one type share
-/// one domain, because their sequences are the same.
+/// Creates the row domain for the row type R, unless the program has it already. All rank tables
+/// over the same sequences share it.
 template <class R>
 constexpr void open_step_rows(program_builder& b, const char* name, int parent) {
   for (int i = b.open_domains.count; i-- > 0;)
@@ -50,7 +52,7 @@ constexpr void open_step_rows(program_builder& b, const char* name, int parent) 
   b.open_domain(&domain_mark<R>, name, parent, domain_kind::step, -1);
 }
 
-/// Finds the sequences of level Level among the rows S and their parent rows.
+/// `type` is the row type of the sequences of LoD level Level among S and the parents of S.
 template <class S, int Level, bool Found = S::lod_level == Level + 1>
 struct sequences_at {
   using type = S;
@@ -75,8 +77,8 @@ constexpr rank_table_of<S> rank_table_over(const X& x, std::string_view name, in
 
 }  // namespace detail
 
-/// Sorts the sequences of x by length, longest first; sequences of equal length keep their order.
-/// The result is the handle of the rank table. Fluid: lod_rank_table.
+/// Ranks the sequences of x by length, longest first; sequences of equal length keep their order.
+/// Returns the handle of the rank table. Fluid: lod_rank_table.
 template <class T, class S, int... D>
 constexpr auto lod_rank_table(const variable<T, S, D...>& x,
                               const options<array_attr, T>& attr = {},
@@ -85,7 +87,7 @@ constexpr auto lod_rank_table(const variable<T, S, D...>& x,
                 "lamina: lod_rank_table: the rows of the input form sequences");
   if constexpr (is_tokens<S>) return detail::rank_table_over<S>(x, attr.name, line);
 }
-/// The same for the sequences of level Level of nested sequences x; level 0 is the outermost.
+/// Ranks the sequences of LoD level Level of nested sequences x; level 0 is the outermost.
 template <int Level, class T, class S, int... D>
 constexpr auto lod_rank_table(const variable<T, S, D...>& x,
                               const options<array_attr, T>& attr = {},
@@ -98,7 +100,8 @@ constexpr auto lod_rank_table(const variable<T, S, D...>& x,
                                                                                   line);
 }
 
-/// The length of the longest sequence: the number of steps. Fluid: max_sequence_len.
+/// Returns the length of the longest sequence, which is the number of steps. Fluid:
+/// max_sequence_len.
 template <class S>
 constexpr variable<std::int64_t, once, 1> max_sequence_len(const rank_table_of<S>& table,
                                                            int line = __builtin_LINE()) {
@@ -109,9 +112,9 @@ constexpr variable<std::int64_t, once, 1> max_sequence_len(const rank_table_of<S
   return layer.returns(n);
 }
 
-/// An array whose slot t holds the rows of x at step t: one for each sequence that is longer than
-/// t, in the order of the table. If the elements of the table's sequences are sequences of x, slot
-/// t holds sequences instead of rows. Fluid: lod_tensor_to_array.
+/// Returns an array whose slot t holds the rows of x at step t: one row for each sequence that is
+/// longer than t, in the order of the table. If the sequences of the table consist of sub-sequences
+/// of x, slot t holds the sub-sequences instead. Fluid: lod_tensor_to_array.
 template <class T, class R, int... D, class S>
 constexpr auto lod_tensor_to_array(const variable<T, R, D...>& x, const rank_table_of<S>& table,
                                    int line = __builtin_LINE()) {
@@ -130,9 +133,8 @@ constexpr auto lod_tensor_to_array(const variable<T, R, D...>& x, const rank_tab
   return array;
 }
 
-/// The inverse of lod_tensor_to_array: combines the rows of all steps, where slot t of the array
-/// holds the rows of step t, to the sequences of the table. A slot without a value counts as zeros.
-/// Fluid: array_to_lod_tensor.
+/// The inverse of lod_tensor_to_array: returns sequences whose rows of step t come from slot t of
+/// the array. A slot without a value counts as zeros. Fluid: array_to_lod_tensor.
 template <class T, class R, int... D, class S>
 constexpr auto array_to_lod_tensor(const tensor_array<T, R, D...>& array,
                                    const rank_table_of<S>& table, int line = __builtin_LINE()) {
@@ -147,8 +149,8 @@ constexpr auto array_to_lod_tensor(const tensor_array<T, R, D...>& array,
   return layer.returns(y);
 }
 
-/// The rows or sequences of x, one for each sequence of the table, in the order of the table.
-/// Fluid: reorder_lod_tensor_by_rank.
+/// Returns the rows or sequences of x in the order of the table. x has one row or sequence for each
+/// sequence of the table. Fluid: reorder_lod_tensor_by_rank.
 template <class T, class R, int... D, class S>
 constexpr auto reorder_lod_tensor_by_rank(const variable<T, R, D...>& x,
                                           const rank_table_of<S>& table,
@@ -169,9 +171,9 @@ constexpr auto reorder_lod_tensor_by_rank(const variable<T, R, D...>& x,
   return layer.returns(y);
 }
 
-/// The first rows or sequences of x, one for each sequence that is longer than i. The rows or
-/// sequences of x are in the order of the table, or they are those of an earlier step. Fluid:
-/// shrink_memory.
+/// Returns the first n rows or sequences of x, where n is the number of sequences of the table that
+/// are longer than i. The rows or sequences of x must be in the order of the table, either for all
+/// its sequences or for the sequences of an earlier step. Fluid: shrink_memory.
 template <class T, class R, int... D, class S>
 constexpr auto shrink_memory(const variable<T, R, D...>& x,
                              const variable<std::int64_t, once, 1>& i,
@@ -191,8 +193,9 @@ constexpr auto shrink_memory(const variable<T, R, D...>& x,
   return layer.returns(y);
 }
 
-/// a[i] = x for an array `a` that holds a memory. x has the rows of a step; the slots of `a` count
-/// as values with the rows of an earlier step, of which shrink_memory selects the first.
+/// a[i] = x for an array `a` that holds the memory of a loop. x has the rows of a time step; when
+/// the slot is read, its type is that of the rows of an earlier step, and shrink_memory selects the
+/// rows that the current step needs.
 template <class T, class S, int... D>
 constexpr void array_write(const variable<T, at_step<S, detail::table_step>, D...>& x,
                            const variable<std::int64_t, once, 1>& i,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/lowering.hpp - lets the gradient of shrink_rnn_memory share
-// the memory of its operand if possible.
+// lamina/operators/control/rank_table/lowering.hpp - omits the gradient of shrink_rnn_memory where
+// its result can share the memory of its operand.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,10 +11,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// The gradient of shrink_rnn_memory is the gradient of its result, with zeros for the other rows.
-/// The zeros are not needed if the gradient is only added to an array, because its slots count as
-/// zeros beyond their rows. Then the gradient shares the memory of the result's gradient, and
-/// operator k needs no instruction.
+/// shrink_rnn_memory selects the first rows of X. X@GRAD is therefore Out@GRAD, followed by rows of
+/// zeros. If the next operator only adds X@GRAD to a slot of an array, the rows of zeros are not
+/// needed, because missing rows count as zeros there. In this case X@GRAD gets the memory of
+/// Out@GRAD, operator k needs no instruction, and the function returns true.
 constexpr bool share_shrunk_rows(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   if (s.block == 0 || !is<gradient_of<operators::shrink_rnn_memory>>(op) ||

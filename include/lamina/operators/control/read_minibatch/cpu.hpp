@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/cpu.hpp - mini-batches that a program reads by itself.
+// lamina/operators/control/read_minibatch/cpu.hpp - the kernel of programs that read mini-batches
+// while they run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,7 +34,8 @@ void call_kernel<operators::read_minibatch>::run(const call_context& c) {
   for (int i = 0; i < count; ++i) {
     const operand to = c.output(0, i);
     const void* const from = source->field(source->self, c.program().variables[fields[i]].index);
-    // Copies only fields that have separate memory because the gradient of a loop reads them.
+    // Most fields use the reader's memory. Only a field that the gradient of a loop reads has
+    // separate memory, to which it is copied.
     if (!to || to.data == from || to.rows == 0) continue;
     std::memcpy(to.data, from,
                 static_cast<std::size_t>(to.rows) * static_cast<std::size_t>(to.columns) *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/cuda.cuh - mini-batches that a program on a device reads
-// by itself.
+// lamina/operators/control/read_minibatch/cuda.cuh - the kernel of programs on a device that read
+// mini-batches while they run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
-/// The host knows whether another mini-batch follows, so it decides the loop without reading from
-/// the device, unless an operator on the device also writes the condition variable.
+/// The host knows whether another mini-batch follows, so it can decide whether the loop continues
+/// without reading the condition from the device. It must read the condition from the device only
+/// if an operator on the device also writes the condition.
 template <>
 struct call_kernel<operators::read_minibatch> {
   static constexpr bool launches = true;
@@ -35,8 +36,8 @@ struct call_kernel<operators::read_minibatch> {
     if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
     return source->next(source->self);
   }
-  /// Copies the fields that the gradient of a loop reads, because only these have separate memory.
-  /// The operator has no inputs, so field i is argument i on the device.
+  /// Copies the fields that the gradient of a loop reads: each iteration keeps its own copy of
+  /// them. The operator has no inputs, so field i is argument i on the device.
   template <class Backend>
   static void keep_fields(Backend& b, const call_context& c, float* const* on_device) {
     const int* const fields = c.program().arguments + c.op()->outputs + 1;

@@ -9,8 +9,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Reads the next mini-batch into Out, which are data variables, from the reader that was passed to
-/// the run. More, bool [1], tells whether another mini-batch follows. Fluid: read.
+/// Reads the next mini-batch from the reader that the caller passed to the run. Out lists the data
+/// variables that receive the fields of the samples. More, bool [1], tells whether another
+/// mini-batch follows. Fluid: read.
 struct read_minibatch : operator_definition {
   static constexpr const char* type = "read_minibatch";
   static constexpr std::array<slot_desc, 0> inputs{};

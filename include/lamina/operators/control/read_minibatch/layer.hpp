@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/layer.hpp - mini-batches that a program reads by itself.
+// lamina/operators/control/read_minibatch/layer.hpp - a layer by which a program reads mini-batches
+// while it runs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,26 +13,27 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// One field of a reader's samples: an array with inner dimensions Dims per sample. Without
-/// dimensions it is a single number.
+/// One field of a reader's samples: an array with inner dimensions Dims per sample. Without Dims,
+/// the field is a single number per sample.
 template <element T, int... Dims>
 struct field {};
 
-/// A field with one sequence of any length per sample, and rows tokens<Rows>. Fields with the same
-/// Rows have the same lengths. An element is an array with dimensions Dims; without dimensions it
-/// is a single number.
+/// A field with one sequence of any length per sample; the variable has the rows tokens<Rows>.
+/// Fields with the same Rows must have sequences of the same lengths. Each element of a sequence is
+/// an array with dimensions Dims or, without Dims, a single number.
 template <fixed_string Rows, element T, int... Dims>
 struct sequence_field {};
 
-/// A field with one sequence of sequences per sample, and rows nested_tokens<Rows>.
+/// A field with one sequence of sequences per sample; the variable has the rows
+/// nested_tokens<Rows>.
 template <fixed_string Rows, element T, int... Dims>
 struct nested_sequence_field {};
 
 namespace layer {
 
 namespace detail {
-/// The name of a field's variable, such as "train_0": the name of the reader and the index of the
-/// field.
+/// Returns the name of a field's variable, such as "train_0": the name of the reader and the index
+/// of the field.
 template <std::size_t N>
 constexpr fixed_string<N + 2> field_name(const fixed_string<N>& reader, int field) {
   const char number[3] = {'_', static_cast<char>('0' + field), 0};
@@ -57,8 +59,8 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 };
 }  // namespace detail
 
-/// Reads the next mini-batch from the reader that is passed to the run; returns one variable per
-/// field. `more` then tells whether another mini-batch follows:
+/// Reads the next mini-batch from the reader that the caller passes to the run, and returns one
+/// variable per field. Sets `more` to whether another mini-batch follows:
 ///
 ///   auto more = layer::fill_constant<bool>(main, true);
 ///   layer::while_loop(more, [&](lamina::block& loop) {
@@ -69,10 +71,11 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 ///   });
 ///
 /// The variables are data layers named "train_0", "train_1", ... A field may be a sequence:
-/// `lamina::sequence_field<"words", std::int64_t>`. The number of rows and the lengths of sequences
-/// change with each call. So variables with these rows cannot be used after the iteration or after
-/// another call. Values of an iteration that the gradient of the loop reads are kept, so `minimize`
-/// may follow the loop. The caller passes the reader to `lamina::run`. Fluid: layers.read_file.
+/// `lamina::sequence_field<"words", std::int64_t>`. Each mini-batch may have another number of rows
+/// and other lengths of sequences. So the variables of a mini-batch, and variables computed from
+/// them row by row, cannot be used after the iteration or after another call of this layer. The
+/// values that the gradient of the loop reads are kept for each iteration, so `minimize` may follow
+/// the loop. The caller passes the reader to `lamina::run`. Fluid: layers.read_file.
 template <fixed_string Name, class... Field>
 constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
                               int line = __builtin_LINE()) {
@@ -84,7 +87,8 @@ constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
         detail::read_field<detail::field_name(Name, Index), Field>::record(loop, line)...};
   }
   (std::make_integer_sequence<int, static_cast<int>(sizeof...(Field))>{});
-  // The variables belong to one iteration; their values are kept for its gradient.
+  // The variables belong to the loop's block, so that each iteration keeps their values for the
+  // gradient.
   std::apply([&](const auto&... v) { ((b.variables[v.id].block = b.current_block), ...); }, fields);
   layer_helper layer(b, "read_minibatch");
   const auto follows = layer.template output<variable<bool, once, 1>>();

@@ -21,15 +21,15 @@ inline constexpr dims_list<D...> dims{};
 
 namespace layer {
 
-/// Options of a step's memory.
+/// Options of a memory: a variable that carries a value from each step to the next.
 struct memory_attr {
   float value = 0;  // initial value of every element
 };
 
 namespace detail {
 
-/// The options of a memory that begins with an Init. Only a memory that begins with equal elements
-/// has options.
+/// The type of the options of memory(Init). Only a memory whose elements all begin with the same
+/// number has options; a memory that begins with a variable has none.
 struct no_memory_attr {};
 template <class Init>
 struct memory_options {
@@ -42,8 +42,8 @@ struct memory_options<dims_list<D...>> {
 template <class Init>
 using memory_attr_of = typename memory_options<Init>::type;
 
-/// The value of a memory after the last step. A step returns it as `step.last(memory)`; outside of
-/// the loop it is a variable V.
+/// The value of a memory after the last step. The step function returns it as `step.last(memory)`;
+/// the recurrence turns it into a variable of type V.
 template <class V>
 struct last_state {
   using type = V;
@@ -54,30 +54,33 @@ inline constexpr bool is_last = false;
 template <class V>
 inline constexpr bool is_last<last_state<V>> = true;
 
-/// Whether a step may return E: a variable, a last state, or a tuple of these. For a step that does
-/// not compile, clang reports the error and continues with the return type int.
+/// Whether a step function may return E: a variable, a last state, or a tuple of variables and last
+/// states. The test is also needed after errors: if a step function does not compile, clang reports
+/// the error and continues with the return type int.
 template <class E>
 inline constexpr bool is_step_result = is_variable<E> || is_last<E>;
 template <class... E>
 inline constexpr bool is_step_result<std::tuple<E...>> = sizeof...(E) > 0 &&
                                                          (is_step_result<E> && ...);
 
-/// The variables that hold the number of the current step.
+/// Variables of the block around the loop that a step needs in order to read its inputs.
 struct step_numbers {
-  const variable<std::int64_t, once, 1>& count;  // 0, 1, 2, ...
+  const variable<std::int64_t, once, 1>& count;  // the step's number: 0, 1, 2, ...
   const variable<std::int64_t, once, 1>& index;  // index at which the step reads its inputs
   int zero;                                      // holds 0
 };
 
-/// The base of a step of a recurrence. It records some operators into the block around the loop,
-/// and reads arrays at the index of the current step. It also manages memories: arrays whose value
-/// 0 is written outside of the loop, and whose value t + 1 is written by step t.
+/// The base class of the step objects of static_rnn and dynamic_rnn. It splits inputs into arrays
+/// by operators that it records in the block around the loop, and reads these arrays at the index
+/// of the current step. It also manages the memories. Each memory is an array: slot 0 is written
+/// before the loop, and step t writes slot t + 1.
 class rnn_recorder {
  public:
   constexpr rnn_recorder(program_builder& b, int outer, const step_numbers& now)
       : b_(b), outer_(outer), now_(now) {}
 
-  /// Writes the updated values of all memories; `next` holds the number of the next step.
+  /// Records the writes of the memories' new values at the end of a step. `next` is the variable
+  /// that holds the number of the next step.
   constexpr void finish(int next, int line) {
     for (int i = 0; i < memories_.count; ++i) {
       if (memories_[i].next < 0) b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
@@ -88,18 +91,20 @@ class rnn_recorder {
 
  protected:
   struct stored_memory {
-    int value;  // the variable with its value in this step
-    int array;  // the variable of the array of its values by step
-    int next;   // the variable with its next value, or -1
+    int value;  // the variable with the memory's value in this step
+    int array;  // the array of the memory's values, one per step
+    int next;   // the variable with the value for the next step; -1: none yet
   };
 
-  // Makes the block around the loop the current block; returns the block of the step.
+  // Makes the block around the loop the current block; returns the block of the step, which was the
+  // current block.
   constexpr int leave() {
     const int here = b_.current_block;
     b_.current_block = outer_;
     return here;
   }
-  // The same; fails unless the variable `needed` is visible in the block around the loop.
+  // Like leave(), and reports an error unless the variable `needed` is visible in the block around
+  // the loop.
   constexpr int leave(int needed, int line) {
     const int here = leave();
     lamina::detail::require_visible(b_, needed, line);
@@ -111,7 +116,7 @@ class rnn_recorder {
     b_.variables[array].kind = variable_kind::tensor_array;
     return array;
   }
-  // Reads the value in this step from the array of a memory or of an input.
+  // Records the read of slot `number` of the array of a memory or of an input.
   template <class Item>
   constexpr Item read(int array, const variable<std::int64_t, once, 1>& number) {
     layer_helper layer(b_, "array_read");
@@ -138,7 +143,7 @@ class rnn_recorder {
     b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
   }
 
-  // The array of a memory.
+  // Returns the array of a memory; reports an error if `memory` is not a memory of this recurrence.
   constexpr int kept(int memory, int line) {
     for (int i = 0; i < memories_.count; ++i)
       if (memories_[i].value == memory) return memories_[i].array;
@@ -190,10 +195,11 @@ struct step_results<std::tuple<V...>> {
   }
 };
 
-/// Records the loop over the steps 0 to `end` of a recurrence. Calls `step` with
-/// `begin(step_numbers)`. Each result of `step` is written to its own array. `arrays` becomes the
-/// list of these arrays; for a last state that `step` returns, it has the array of the memory.
-/// `last` is -1, or the index from which the steps run down to 0.
+/// Records the loop of a recurrence over the steps 0 to `end` - 1. `begin(step_numbers)` makes the
+/// step object that is passed to `step`. Each result of `step` has an array; a step writes it at
+/// the index at which the step reads its inputs. `arrays` receives these arrays; for a last state
+/// it receives the array of the memory. `last` is -1 or, if the recurrence runs in reverse, the
+/// index of the first step's inputs.
 template <class Results, class Begin, class F>
 constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, once, 1>& end,
                             int last, int (&arrays)[Results::count], const Begin& begin, F& step,
@@ -227,7 +233,8 @@ constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, on
       {}, line);
 }
 
-/// The type of a variable with rows To instead of From.
+/// The type of a variable V whose rows From are replaced by To; `found` tells whether V has the
+/// rows From.
 template <class V, class From, class To>
 struct with_replaced_rows;
 template <class T, class R, int... D, class From, class To>

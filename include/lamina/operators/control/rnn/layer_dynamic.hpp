@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rnn/layer_dynamic.hpp - a recurrence over sequences of different
-// lengths, written as one step.
+// lamina/operators/control/rnn/layer_dynamic.hpp - dynamic_rnn: a recurrence over sequences of
+// different lengths. The user writes a function for one step.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,14 +25,14 @@ template <class F>
 struct ranked_rows {};
 }  // namespace detail
 
-/// One time step of a dynamic_rnn over sequences with rows S. The step function gets it as its
-/// argument.
+/// The argument of the step function of a dynamic_rnn over sequences with rows S. Its members give
+/// the step its inputs and memories.
 template <class S, class F>
 class rnn_step : public detail::rnn_recorder {
  public:
-  /// The rows of a step: one row for each sequence that is long enough.
+  /// The rows of step t: one row for each sequence that is longer than t.
   using rows = at_step<S, detail::step_rows<F>>;
-  /// One row per sequence, longest first; this is the order within a step.
+  /// One row per sequence, the longest sequence first. The rows of a step have the same order.
   using ranked = at_step<S, detail::ranked_rows<F>>;
   /// One row per sequence, in the order of the batch.
   using parent = typename S::parent;
@@ -40,9 +40,10 @@ class rnn_step : public detail::rnn_recorder {
   constexpr rnn_step(program_builder& b, int outer, int table, const detail::step_numbers& now)
       : rnn_recorder(b, outer, now), table_(table) {}
 
-  /// The rows that this step reads from `x`, whose sequences have the same lengths as the sequences
-  /// of the rnn. If each element of these sequences is itself a sequence of x, the step reads whole
-  /// inner sequences: one for each sequence that is long enough. Fluid: DynamicRNN.step_input.
+  /// Returns the elements of `x` at this step: in step t, row t of each sequence that is longer
+  /// than t. The sequences of x must have the same lengths as the sequences of the rnn. If each
+  /// element is itself a sequence of x, the step gets whole inner sequences instead of rows. Fluid:
+  /// DynamicRNN.step_input.
   template <class T, class R, int... D>
   constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     using below = detail::replaced_rows<R, S, rows>;
@@ -57,8 +58,8 @@ class rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// A variable with one value or one sequence per sequence of the rnn. Its value is the same in
-  /// all steps. Fluid: DynamicRNN.static_input.
+  /// Returns the values or sequences of `x`, which has one per sequence of the rnn. A sequence gets
+  /// the same value in all its steps. Fluid: DynamicRNN.static_input.
   template <class T, class R, int... D>
   constexpr auto static_input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     using in_rank = detail::replaced_rows<R, parent, ranked>;
@@ -73,14 +74,16 @@ class rnn_step : public detail::rnn_recorder {
     }
   }
 
-  /// The value that `update` stored in the previous step. In the first step it is `init`, a
-  /// variable with one value per sequence. With `memory(lamina::dims<128>, {.value = 0.5f})`, each
-  /// element begins with `value` (default 0), of type T (default float). Fluid:
-  /// DynamicRNN.memory(init), memory(shape, value).
+  /// Creates a memory and returns the value that `update` stored in the previous step; in the first
+  /// step, the value of `init`, a variable with one value per sequence. `memory(lamina::dims<128>,
+  /// {.value = 0.5f})` creates a memory with the given dimensions, whose elements all begin with
+  /// `value` (default 0) and have type T (default float). Fluid: DynamicRNN.memory(init),
+  /// memory(shape, value).
   template <class T = left_out, class Init>
   constexpr auto memory(const Init& init, const detail::memory_attr_of<Init>& attr = {},
                         int line = __builtin_LINE()) {
-    // This is a single function, because for an invalid call a compiler lists all overloads.
+    // This is one function instead of several overloads, because for an invalid call a compiler
+    // would list all overloads.
     if constexpr (__is_same(T, left_out))
       return begun(init, attr, line);
     else
@@ -93,7 +96,7 @@ class rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
-  /// Refuses a value of another type, rows or dimensions.
+  /// Reports an error: `next` must have the type, rows and dimensions of `memory`.
   template <class Memory, class Next>
   constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
     b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
@@ -104,16 +107,16 @@ class rnn_step : public detail::rnn_recorder {
   void update(...) = delete;  // call step.update(memory, next)
   // clang-format on
 #endif
-  /// The value of `memory` after the last step of each sequence, as a result of the rnn. It has one
-  /// value per sequence, in the order of the batch; a sequence without elements has the initial
-  /// value. The step function may only return it.
+  /// Stands for the value of `memory` after the last step of each sequence. The step function can
+  /// do nothing with it but return it as a result: the rnn then returns one value per sequence, in
+  /// the order of the batch. A sequence without elements has the initial value.
   template <class T, int... D>
   constexpr auto last(const variable<T, rows, D...>& memory, int line = __builtin_LINE()) {
     return detail::last_state<variable<T, parent, D...>>{kept(memory.id, line)};
   }
 
  private:
-  // A memory that begins with one value per sequence.
+  // Creates a memory that begins with one value per sequence.
   template <class T, class R, int... D>
   constexpr auto begun(const variable<T, R, D...>& init, detail::no_memory_attr, int line) {
     if constexpr (__is_same(R, parent)) {
@@ -124,7 +127,7 @@ class rnn_step : public detail::rnn_recorder {
       return refused<T, D...>(line);
     }
   }
-  // A memory that begins with equal elements.
+  // Creates a memory whose elements all begin with the same number.
   template <element T = float, int... D>
   constexpr variable<T, rows, D...> begun(dims_list<D...>, const memory_attr& attr, int) {
     const int here = leave();
@@ -137,15 +140,16 @@ class rnn_step : public detail::rnn_recorder {
                     b_.attribute_list(shape, static_cast<int>(dtype_of<T>), attr.value, 0, 0));
     return stored<T, D...>(made, here);
   }
-  // Refuses a size that is not a template argument.
+  // Reports an error for memory(128): the size must be a template argument, memory(dims<128>).
   template <class Size>
   requires(std::is_arithmetic_v<Size>) constexpr variable<float, rows, 1> begun(
       Size, detail::no_memory_attr, int line) {
     b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
     return memory(dims<1>);
   }
-  // Returns a placeholder for an initial value with wrong rows. The error is reported at the end of
-  // the recording, because an error at this place would also show the step and the rnn around it.
+  // Returns a placeholder if an initial value has wrong rows. The error is reported at the end of
+  // the recording, because the compiler's message for an error in this function would also list the
+  // instantiations of the step function and of the rnn.
   template <class T, int... D>
   constexpr variable<T, rows, D...> refused(int line) {
     b_.report(fault_kind::first_memory, line, {}, nullptr, 0, nullptr, 0);
@@ -165,8 +169,8 @@ class rnn_step : public detail::rnn_recorder {
     b_.add_operator(schema_of<operators::shrink_rnn_memory>(), {x, now_.count.id, table_}, {made});
     return {&b_, made};
   }
-  // Writes an initial value, created in the outer block, into an array; reads the array in block
-  // `here`.
+  // Creates the array of a memory, writes the initial value `first` into it before the loop, and
+  // returns the memory's value in the step, which is block `here`.
   template <class T, int... D>
   constexpr variable<T, rows, D...> stored(int first, int here) {
     using item = variable<T, ranked, D...>;
@@ -182,9 +186,10 @@ class rnn_step : public detail::rnn_recorder {
 
 namespace detail {
 
-/// Records a dynamic_rnn over the sequences W, which are the rows S of x or rows above them. The
-/// callers check the type that the step returns: clang lists every function between an error in a
-/// step and the user's line, so there should be few.
+/// Records a dynamic_rnn over the sequences W: the rows S of x, or parents of S. The two
+/// dynamic_rnn functions check the type that the step returns themselves. A helper function for
+/// this check would lengthen error messages, because clang lists every function between an error in
+/// a step and the user's line.
 template <class W, class T, class S, int... D, class F>
 constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::string_view name,
                               int line) {
@@ -231,8 +236,9 @@ constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::strin
 
 }  // namespace detail
 
-/// Runs `step` once for each element of the sequences of x, for all sequences at the same time. It
-/// returns a variable or a tuple of variables, which become sequences as long as those of x:
+/// Runs `step` for element 0 of all sequences of x, then for element 1 of all sequences that have
+/// one, and so on. `step` returns a variable or a tuple of variables; dynamic_rnn returns each of
+/// them as sequences that are as long as the sequences of x:
 ///
 ///   auto hidden = layer::dynamic_rnn(embed, [&](auto& step) {
 ///     auto x = step.input(embed);
@@ -242,10 +248,10 @@ constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::strin
 ///     return next;
 ///   });
 ///
-/// `step.last(h)` among the results is the final state, one row per sequence: `return
-/// std::tuple{next, step.last(h)};`, or only `return step.last(h);`. Sequences are independent of
-/// each other, and a sequence without elements runs no step. The function is called more than once
-/// while it is recorded. Fluid: DynamicRNN.
+/// If the step returns `step.last(h)`, alone or in a tuple as in `return std::tuple{next,
+/// step.last(h)};`, dynamic_rnn returns the final value of h, one row per sequence. Sequences are
+/// independent of each other, and a sequence without elements runs no step. `step` is called more
+/// than once while the program is recorded. Fluid: DynamicRNN.
 template <class T, class S, int... D, class F>
 constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                            const options<dynamic_rnn_attr, T>& attr = {},
@@ -268,17 +274,18 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     return detail::walk_sequences<S>(x, step, attr.name, line);
   } else {
-    // If the body of a step has an error, clang deduces a result type the first time and rejects
-    // the call later.
+    // If the body of a step has an error, clang still deduces a result type in the first call and
+    // rejects later calls. `called` is false in this case: clang has printed the error already.
     constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
     x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
                       0, nullptr, 0);
     return x;
   }
 }
-/// The same over the sequences of level Level of nested sequences x, 0 being the outermost: the
-/// steps of `dynamic_rnn<0>(words, ...)` are the sentences of documents, `step.input(words)` is the
-/// sentence of each document at this step, and results have one row per sentence.
+/// Runs a dynamic_rnn over the sequences of LoD level Level of nested sequences x; level 0 is the
+/// outermost. For example, if `words` are the words of the sentences of documents,
+/// `dynamic_rnn<0>(words, ...)` has one step per sentence: `step.input(words)` is a sentence of
+/// each document, and the results have one row per sentence.
 template <int Level, class T, class S, int... D, class F>
 constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                            const options<dynamic_rnn_attr, T>& attr = {},
@@ -303,8 +310,8 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     return detail::walk_sequences<walked>(x, step, attr.name, line);
   } else {
-    // If the body of a step has an error, clang deduces a result type the first time and rejects
-    // the call later.
+    // If the body of a step has an error, clang still deduces a result type in the first call and
+    // rejects later calls. `called` is false in this case: clang has printed the error already.
     constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
     x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
                       0, nullptr, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rnn/layer_static.hpp - a recurrence over a dimension of fixed length,
-// written as one step.
+// lamina/operators/control/rnn/layer_static.hpp - static_rnn: a recurrence over a dimension of
+// fixed length. The user writes a function for one step.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,12 +23,13 @@ struct static_rnn_attr {
 
 namespace detail {
 
-/// The dimension of a variable with rows R along which steps run: the first one after the rows.
+/// The dimension of a variable along which the steps of a static_rnn run: the first dimension after
+/// the rows R, if the variable has rows.
 template <class R>
 inline constexpr int step_axis = has_rows<R> ? 1 : 0;
 
-/// The type of one step of a variable with `Steps` steps, and the type of a variable with all
-/// steps.
+/// Describes a variable V whose first dimension after the rows has one index per step: the number
+/// of steps, the rows, and the type `one` of the slice of a step.
 template <class V>
 struct stepped;
 template <class T, class R, int Steps, int... D>
@@ -55,7 +56,8 @@ struct all_steps<std::tuple<V...>, Steps> {
 
 }  // namespace detail
 
-/// One step of a static_rnn. The step function gets it as its argument.
+/// The argument of the step function of a static_rnn. Its members give the step its inputs and
+/// memories.
 template <class R, int Steps>
 class static_rnn_step : public detail::rnn_recorder {
  public:
@@ -63,7 +65,8 @@ class static_rnn_step : public detail::rnn_recorder {
                             const detail::step_numbers& now)
       : rnn_recorder(b, outer, now), like_(like) {}
 
-  /// The slice of x at this step; x has as many steps as the rnn. Fluid: StaticRNN.step_input.
+  /// Returns the slice of x at this step. x must have as many steps as the rnn. Fluid:
+  /// StaticRNN.step_input.
   template <class T, class S, int... D>
   constexpr auto input(const variable<T, S, Steps, D...>& x, int line = __builtin_LINE()) {
     using item = variable<T, S, D...>;
@@ -76,14 +79,16 @@ class static_rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// The value that `update` stored in the previous step. In the first step it is the variable
-  /// `init`. With `memory(lamina::dims<128>, {.value = 0.5f})`, the memory has the rows of the rnn,
-  /// and each element begins with `value` (default 0), of type T (default float). Fluid:
-  /// StaticRNN.memory(init), memory(shape, batch_ref, init_value).
+  /// Creates a memory and returns the value that `update` stored in the previous step; in the first
+  /// step, the value of the variable `init`. `memory(lamina::dims<128>, {.value = 0.5f})` creates a
+  /// memory with the rows of the rnn and the given dimensions, whose elements all begin with
+  /// `value` (default 0) and have type T (default float). Fluid: StaticRNN.memory(init),
+  /// memory(shape, batch_ref, init_value).
   template <class T = left_out, class Init>
   constexpr auto memory(const Init& init, const detail::memory_attr_of<Init>& attr = {},
                         int line = __builtin_LINE()) {
-    // This is a single function, because for an invalid call a compiler lists all overloads.
+    // This is one function instead of several overloads, because for an invalid call a compiler
+    // would list all overloads.
     if constexpr (__is_same(T, left_out))
       return begun(init, attr, line);
     else
@@ -96,7 +101,7 @@ class static_rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
-  /// Refuses a value of another type, rows or dimensions.
+  /// Reports an error: `next` must have the type, rows and dimensions of `memory`.
   template <class Memory, class Next>
   constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
     b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
@@ -107,22 +112,22 @@ class static_rnn_step : public detail::rnn_recorder {
   void update(...) = delete;  // call step.update(memory, next)
   // clang-format on
 #endif
-  /// The value of `memory` after the last step, as a result of the rnn. The step function may only
-  /// return it.
+  /// Stands for the value of `memory` after the last step. The step function can do nothing with it
+  /// but return it as a result of the rnn.
   template <class T, class S, int... D>
   constexpr auto last(const variable<T, S, D...>& memory, int line = __builtin_LINE()) {
     return detail::last_state<variable<T, S, D...>>{kept(memory.id, line)};
   }
 
  private:
-  // A memory that begins with a variable.
+  // Creates a memory that begins with the value of a variable.
   template <class T, class S, int... D>
   constexpr variable<T, S, D...> begun(const variable<T, S, D...>& init, detail::no_memory_attr,
                                        int line) {
     const int here = leave(init.id, line);
     return stored<variable<T, S, D...>>(init.id, here);
   }
-  // A memory that begins with equal elements.
+  // Creates a memory whose elements all begin with the same number.
   template <element T = float, int... D>
   constexpr variable<T, R, D...> begun(dims_list<D...>, const memory_attr& attr, int) {
     const int here = leave();
@@ -137,7 +142,7 @@ class static_rnn_step : public detail::rnn_recorder {
                                       attr.value, 0, 0));
     return stored<variable<T, R, D...>>(made, here);
   }
-  // Refuses a size that is not a template argument.
+  // Reports an error for memory(128): the size must be a template argument, memory(dims<128>).
   template <class Size>
   requires(std::is_arithmetic_v<Size>) constexpr variable<float, R, 1> begun(Size,
                                                                              detail::no_memory_attr,
@@ -157,8 +162,9 @@ class static_rnn_step : public detail::rnn_recorder {
   int like_;
 };
 
-/// Runs `step` for each index of the first inner dimension of x, [rows, Steps, ...]. It returns a
-/// variable or a tuple of variables [rows, ...], which become [rows, Steps, ...]:
+/// Runs `step` for each index of the first dimension after the rows of x, [rows, Steps, ...].
+/// `step` returns a variable [rows, ...] or a tuple of variables; static_rnn returns each of them
+/// for all steps, as [rows, Steps, ...]:
 ///
 ///   auto hidden = layer::static_rnn(x, [&](auto& step) {
 ///     auto h = step.memory(lamina::dims<64>);
@@ -167,10 +173,11 @@ class static_rnn_step : public detail::rnn_recorder {
 ///     return next;
 ///   });
 ///
-/// With `.reverse`, step t reads index Steps - 1 - t, and its result is stored there.
-/// `step.last(h)` among the results is the state after the last step, [rows, ...]. Variables of
-/// outer blocks are the same in all steps. The function is called more than once while it is
-/// recorded. Fluid: StaticRNN, in whose sequences the time dimension comes before the samples.
+/// With `.reverse`, step t reads index Steps - 1 - t, and its results are stored at this index. If
+/// the step returns `step.last(h)`, static_rnn returns the value of h after the last step, [rows,
+/// ...]. Variables of outer blocks have the same value in all steps. `step` is called more than
+/// once while the program is recorded. Fluid: StaticRNN; there, the time dimension comes before the
+/// dimension of the samples.
 template <class T, class R, int... D, class F>
 constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
                           const options<static_rnn_attr, T>& attr = {},
@@ -224,8 +231,8 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
     else
       return layer.returns(std::get<0>(all));
   } else {
-    // If the body of a step has an error, clang deduces a result type the first time and rejects
-    // the call later.
+    // If the body of a step has an error, clang still deduces a result type in the first call and
+    // rejects later calls. `called` is false in this case: clang has printed the error already.
     constexpr bool called = requires { step(*static_cast<step_type*>(nullptr)); };
     x.builder->report(called ? fault_kind::step_result : fault_kind::unfinished, line, {}, nullptr,
                       0, nullptr, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/cpu.hpp - splits and merges rows or whole sequences by a
-// mask, and selects variables by number.
+// lamina/operators/control/split_merge/cpu.hpp - kernels that split and merge rows or whole
+// sequences by a mask, or select one of several variables by an index.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Reads a mask with one truth value per row.
+/// A mask with one truth value per row. A number other than 0 counts as true.
 struct row_mask {
   operand values;
 
@@ -53,7 +53,8 @@ struct call_kernel<operators::merge_lod_tensor> {
         clear_block(out, i, 1);
     }
   }
-  /// Fails unless input `side` has one row or sequence for each mask entry that selects this side.
+  /// Fails unless input `side` has as many rows or sequences as the mask has entries that select
+  /// this input.
   static void require_entries(const call_context& c, int side, int levels) {
     const operand from = c.input(side);
     if (!is_given(from)) return;
@@ -67,14 +68,15 @@ struct call_kernel<operators::merge_lod_tensor> {
 
 namespace detail {
 
-/// The value of Mask, the index of one of `count` variables; fails if it is out of range.
+/// Returns the value of Mask, which is the index of one of `count` variables. Fails if the index is
+/// out of range.
 inline int chosen_variable(const call_context& c, const operand& mask, int count) {
   const std::int64_t i = integer_in(mask, 0, 0);
   if (i < 0 || i >= count) fail_range(c, "mask", i, 0, count);
   return static_cast<int>(i);
 }
 
-/// Copies a whole input to an output and gives the output the number of rows of the input.
+/// Copies input `in` of slot 0 to output `out`, which gets as many rows as the input.
 inline void take_whole(const call_context& c, int in, int out) {
   if (c.input(0, in).domain != c.output(0, out).domain)
     c.set_rows(c.output(0, out), c.input(0, in).rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/cuda.cuh - splits and merges rows by a mask, and selects
-// variables by number. The number of rows that a mask selects is known only on the device: the host
-// waits for it once per branch.
+// lamina/operators/control/split_merge/cuda.cuh - kernels that split and merge rows by a mask, or
+// select one of several variables by an index. Only the device knows how many rows a mask selects,
+// so the host waits for this number once per branch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The lists of rows in which a mask (input 1 of the call) is true, and of rows in which it is
-/// false.
+/// Two lists of row numbers: the rows in which the mask, input 1, is true, and the rows in which it
+/// is false.
 struct mask_sides {
   chosen_elements of[2];
 
@@ -29,7 +29,8 @@ struct mask_sides {
   static std::ptrdiff_t scratch(const call_context& c) {
     return 2 * chosen_elements::scratch<Backend>(c.in(1));
   }
-  /// The number of rows in which the mask is true. The host waits for it.
+  /// Returns the number of rows in which the mask is true. The host waits until the device has
+  /// counted them.
   template <class Backend>
   static int count_true(Backend& b, const call_context& c) {
     int n = 0;
@@ -123,7 +124,8 @@ struct call_kernel<operators::merge_lod_tensor> {
   }
 
  private:
-  /// Input 2 holds the sequences for true, input 3 the sequences for false.
+  /// Merges whole sequences. Input 2 holds the sequences for which the mask is true, input 3 the
+  /// others.
   template <class Backend>
   static void merge_sequences(Backend& b, const call_context& c, int levels) {
     const host_rows h(c);
@@ -162,7 +164,7 @@ struct call_kernel<operators::merge_lod_tensor> {
 
 namespace detail {
 
-/// Copies rows if a number on the device equals `wanted`; otherwise leaves them unchanged.
+/// Copies rows if a number in device memory equals `wanted`; otherwise changes nothing.
 struct chosen_rows_body {
   struct arguments {
     const void* from;
@@ -181,7 +183,8 @@ struct chosen_rows_body {
   }
 };
 
-/// Copies a whole input to an output with the same number of rows if the mask selects it.
+/// Copies input `in` of slot 0 to output `out`, which gets as many rows as the input, if the mask
+/// equals `number`.
 template <class Backend>
 void take_whole(Backend& b, const call_context& c, int in, int out, int number) {
   if (c.input(0, in).domain != c.output(0, out).domain)

@@ -16,9 +16,10 @@ inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = the next row of InTrue if Mask[i] is true, else the next row of InFalse. This restores
-/// the order of rows before a split. If Out has LoD levels below the mask's rows, whole sequences
-/// are merged; `level` levels are above the mask's rows. X has the rows of Mask or of Out. A side
-/// that is absent counts as zeros. The gradient is a split. Fluid: merge_lod_tensor.
+/// the order that the rows had before a split. If Out has LoD levels below the rows of Mask, whole
+/// sequences are merged instead of rows; `level` is the number of LoD levels above the rows of
+/// Mask. X, which has the rows of Mask or of Out, gives Out its LoD. If InTrue or InFalse is
+/// absent, its rows count as zeros. The gradient is a split_lod_tensor. Fluid: merge_lod_tensor.
 struct merge_lod_tensor : operator_definition {
   static constexpr const char* type = "merge_lod_tensor";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -31,8 +32,8 @@ struct merge_lod_tensor : operator_definition {
 };
 
 /// OutTrue = the rows of X for which Mask is true, OutFalse = the other rows, both in their
-/// original order. If X has sequences below the mask's rows, whole sequences are split. The
-/// gradient is a merge. Fluid: split_lod_tensor.
+/// original order. If X has LoD levels below the rows of Mask, Mask selects whole sequences instead
+/// of rows. The gradient is a merge_lod_tensor. Fluid: split_lod_tensor.
 struct split_lod_tensor : operator_definition {
   static constexpr const char* type = "split_lod_tensor";
   static constexpr auto inputs = slots_x_mask;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/executor.hpp - splits and merges rows or whole sequences by
-// a mask, and selects variables by number.
+// lamina/operators/control/split_merge/executor.hpp - operators that split and merge rows or whole
+// sequences by a mask, or select one of several variables by an index.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,10 +12,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The parts of a value, one per entry of a mask. Each part is a row or a sequence.
+/// The parts of a tensor that a mask selects from, one part per entry of the mask. Each part is a
+/// row or a sequence.
 struct masked_parts {
-  lod below;         // the sequences inside each part; without levels if parts are rows
-  lod::level begin;  // the first row of each part, and the end of the last one
+  lod below;         // the LoD below the mask's entries; empty if parts are rows
+  lod::level begin;  // the first row of each part, then the number of rows
 
   masked_parts() = default;
   masked_parts(std::size_t rows, const lod& sequences, std::size_t level) {
@@ -32,7 +33,7 @@ struct masked_parts {
   std::size_t count() const { return begin.size() - 1; }
 };
 
-/// Copies some of the parts, with their rows and their sequences.
+/// Returns the parts of x with the indices `which`, with their rows and sequences.
 inline lod_tensor chosen_parts(const tensor& x, const masked_parts& parts,
                                const std::vector<std::size_t>& which) {
   return x.visit([&]<class T>(const xt::xarray<T>& from) {
@@ -112,7 +113,7 @@ void merge_lod_tensor_forward(call_context<Real>& ctx) {
   tensor out = tensor::zeros(
       ctx.has("InTrue") ? ctx.input("InTrue").type() : ctx.input("InFalse").type(), shape);
   std::size_t next[2] = {0, 0};
-  std::vector<std::pair<std::size_t, std::size_t>> from[2];  // rows of Out and of the input
+  std::vector<std::pair<std::size_t, std::size_t>> from[2];  // pairs (row of Out, row of input)
   for (std::size_t i = 0; i < mask.size(); ++i) {
     const int s = mask.flat(i) ? 1 : 0;
     if (!ctx.has(slot_list[s])) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/layer.hpp - splits rows by a condition and merges them
-// again.
+// lamina/operators/control/split_merge/layer.hpp - if_else: splits rows by a condition, computes
+// the two groups of rows by different branches, and merges the results.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +25,8 @@ struct yes_rows {};
 template <class F>
 struct no_rows {};
 
-/// The row type that results if From is replaced by To in the row type Of. Of is From or a level of
-/// sequences below From.
+/// The row type Of with From replaced by To. `found` is true if Of is From, or sequences (of any
+/// level) below From.
 template <class Of, class From, class To>
 struct replaced_rows {
   static constexpr bool found = false;
@@ -56,9 +56,9 @@ class if_else_branch {
   constexpr if_else_branch(program_builder& b, int mask, int outer, bool truth)
       : b_(b), mask_(mask), outer_(outer), truth_(truth) {}
 
-  /// The rows of x for which the condition is true or, in the other branch, false. If x has
-  /// sequences and the condition has one value per sequence, it returns whole sequences. Fluid:
-  /// IfElse.input.
+  /// Returns the rows of x for which this branch computes: in `yes` the rows for which the
+  /// condition is true, in `no` the other rows. If the condition has one value per sequence of x,
+  /// returns whole sequences. Fluid: IfElse.input.
   template <class T, class S, int... D>
   constexpr auto input(const variable<T, S, D...>& x, int line = __builtin_LINE()) const {
     lamina::detail::require_visible(b_, x.id, line);
@@ -93,7 +93,8 @@ class if_else_branch {
 
 namespace detail {
 
-/// The type of a branch's result after the merge.
+/// The type of a branch's result after the merge with the other branch; `fits` tells whether the
+/// result has the rows of the branch.
 template <class R, class Key, class V>
 struct merged_type;
 template <class R, class Key, class T, class S, int... D>
@@ -108,7 +109,8 @@ struct merged_type<R, Key, std::tuple<V...>> {
   using type = std::tuple<typename merged_type<R, Key, V>::type...>;
 };
 
-/// Records one branch. `made` gets the variables of its results outside of the block.
+/// Records one branch. `made` receives, for each result of the branch, the variable of the outer
+/// block that holds it.
 template <class R, class Key, class F>
 constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branch, int* made,
                              int line) {
@@ -140,15 +142,16 @@ constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branc
 
 }  // namespace detail
 
-/// Splits the rows by `condition`, one bool per row. `yes` and `no` compute on their rows, and the
-/// results are merged in the original order:
+/// Splits the rows by `condition`, one bool per row. `yes` computes on the rows for which it is
+/// true, `no` on the other rows, and the results are merged in the original order of the rows:
 ///
 ///   auto y = layer::if_else(positive, [&](auto& yes) { return layer::fc<10>(yes.input(x)); },
 ///                           [&](auto& no) { return -layer::fc<10>(no.input(x)); });
 ///
-/// Each branch gets its rows of x by input(x). It returns a variable with these rows or a tuple of
-/// such variables; both branches return the same types. A branch without rows does not run. A
-/// branch must not assign to handles of outer blocks. Fluid: IfElse.
+/// A branch gets its rows of x by input(x). It returns a variable with these rows or a tuple of
+/// such variables; both branches must return the same element types and dimensions. A branch
+/// without rows does not run. A branch must not assign to handles of outer blocks, because both
+/// branches may run. Fluid: IfElse.
 template <class T, class R, int... D, class Yes, class No>
 constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                        const options<if_else_attr, R>& attr = {}, int line = __builtin_LINE()) {
@@ -180,8 +183,9 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
       using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
       using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
       if constexpr (!detail::is_branch_result<yes_result> || !detail::is_branch_result<no_result>) {
-        // If the body of a branch has an error, clang deduces a result type the first time and
-        // rejects the call later.
+        // If the body of a branch has an error, clang still deduces a result type in the first call
+        // and rejects later calls. `called` is false in this case: clang has printed the error
+        // already.
         constexpr bool called = requires {
           yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr));
           no(*static_cast<if_else_branch<R, no_key>*>(nullptr));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/common.hpp - the best candidates of a beam search, for every
-// engine.
+// lamina/operators/decode/beam_search/common.hpp - selects the best candidates of a step of a beam
+// search, for all engines.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,21 +11,22 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// A hypothesis extended by one id.
+/// A candidate: the hypothesis in row `parent`, extended by one id.
 template <class Real>
 struct beam_candidate {
   std::int64_t id;
   Real score;
   std::int32_t parent;
 
-  /// A NaN score ranks above any number, as in top_k.
+  /// Whether this candidate is worse. A NaN score ranks above any number, as in top_k.
   LAMINA_FN bool operator<(const beam_candidate& other) const {
     return math::is_same(score, other.score) ? parent < other.parent
                                              : math::is_above(other.score, score);
   }
 };
 
-/// A list of the best candidates of one source, best first.
+/// A list of the best candidates of one source (the sequence that is decoded), the best candidate
+/// first.
 template <class Real>
 struct beam_best {
   using candidate = beam_candidate<Real>;
@@ -34,8 +35,9 @@ struct beam_best {
   int most, count = 0;
 
   LAMINA_FN bool keeps(const candidate& c) const { return count < most || !(c < items[count - 1]); }
-  /// Inserts a candidate. Equal candidates keep their order, except that a candidate equal to the
-  /// last kept one replaces it.
+  /// Inserts a candidate if it belongs to the best ones. Equal candidates stay in the order of
+  /// their insertion, except that in a full list, a candidate that is equal to the last one
+  /// replaces it.
   LAMINA_FN void keep(const candidate& c) {
     if (!keeps(c)) return;
     if (count == most) --count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/common_steps.hpp - builds whole hypotheses of a beam search
-// from its steps in host memory, for every engine.
+// lamina/operators/decode/beam_search/common_steps.hpp - builds whole hypotheses from the steps of
+// a beam search, which must be in host memory, for all engines.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The steps of a beam search, stored in the slots of two arrays. Array has the offsets of the
-/// sequences; Values has id(step, row) and score(step, row).
+/// The steps of a beam search, stored in the slots of two arrays of tensors: ids and scores. Array
+/// provides the sequence offsets of a slot; Values provides id(step, row) and score(step, row).
 template <class Array, class Values>
 class beam_steps {
  public:
@@ -33,7 +33,7 @@ class beam_steps {
   }
 
   int sources() const { return sources(0).count; }
-  /// The last step with hypotheses of a source; -1 if there is none.
+  /// Returns the last step in which a source has hypotheses; -1 if it never has any.
   int last_step(int source) const {
     int t = steps_ - 1;
     while (t >= 0 && rows(t, source).begin == rows(t, source).end) --t;
@@ -42,14 +42,15 @@ class beam_steps {
   struct row_range {
     int begin, end;
   };
-  /// The hypotheses of a source at a step.
+  /// Returns the rows of step t that are hypotheses of a source.
   row_range rows(int t, int source) const {
     const sequence_rows of = sources(t), all = items(t);
     return {all.offsets[of.begin(source)], all.offsets[of.end(source)]};
   }
   auto score(int t, int row) const { return values_.score(t, row); }
-  /// Calls f(id, score) along a hypothesis from its last step backwards; of its end ids, only the
-  /// first is kept. Returns the number of calls.
+  /// Calls f(id, score) for each token of a hypothesis, from its last step backwards. A hypothesis
+  /// that has ended has end ids in all later steps; only the first end id is passed to f. Returns
+  /// the number of calls.
   template <class F>
   int walk(int t, int row, F&& f) const {
     f(values_.id(t, row), values_.score(t, row));
@@ -63,7 +64,8 @@ class beam_steps {
   }
 
  private:
-  // A slot stores two levels of offsets, each after its number of sequences (slot_sequences.hpp).
+  // A slot stores two levels of offsets. The number of sequences precedes the offsets of each level
+  // (array/common_slot_sequences.hpp).
   sequence_rows sources(int t) const {
     const int* const at = ids_.offsets(t);
     return {at + 1, at[0]};
@@ -91,8 +93,9 @@ class beam_steps {
   std::int64_t end_;
 };
 
-/// Sorts the hypotheses of one source, highest last score first. `order()` has memory for as many
-/// numbers as there may be hypotheses, which is attribute 0 of the call.
+/// Sorts the hypotheses of one source by the score of their last token, the highest first.
+/// `order()` returns memory for as many numbers as a source may have hypotheses, which is attribute
+/// 0 of the call.
 template <class Steps, class Order>
 class ranked_hypotheses {
  public:
@@ -127,8 +130,8 @@ class ranked_hypotheses {
   int last_ = -1, count_ = 0;
 };
 
-/// Makes the rows of beam_search_decode's results: the hypotheses of each source, and the tokens of
-/// each hypothesis.
+/// Makes the two LoD levels of the results of beam_search_decode: the hypotheses of each source,
+/// and the tokens of each hypothesis.
 template <class Call, class Steps, class Order>
 void make_hypotheses(const Call& c, const Steps& steps, const Order& order) {
   ranked_hypotheses found(c, steps, order);
@@ -145,7 +148,7 @@ void make_hypotheses(const Call& c, const Steps& steps, const Order& order) {
   });
 }
 
-/// Calls f(row, id, score) for each token of all hypotheses.
+/// Calls f(row of the results, id, score) for each token of each hypothesis.
 template <class Steps, class Order, class F>
 void for_each_token(const operator_call& c, const Steps& steps, const Order& order, F&& f) {
   ranked_hypotheses found(c, steps, order);

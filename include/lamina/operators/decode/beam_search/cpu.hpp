@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/cpu.hpp - beam_search: the best continuations of hypotheses.
+// lamina/operators/decode/beam_search/cpu.hpp - the kernel of beam_search.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ template <>
 struct call_kernel<operators::beam_search> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
-  /// Scratch for the best candidates of each source and for the number of these candidates.
+  /// Returns the scratch memory for the best candidates of each source and for their number.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
@@ -37,8 +37,8 @@ struct call_kernel<operators::beam_search> {
     const call_context& c;
     int domain, below;
 
-    // The offsets of the sources are copies, because the result may overwrite the sequences that
-    // this search reads.
+    // These offsets of the sources are copies, because the result may overwrite the sequences from
+    // which they are read.
     int begin(int s) const { return first()[s]; }
     int end(int s) const { return first()[s + 1]; }
     candidate* best(int s) const {
@@ -46,8 +46,8 @@ struct call_kernel<operators::beam_search> {
              static_cast<std::ptrdiff_t>(s) * c.integer(1);
     }
     int sources() const { return c.rows_in(domain_above(c, domain, below)); }
-    // After the candidates, the scratch memory holds their count per source, the mark of a finished
-    // search, and the offsets.
+    // The scratch memory holds, in this order: the candidates, their number per source, a flag that
+    // tells whether the search is finished, and the offsets of the sources.
     std::int32_t* counts() const { return reinterpret_cast<std::int32_t*>(best(sources())); }
     std::int32_t& count(int s) const { return counts()[s]; }
     std::int32_t* first() const { return counts() + sources() + 1; }
@@ -57,7 +57,8 @@ struct call_kernel<operators::beam_search> {
       for (int s = 0; s < sources(); ++s) run(s);
       count(sources()) = 1;
     }
-    // Repeats the search if making rows has enlarged the scratch memory, which is then all zeros.
+    // Repeats the search if the scratch memory was enlarged when the output got its rows: new
+    // scratch memory is all zeros, so the flag of a finished search is 0.
     void run_again() const {
       if (count(sources()) == 0) run_all();
     }
@@ -81,15 +82,15 @@ struct call_kernel<operators::beam_search> {
           found.keep({ids ? integer_in(ids, r, k) : k, score, r});
         }
       }
-      // The end token is written once, so a source is dropped one step after all of its hypotheses
-      // have ended.
+      // A hypothesis ends by the end token, which must be written once. So a source is dropped one
+      // step after all of its hypotheses have ended.
       bool is_over = true;
       for (int i = 0; i < found.count; ++i)
         is_over = is_over && found.items[i].id == end_id &&
                   integer_in(pre_ids, found.items[i].parent, 0) == end_id;
       count(s) = is_over ? 0 : found.count;
     }
-    /// Calls f for each continuation of row r of source s; returns the number of continuations.
+    /// Calls f for each selected candidate of source s that continues row r. Returns their number.
     template <class F>
     int selected(int s, int r, F&& f) const {
       int n = 0;
@@ -114,8 +115,8 @@ void call_kernel<operators::beam_search>::run(const call_context& c) {
   const search<Real> found{c, scores.domain, below};
   const int sources = found.sources();
   found.run_all();
-  // Each input row is a hypothesis of its source. The output has one sequence per input row: the
-  // continuations of the hypothesis.
+  // Each input row is a hypothesis of a source. The output has one sequence per input row, with the
+  // selected continuations of the hypothesis.
   int out = 0;
   while (!is_given(c.output(out))) ++out;
   const int made = c.output(out).domain, rows = scores.rows;

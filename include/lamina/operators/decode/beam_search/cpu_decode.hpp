@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/cpu_decode.hpp - beam_search_decode: whole hypotheses.
+// lamina/operators/decode/beam_search/cpu_decode.hpp - the kernel of beam_search_decode.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Reads the values in the slots of two arrays.
+/// Reads the ids and scores in the slots of two arrays.
 template <class Real>
 struct slot_values {
   operand ids, scores;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/decode/beam_search/cuda.cuh - beam_search, beam_search_decode. A team of threads
-// chooses the best candidates of a source; there may be as many candidates as a dictionary has
-// words. The few best are copied to the host, which counts hypotheses and puts them in order.
+// selects the best candidates of each source, because a hypothesis may have as many candidates as a
+// dictionary has words. The few best ones are copied to the host, which computes the sequences of
+// the results.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,15 +22,16 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Finds the best candidates of a source, one team per source. Each thread examines one candidate
-/// at a time, in order. The team inserts the first candidate that is better than the last kept one;
-/// then all threads compare again.
+/// Each team finds the best candidates of one source. Each thread of the team compares one
+/// candidate with the last candidate of the list. The team inserts the first candidate that is
+/// better, then all threads compare again, because the list has changed. When no candidate is
+/// better, each thread reads its next candidate.
 struct beam_search_lines {
   struct arguments {
     argument_view pre_ids, pre_scores, ids, scores;
     beam_candidate<float>* best;
-    int* kept;         // by source: the number of its best candidates
-    const int* first;  // by source: its first row
+    int* kept;         // per source: the number of its best candidates
+    const int* first;  // per source: its first row
     std::int64_t end_id;
     int beam_size;
     bool is_accumulated;
@@ -48,7 +50,7 @@ struct beam_search_lines {
       for (;;) {
         const int next = smallest_of(team, is_there && best.keeps(c) ? mine : all);
         if (next == all) break;
-        // All threads must finish comparing before the writes below.
+        // All threads must have compared before the list changes below.
         team.barrier();
         if (mine == next)
           best.keep(c), is_there = false;
@@ -64,7 +66,7 @@ struct beam_search_lines {
   static LAMINA_INLINE LAMINA_FN bool has_ended(const arguments& a, int row) {
     return a.pre_ids.integer(row * a.pre_ids.columns) == a.end_id;
   }
-  /// Reads candidate k of a row; returns false if there is none.
+  /// Reads candidate k of a row. Returns false if the row has no candidate k.
   static LAMINA_INLINE LAMINA_FN bool read(const arguments& a, int row, int k,
                                            beam_candidate<float>& c) {
     const float before = *a.pre_scores.row<const float>(row);
@@ -77,8 +79,8 @@ struct beam_search_lines {
          a.is_accumulated ? score : before + math::log(score), row};
     return true;
   }
-  // The end token is written once, so a source is dropped one step after all of its hypotheses have
-  // ended.
+  // A hypothesis ends by the end token, which must be written once. So a source is dropped one step
+  // after all of its hypotheses have ended.
   static LAMINA_INLINE LAMINA_FN bool is_over(const arguments& a, const beam_best<float>& best) {
     LAMINA_CUDA_KEEP_LOOP
     for (int i = 0; i < best.count; ++i)
@@ -114,15 +116,15 @@ struct call_kernel<operators::beam_search> {
     if (c.integer(1) < 1) fail(c, {"expected a beam_size of at least 1, found ", c.integer(1)});
     require_rows(c, scores);
     const int sources = c.rows_in(domain_above(c, scores.domain, below));
-    // The offsets are copies, because the result may overwrite the sequences that this search
-    // reads.
+    // These offsets of the sources are copies, because the result may overwrite the sequences from
+    // which they are read.
     std::vector<int> first, kept;
     for (int s = 0; s <= sources; ++s) first.push_back(first_below(h, scores.domain, below, 0, s));
     std::vector<beam_candidate<float>> best;
     if (sources > 0) search(b, c, first, best, kept);
 
-    // Each input row is a hypothesis of its source. The output has one sequence per input row: the
-    // continuations of the hypothesis.
+    // Each input row is a hypothesis of a source. The output has one sequence per input row, with
+    // the selected continuations of the hypothesis.
     std::vector<beam_candidate<float>> selected;
     std::vector<int> lengths;
     const std::size_t beam_size = static_cast<std::size_t>(c.integer(1));
@@ -163,7 +165,8 @@ struct call_kernel<operators::beam_search> {
       fail(c, {"expected ", scores.rows, " ids and scores before, found ", ids.rows, " and ",
                before.rows, "; candidates of ", scores.columns, " columns"});
   }
-  /// Computes the best candidates of all sources and their numbers; the host waits for both.
+  /// Computes the best candidates of all sources, and how many each source has. The host waits for
+  /// both results.
   template <class Backend>
   static void search(Backend& b, const call_context& c, const std::vector<int>& first,
                      std::vector<beam_candidate<float>>& best, std::vector<int>& kept) {
@@ -206,7 +209,8 @@ struct call_kernel<operators::beam_search> {
 
 namespace detail {
 
-/// The values in the slots of two arrays, copied to the host, which waits for them.
+/// The ids and scores in the slots of two arrays, copied to the host. The constructor waits for the
+/// copies.
 class slot_values {
  public:
   template <class Backend>

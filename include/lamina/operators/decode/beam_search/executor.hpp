@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/executor.hpp - beam_search, beam_search_decode.
+// lamina/operators/decode/beam_search/executor.hpp - the operators beam_search and
+// beam_search_decode.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,22 +18,22 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// A hypothesis extended by one id.
+/// A candidate: the hypothesis in row `parent`, extended by one id.
 template <class Real>
 struct beam_candidate {
   std::size_t parent;
   std::int64_t id;
   Real score;
 
-  /// A NaN score ranks above any number, as in top_k.
+  /// Whether this candidate is worse. A NaN score ranks above any number, as in top_k.
   bool operator<(const beam_candidate& other) const {
     return math::is_same(score, other.score) ? parent < other.parent
                                              : math::is_above(other.score, score);
   }
 };
 
-/// Inserts a candidate into the list of the best candidates, best first; keeps at most `most` of
-/// them.
+/// Inserts a candidate into the list `best`, which is sorted with the best candidate first and
+/// keeps at most `most` candidates.
 template <class Real>
 void keep_best(std::vector<beam_candidate<Real>>& best, const beam_candidate<Real>& c,
                std::size_t most) {
@@ -83,8 +84,8 @@ void beam_search_forward(call_context<Real>& ctx) {
              ctx.flag("is_accumulated") ? score : before_scores.flat(r) + std::log(score));
       }
     }
-    // The end token is written once, so a source is dropped one step after all of its hypotheses
-    // have ended.
+    // A hypothesis ends by the end token, which must be written once. So a source is dropped one
+    // step after all of its hypotheses have ended.
     const bool over = std::all_of(best.begin(), best.end(), [&](const auto& c) {
       return c.id == end && before.flat(c.parent) == end;
     });
@@ -113,8 +114,8 @@ void beam_search_forward(call_context<Real>& ctx) {
     ctx.set_lod(slot, made);
 }
 
-/// The ids and scores of one hypothesis, last first, and the row of the previous step that it
-/// continues.
+/// The ids and scores of one hypothesis, the last token first, and the row of the previous step
+/// that the hypothesis continues.
 template <class Real>
 struct beam_hypothesis {
   std::vector<std::int64_t> ids;
@@ -143,7 +144,7 @@ void require_steps(const call_context<Real>& ctx, const std::vector<lod_tensor>&
   }
 }
 
-/// The hypotheses of source s, best first.
+/// Returns the hypotheses of source s, the best one first.
 template <class Real>
 std::vector<beam_hypothesis<Real>> hypotheses_of(const std::vector<lod_tensor>& ids,
                                                  const std::vector<lod_tensor>& scores,

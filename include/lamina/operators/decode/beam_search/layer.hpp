@@ -14,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of beam_search.
 struct beam_search_attr {
-  bool is_accumulated = true;  // false: pre_scores + log(scores) are the scores
+  bool is_accumulated = true;  // false: scores are pre_scores + log(scores)
   std::string_view name{};
 };
 
@@ -39,13 +39,14 @@ constexpr auto search_step(variable<std::int64_t, R, 1> pre_ids, variable<T, R, 
 }
 }  // namespace detail
 
-/// The `beam_size` best continuations of the hypotheses of each sample: `auto [ids, scores, parent]
-/// = beam_search<"beam">(pre_ids, pre_scores, candidates, scores, 4, end)`. Each row is a
-/// hypothesis. Rows are tokens<"a", ...> with one or more levels, and the outermost level is the
-/// samples. pre_ids and pre_scores are [-1, 1], candidates int64 [-1, K] and scores [-1, K]. The
-/// results are ids and scores [-1, 1] and, as int32 [-1], the rows that they continue. They have
-/// rows nested_tokens<"beam">: the hypotheses of each sample, and the continuations of each
-/// hypothesis; pre_ids of the next step may have these rows. Fluid: layers.beam_search of level 0.
+/// Returns the `beam_size` best continuations of the hypotheses of each sample: `auto [ids, scores,
+/// parent] = beam_search<"beam">(pre_ids, pre_scores, candidates, scores, 4, end)`. Each row of the
+/// inputs is a hypothesis. The rows are tokens<"a", ...> with one or more levels, whose outermost
+/// sequences belong to the samples. pre_ids and pre_scores are [-1, 1], candidates int64 [-1, K]
+/// and scores [-1, K]. The results are the ids [-1, 1] and scores [-1, 1] of the continuations, and
+/// the row that each of them continues, int32 [-1]. The results have rows nested_tokens<"beam">:
+/// the hypotheses of each sample, and the continuations of each hypothesis. pre_ids of the next
+/// step may have these rows. Fluid: layers.beam_search of level 0.
 template <fixed_string Name, class T, class R, int... A, class U, class S, int... B, class Index,
           class Q, int... C, class V, class P, int... D>
 constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pre_scores,
@@ -70,7 +71,7 @@ constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pr
                                    attr);
 }
 
-/// beam_search in which the candidates of each hypothesis are 0 to K - 1, that is, a whole
+/// A beam_search in which the candidates of each hypothesis are the ids 0 to K - 1, a whole
 /// dictionary. Fluid: layers.beam_search(ids=None).
 template <fixed_string Name, class T, class R, int... A, class U, class S, int... B, class V,
           class P, int... D>

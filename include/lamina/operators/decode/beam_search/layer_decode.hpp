@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/layer_decode.hpp - the sentences that a beam search found.
+// lamina/operators/decode/beam_search/layer_decode.hpp - beam_search_decode: the hypotheses that a
+// beam search has found.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,10 +19,11 @@ struct beam_search_decode_attr {
 };
 
 /// Builds the hypotheses of each sample from the ids and scores of all steps: `auto [ids, scores] =
-/// beam_search_decode<"found">(id_steps, score_steps, 4, end)`. The arrays hold the first ids,
-/// followed by the results of beam_search in each step. Returns int64 ids and scores, both [-1, 1]
-/// with rows nested_tokens<"found">: the hypotheses of each sample, best first, and the tokens of
-/// each. Fluid: layers.beam_search_decode.
+/// beam_search_decode<"found">(id_steps, score_steps, 4, end)`. Slot 0 of the arrays holds the
+/// first ids and their scores, and the other slots hold the results of beam_search in each step.
+/// Returns int64 ids and scores, both [-1, 1] with rows nested_tokens<"found">: the hypotheses of
+/// each sample, the best one first, and the tokens of each hypothesis. Fluid:
+/// layers.beam_search_decode.
 template <fixed_string Name, class Index, class R, int... A, class T, class S, int... B>
 constexpr auto beam_search_decode(tensor_array<Index, R, A...> ids, tensor_array<T, S, B...> scores,
                                   int beam_size, int end_id,

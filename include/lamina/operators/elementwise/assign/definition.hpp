@@ -28,8 +28,9 @@ struct assign : pointwise {
   }
 };
 
-/// Out = X converted to another element type by number_cast; the engine converts the result of f.
-/// The gradient is a `cast` back to the type of X; integers have no gradient. Fluid: cast.
+/// Out = X converted to the element type of Out. f returns its argument; the engine converts the
+/// result by number_cast. The gradient is a `cast` back to the type of X; there is no gradient if X
+/// has integers. Fluid: cast.
 struct cast : pointwise {
   static constexpr const char* type = "cast";
   static constexpr int scalars = 0;

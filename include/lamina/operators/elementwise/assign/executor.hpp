@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/assign/executor.hpp - copies, casts and counters.
+// lamina/operators/elementwise/assign/executor.hpp - the operators assign, cast and increment.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,13 +9,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Out = X, converted to the type of its variable.
+/// Out = X.
 template <class Real>
 void copy_value(call_context<Real>& ctx) {
   ctx.give("Out", tensor(ctx.input("X")));
 }
 
-/// Out = X + step, in X's own type.
+/// Out = X + step, computed in the element type of X.
 template <class Real>
 void increment_forward(call_context<Real>& ctx) {
   if (!is_floating(ctx.input("X").type())) return pointwise(ctx);
@@ -28,8 +28,8 @@ void increment_forward(call_context<Real>& ctx) {
   }));
 }
 
-/// Out = X converted to the type of Out's variable. For an integer type, a number out of range
-/// becomes the nearest integer in the range.
+/// Out = X converted to the element type of Out. If this is an integer type, a number out of its
+/// range becomes the nearest integer in the range.
 template <class Real>
 void cast_value(call_context<Real>& ctx) {
   const dtype to = ctx.output_desc("Out").type;

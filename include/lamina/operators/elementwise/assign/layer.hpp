@@ -14,16 +14,16 @@ struct assign_attr {
   std::string_view name{};
 };
 
-/// A copy of x. Fluid: assign.
+/// Returns a copy of x. Fluid: assign.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> assign(variable<T, R, D...> x,
                                       const options<assign_attr, T>& attr = {}) {
   return detail::same_shape<operators::assign>(x, "assign", attr.name);
 }
 
-/// x with elements of type To: `cast<float>(ids)`. Conversion to an integer rounds towards 0. A
-/// number outside of To's range becomes the nearest number in the range, and NaN becomes 0. Fluid:
-/// cast.
+/// Returns x with elements of type To: `cast<float>(ids)`. A conversion to integers rounds towards
+/// 0. A number outside of To's range becomes the nearest number in the range, and NaN becomes 0.
+/// Fluid: cast.
 template <element To, class T, class R, int... D>
 constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
                                      const options<assign_attr, T>& attr = {}) {
@@ -35,16 +35,16 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-/// Copies x; from here on the handle `into` refers to the copy. Fluid: assign(output=).
+/// Copies x. After the call, the handle `into` refers to the copy. Fluid: assign(output=).
 template <class T, class R, int... D>
 constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
                       const options<assign_attr, T>& attr = {}) {
   into = assign(x, attr);
 }
 
-/// Adds the number `value` to x. From here on the handle x refers to the sum, which is also
-/// returned. Operators that were recorded before read the old value; Fluid would overwrite it.
-/// Fluid: increment.
+/// Adds the number `value` to x and returns the sum. After the call, the handle x refers to the
+/// sum. Operators that were recorded before the call still read the old value. Fluid: increment;
+/// there, the old value is overwritten.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},
@@ -53,7 +53,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value =
   return x = detail::same_shape<operators::increment>(x, "increment", attr.name,
                                                       x.builder->attribute_list(value));
 }
-/// x + value; this overload accepts a temporary x.
+/// Returns x + value. This overload accepts a temporary x.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/assign/lowering.hpp - lowers assignments, in particular the ones
-// that set loop variables for the next iteration.
+// lamina/operators/elementwise/assign/lowering.hpp - lowers assignments, in particular assignments
+// that give the variables of a loop their values for the next iteration.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +11,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Lowers the assignment of a counter's or condition's next value at the end of an iteration. No
-/// copy is needed if the next value can be computed in place of the previous one, which is possible
-/// if no operator reads the previous value any more.
+/// Lowers the assignment of the next value of a counter or condition at the end of an iteration. If
+/// no operator reads the previous value after the next one is computed, the next value is computed
+/// in place, and the assignment needs no copy. Returns false if a copy is needed.
 constexpr bool assign_in_place(lowering_state& s, const operator_desc& op) {
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);
   const plan_variable& f = s.variables.items[from];
@@ -37,8 +37,9 @@ constexpr bool assign_in_place(lowering_state& s, const operator_desc& op) {
   return false;
 }
 
-/// Lowers the assignment of a variable whose number of rows may change in an iteration: a call sets
-/// the rows of its domain.
+/// Lowers an assignment to a variable whose number of rows may change in an iteration: a kernel
+/// call copies the value and sets the rows of the variable's domain. Returns false if the two
+/// variables have the same rows.
 constexpr bool assign_with_rows(lowering_state& s, const operator_desc& op, int k) {
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);
   if (s.variables.items[from].rows == s.variables.items[to].rows) return false;
@@ -46,14 +47,15 @@ constexpr bool assign_with_rows(lowering_state& s, const operator_desc& op, int 
   return true;
 }
 
-/// Lowers operator k if it is an assignment that needs no copy, or that sets rows.
+/// Lowers operator k if it is an assignment in a program with loops or branches that needs no copy
+/// or that sets rows. Returns false for other operators.
 constexpr bool lower_assign(lowering_state& s, const operator_desc& op, int k) {
   return s.has_blocks && is<operators::assign>(op) &&
          (assign_in_place(s, op) || assign_with_rows(s, op, k));
 }
 
-/// Lowers operator k if it stores a value in a variable: a copy in the layout of the variable.
-/// Copies of the variable in other layouts are then no longer valid.
+/// Lowers operator k if it is an assign_variable: a copy in the layout of the variable. Earlier
+/// copies of the variable in other layouts then no longer have its value.
 constexpr bool lower_store(lowering_state& s, const operator_desc& op, int k) {
   if (!is<operators::assign_variable>(op)) return false;
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);

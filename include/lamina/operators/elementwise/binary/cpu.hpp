@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/binary/cpu.hpp - the gradient of the sum of images and a vector with
-// one number per channel, such as the bias of a convolution.
+// lamina/operators/elementwise/binary/cpu.hpp - the gradient of a sum X + Y where Y has one number
+// per channel of the images X, as the bias of a convolution has.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +10,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Y@GRAD of elementwise_add if Y has one number per element of dimension 1: a vectorised sum over
-/// rows and inner dimensions. Every other shape of Y uses the general kernel.
+/// Computes Y@GRAD of elementwise_add. If Y has one number per index of dimension 1, this is a
+/// vectorised sum over the rows and the dimensions after it; for any other shape of Y, the general
+/// kernel runs.
 template <>
 struct call_kernel<gradient_of<operators::elementwise_add>> {
   template <class Real = float>

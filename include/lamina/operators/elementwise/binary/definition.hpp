@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/binary/definition.hpp - elementwise_* of two variables with Fluid's
-// broadcast by axis. Y's shape, without trailing ones, must match the dimensions of X from `axis`
-// on; axis -1 means rank(X) - rank(Y).
+// lamina/operators/elementwise/binary/definition.hpp - elementwise_* of two variables. Y is
+// broadcast to X by Fluid's attribute `axis`: the shape of Y, without trailing ones, must equal the
+// dimensions of X from `axis` on, and an axis of -1 means rank(X) - rank(Y).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -86,8 +86,8 @@ struct elementwise_div : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
-    // If dy is 0, the gradient is 0 even if y is 0. Divides twice, because y * y may overflow or
-    // underflow.
+    // If dy is 0, the gradient is 0 even if y is 0. The gradient of y is divided by y twice,
+    // because y * y may overflow or underflow.
     const T inverse = T(1) / y;
     const T grad = math::select(dy == T(0), T(0), dy * inverse);
     if constexpr (Slot == 0)
@@ -156,8 +156,8 @@ struct elementwise_pow : elementwise {
 };
 
 /// Out = the remainder of X / Y, between 0 and Y and with the sign of Y. The result is exact, even
-/// if the quotient is too large for T. For Y = 0, the result is NaN for reals and an error for
-/// integers.
+/// if the quotient is too large for the element type. For Y = 0, the result is NaN; with integers,
+/// the run fails.
 struct elementwise_mod : elementwise {
   static constexpr const char* type = "elementwise_mod";
   static constexpr std::uint32_t differentiable = 0;
@@ -167,7 +167,8 @@ struct elementwise_mod : elementwise {
   }
 };
 
-/// Out = floor(X / Y). For integers, the smallest integer divided by -1 wraps around to itself.
+/// Out = floor(X / Y). The smallest integer divided by -1 wraps around to itself; if an integer is
+/// divided by 0, the run fails.
 struct elementwise_floordiv : elementwise {
   static constexpr const char* type = "elementwise_floordiv";
   static constexpr std::uint32_t differentiable = 0;
@@ -177,8 +178,8 @@ struct elementwise_floordiv : elementwise {
   }
 };
 
-/// Out = X where Y is not 0, else 0. Unlike in X * Y, an element of X that is masked by Y = 0 does
-/// not affect the result or the gradient, even if it is NaN or infinite. The mask has no gradient.
+/// Out = X where Y is not 0, else 0. Unlike X * Y, the result and the gradient are 0 where Y is 0,
+/// even if X is NaN or infinite there. Y, the mask, has no gradient.
 struct elementwise_keep : elementwise {
   static constexpr const char* type = "elementwise_keep";
   static constexpr std::uint32_t differentiable = 1;

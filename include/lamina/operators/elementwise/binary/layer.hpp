@@ -33,8 +33,8 @@ constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   return true;
 }
 
-/// Whether two operands fit together. If one condition fails, the later conditions count as met, so
-/// that one mistake causes only one error.
+/// The conditions that two operands must meet. If a condition fails, the conditions after it count
+/// as met, so that the compiler reports only the first mistake.
 template <int Axis, class X, class Y>
 struct operands {
   using rows_x = typename X::rows_type;
@@ -82,7 +82,7 @@ constexpr auto elementwise(X x, Y y, const elementwise_attr& attr, int line) {
 // an operand to the shape of the result first. With another Axis, y's shape without trailing ones
 // is the part of x's shape that begins at this dimension, as in Fluid.
 
-/// x + y. Fluid: elementwise_add.
+/// Returns x + y. Fluid: elementwise_add.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_add(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -90,7 +90,7 @@ constexpr auto elementwise_add(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_add, Axis>(x, y, attr, line);
 }
 
-/// x - y. Fluid: elementwise_sub.
+/// Returns x - y. Fluid: elementwise_sub.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_sub(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -98,7 +98,7 @@ constexpr auto elementwise_sub(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_sub, Axis>(x, y, attr, line);
 }
 
-/// x * y. Fluid: elementwise_mul.
+/// Returns x * y. Fluid: elementwise_mul.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mul(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -106,7 +106,7 @@ constexpr auto elementwise_mul(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_mul, Axis>(x, y, attr, line);
 }
 
-/// x / y. Fluid: elementwise_div.
+/// Returns x / y. Fluid: elementwise_div.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -114,8 +114,8 @@ constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_div, Axis>(x, y, attr, line);
 }
 
-/// The larger of x and y. If they are equal, x gets the gradient (in Fluid y gets it). Fluid:
-/// elementwise_max.
+/// Returns the larger of x and y. If they are equal, x gets the gradient; in Fluid, y gets it.
+/// Fluid: elementwise_max.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -123,8 +123,8 @@ constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_max, Axis>(x, y, attr, line);
 }
 
-/// The smaller of x and y. If they are equal, x gets the gradient (in Fluid y gets it). Fluid:
-/// elementwise_min.
+/// Returns the smaller of x and y. If they are equal, x gets the gradient; in Fluid, y gets it.
+/// Fluid: elementwise_min.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -132,8 +132,8 @@ constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_min, Axis>(x, y, attr, line);
 }
 
-/// x to the power of y. Integers are multiplied exactly and wrap around; their negative powers are
-/// 0, except those of 1 and -1. Fluid: elementwise_pow.
+/// Returns x to the power of y. Integers are multiplied exactly and wrap around; a negative power
+/// of an integer is 0, except for the integers 1 and -1. Fluid: elementwise_pow.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -141,8 +141,8 @@ constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_pow, Axis>(x, y, attr, line);
 }
 
-/// The remainder of x / y with the sign of y. It is exact for any x and has no gradient; dividing
-/// an integer by 0 is an error. Fluid: elementwise_mod.
+/// Returns the remainder of x / y, with the sign of y. The remainder is exact for any x and has no
+/// gradient. If an integer is divided by 0, the run fails. Fluid: elementwise_mod.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -150,8 +150,8 @@ constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<operators::elementwise_mod, Axis>(x, y, attr, line);
 }
 
-/// floor(x / y). Dividing an integer by 0 is an error; the smallest integer divided by -1 is
-/// itself. Fluid: elementwise_floordiv.
+/// Returns floor(x / y). If an integer is divided by 0, the run fails; the smallest integer divided
+/// by -1 is itself. Fluid: elementwise_floordiv.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
                                     const options<elementwise_attr, T>& attr = {},
@@ -159,9 +159,9 @@ constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...>
   return detail::elementwise<operators::elementwise_floordiv, Axis>(x, y, attr, line);
 }
 
-/// x where the mask y is not 0, else 0. Unlike in x * y, where y is 0 the result is 0 even if x is
-/// NaN or infinite, and x gets the gradient 0. The mask gets no gradient. Fluid has no such layer;
-/// for finite numbers elementwise_mul computes the same.
+/// Returns x where the mask y is not 0, else 0. Unlike x * y, the result and the gradient of x are
+/// 0 where y is 0, even if x is NaN or infinite there. The mask gets no gradient. Fluid has no such
+/// layer; for finite x and a mask of zeros and ones, elementwise_mul computes the same.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_keep(variable<T, R, D...> x, variable<U, S, E...> y,
                                 const options<elementwise_attr, T>& attr = {},

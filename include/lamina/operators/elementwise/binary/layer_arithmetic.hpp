@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/elementwise/binary/layer_arithmetic.hpp - the operators + - * / of variables and
-// numbers. They record the same operators as the elementwise layers and `scale`, with results
-// "tmp_0", "tmp_1", ..., as Fluid's overloaded operators do.
+// numbers. They record the same operators as the elementwise layers and `scale`. Their results are
+// named "tmp_0", "tmp_1", ..., as in Fluid.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -55,7 +55,7 @@ constexpr V scaled(V x, double factor, double bias) {
   return out;
 }
 
-/// Whether Y may be the other operand of an expression with a variable: a variable, or a type that
+/// Whether Y may be the other operand of an arithmetic operator with a variable: Y is a variable or
 /// converts to a number.
 template <class Y>
 inline constexpr bool is_operand = is_variable<Y> || std::is_convertible_v<const Y&, double>;
@@ -79,62 +79,63 @@ constexpr bool operator==(variable<T, R, D...>, const Y&) {
   return false;
 }
 
-/// elementwise_add.
+/// Returns elementwise_add(x, y).
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator+(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<operators::elementwise_add>(x, y);
 }
-/// elementwise_sub.
+/// Returns elementwise_sub(x, y).
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator-(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<operators::elementwise_sub>(x, y);
 }
-/// elementwise_mul.
+/// Returns elementwise_mul(x, y).
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator*(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<operators::elementwise_mul>(x, y);
 }
-/// elementwise_div.
+/// Returns elementwise_div(x, y).
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator/(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<operators::elementwise_div>(x, y);
 }
-/// x + number, as `scale`.
+/// Returns x + number; records a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator+(variable<T, R, D...> x, double number) {
   return detail::scaled(x, 1, number);
 }
-/// number + x, as `scale`.
+/// Returns number + x; records a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator+(double number, variable<T, R, D...> x) {
   return detail::scaled(x, 1, number);
 }
-/// x - number, as `scale`.
+/// Returns x - number; records a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator-(variable<T, R, D...> x, double number) {
   return detail::scaled(x, 1, -number);
 }
-/// number - x, as `scale`.
+/// Returns number - x; records a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator-(double number, variable<T, R, D...> x) {
   return detail::scaled(x, -1, number);
 }
-/// -x, as `scale`.
+/// Returns -x; records a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator-(variable<T, R, D...> x) {
   return detail::scaled(x, -1, 0);
 }
-/// x * number, as `scale`.
+/// Returns x * number; records a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator*(variable<T, R, D...> x, double number) {
   return detail::scaled(x, number, 0);
 }
-/// number * x, as `scale`.
+/// Returns number * x; records a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator*(double number, variable<T, R, D...> x) {
   return detail::scaled(x, number, 0);
 }
-/// x / number, as `scale`. Integers are not supported, because `scale` would round them.
+/// Returns x / number; records a `scale`. x must not have integers, because `scale` would round the
+/// results.
 template <class T, class R, int... D>
 constexpr auto operator/(variable<T, R, D...> x, double number) {
   constexpr bool real = layer::detail::is_real<T>;
@@ -142,7 +143,7 @@ constexpr auto operator/(variable<T, R, D...> x, double number) {
                 "lamina: operator/: only floating point is divided by a number");
   return detail::scaled(x, 1 / number, 0);
 }
-/// number / x, as `reciprocal` and `scale`.
+/// Returns number / x; records a `reciprocal` and a `scale`.
 template <class T, class R, int... D>
 constexpr auto operator/(double number, variable<T, R, D...> x) {
   constexpr bool real = layer::detail::is_real<T>;
@@ -153,8 +154,9 @@ constexpr auto operator/(double number, variable<T, R, D...> x) {
   return detail::scaled(inverse, number, 0);
 }
 
-// Overloads for an operand that is neither a variable nor a number. Each operator repeats the
-// assertion, because an error message lists every function on the way to the assertion.
+// These overloads report an operand that is neither a variable nor a number. Each of them repeats
+// the assertion, because a function with the assertion would lengthen the error message: a compiler
+// lists every function between the user's line and the assertion.
 template <class T, class R, int... D, class Y>
 requires(!detail::is_operand<Y>) constexpr auto operator+(variable<T, R, D...> x, const Y&) {
   static_assert(check<never<Y>, gets_type<Y>>,

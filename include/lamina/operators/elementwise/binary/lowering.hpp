@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/binary/lowering.hpp - the gradients of sums and differences.
+// lamina/operators/elementwise/binary/lowering.hpp - lowers the gradients of sums and differences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Whether output `o` of this gradient operator is the unchanged gradient of its first input.
+/// Whether output `o` of gradient operator `op` is equal to its input, Out@GRAD, as it is for the
+/// gradient of a sum.
 constexpr bool passes_gradient(const operator_desc& op, int o) {
   return op.schema->input_count == 1 && op.schema->attribute_count == 1 &&
          op.schema->scalars == 0 &&
@@ -17,15 +18,15 @@ constexpr bool passes_gradient(const operator_desc& op, int o) {
           (is<gradient_of<operators::elementwise_sub>>(op) && o == 0));
 }
 
-/// Whether this operator is the gradient of a sum of images and one number per channel, such as the
-/// bias of a convolution.
+/// Whether `op` is the gradient of a sum X + Y where Y has one number per channel of the images X,
+/// as the bias of a convolution has.
 constexpr bool is_channel_sum(const lowering_state& s, const operator_desc& op) {
   const int grad = argument(s, op.inputs), dy = argument(s, op.outputs + 1);
   return is<gradient_of<operators::elementwise_add>>(op) && dy >= 0 &&
          is_of_channels(s, dy, s.variables.items[grad], 1) &&
          s.variables.items[grad].type == s.real;
 }
-/// Emits the computation of Y@GRAD of such a sum.
+/// Emits the instruction that computes Y@GRAD (`dy`) of such a sum from Out@GRAD (`grad`).
 constexpr void emit_channel_sums(lowering_state& s, int grad, int dy, int k) {
   emit_call(s, schema_of<operators::channel_sums>(), {padded_rows(s, grad, k)}, {dy}, k);
 }

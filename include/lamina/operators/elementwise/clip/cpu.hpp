@@ -21,7 +21,8 @@ struct call_kernel<operators::clip_to_norm> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  /// The L2 norm of an array whose sum of squares overflows or underflows.
+  /// Returns the L2 norm of an array whose sum of squares overflows or underflows: scales the
+  /// elements before they are squared.
   template <class Real>
   LAMINA_COLD static double norm_of_all(const operand& in) {
     double whole = 0;

@@ -14,7 +14,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The scale factor, computed from a double sum of squares that may exceed the range of a float.
+/// Computes the scale factor from the sum of squares, a double because it may exceed the range of a
+/// float.
 struct norm_scale_lines {
   struct arguments {
     const double* squares;
@@ -67,7 +68,7 @@ struct call_kernel<operators::clip_to_norm> {
 
  private:
   using terms = element_terms<element_square>;
-  static constexpr int found = 4;  // floats for the sum and the factor
+  static constexpr int found = 4;  // floats that hold the sum and the factor
 };
 
 }}}  // namespace lamina::engine::cuda

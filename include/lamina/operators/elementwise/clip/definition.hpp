@@ -25,8 +25,8 @@ struct clip : pointwise {
 };
 
 /// Out = X if ||X|| <= max_norm, else X * max_norm / ||X||, where ||X|| is the Euclidean norm of
-/// all elements. Fluid: clip_by_norm. The C++ name differs because the gradient clip of a ParamAttr
-/// is already called clip_by_norm.
+/// all elements. Fluid: clip_by_norm. The C++ name differs from Fluid's because clip_by_norm is the
+/// gradient clip of a param_attr.
 struct clip_to_norm : operator_definition {
   static constexpr const char* type = "clip_by_norm";
   static constexpr auto inputs = slots_x;

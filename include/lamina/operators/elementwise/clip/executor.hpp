@@ -12,7 +12,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// sqrt(sum x^2).
+/// Returns sqrt(sum x^2).
 template <class Real>
 square_sum euclidean_norm(const xt::xarray<Real>& x) {
   square_sum sum = 0;

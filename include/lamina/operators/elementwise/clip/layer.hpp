@@ -10,7 +10,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// min(max(x, low), high). Fluid: clip.
+/// Returns min(max(x, low), high) for each element. Fluid: clip.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double high,
                                     const options<assign_attr, T>& attr = {},
@@ -20,7 +20,8 @@ constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double h
                                              x.builder->attribute_list(low, high));
 }
 
-/// x if ||x|| <= norm, else x * norm / ||x||. Fluid: clip_by_norm.
+/// Returns x if ||x|| <= norm, else x * norm / ||x||, where ||x|| is the Euclidean norm of all
+/// elements. Fluid: clip_by_norm.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
                                             const options<assign_attr, T>& attr = {},

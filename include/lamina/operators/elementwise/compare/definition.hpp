@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/compare/definition.hpp - comparisons and logical operators: the
+// lamina/operators/elementwise/compare/definition.hpp - comparisons and logical operators, whose
 // result is bool.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Base of the comparisons: Out is bool. Broadcasts by axis as elementwise_* does.
+/// Base of the comparisons. Out is bool. Y is broadcast to X by `axis` as in the elementwise_*
+/// operators.
 struct comparison : pointwise {
   static constexpr auto inputs = slots_xy;
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -99,12 +100,13 @@ struct logical_or : logical {
   }
 };
 
-/// Out = either X or Y.
+/// Out = true if exactly one of X and Y is true.
 struct logical_xor : logical {
   static constexpr const char* type = "logical_xor";
   template <class T>
   LAMINA_NUMBER_FN static auto f(T x, T y) {
-    // Does not use != of two conditions, which is wrong for SSE batches in xsimd 8.
+    // This form avoids != between two conditions, because xsimd 8 computes it wrongly for SSE
+    // vectors.
     return (math::differs(x, T(0)) && y == T(0)) || (x == T(0) && math::differs(y, T(0)));
   }
 };

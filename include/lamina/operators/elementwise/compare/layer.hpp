@@ -40,7 +40,7 @@ constexpr auto compare(variable<T, R, D...> x, Y y, const compare_attr& attr, in
   }
 }
 
-/// Records a comparison whose result is named by an existing handle.
+/// Records a comparison and lets the existing handle `into` refer to its result.
 template <class Op, class X, class Y, class Z>
 constexpr auto compare_into(const X& x, const Y& y, Z& into, int line) {
   require_one_program(x, into, line);
@@ -61,11 +61,11 @@ constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
 
 }  // namespace detail
 
-// The shape of y must equal the shape of x or a part of it, as for the elementwise layers. In the
-// form with three variables, the third handle refers to the result from here on; it may be the
-// condition of a loop.
+// The layers below return a bool per element of x. The shape of y must equal the shape of x or a
+// part of it, as for the elementwise layers. In the form with three variables, the third handle
+// refers to the result after the call; it may be the condition of a loop.
 
-/// x < y. Fluid: less_than.
+/// Returns x < y. Fluid: less_than.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
                          const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -77,7 +77,7 @@ constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::compare_into<operators::less_than>(x, y, into, line);
 }
 
-/// x <= y. Fluid: less_equal.
+/// Returns x <= y. Fluid: less_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                           const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -89,7 +89,7 @@ constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::compare_into<operators::less_equal>(x, y, into, line);
 }
 
-/// x > y. Fluid: greater_than.
+/// Returns x > y. Fluid: greater_than.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
                             const options<compare_attr, T>& attr = {},
@@ -102,7 +102,7 @@ constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::compare_into<operators::greater_than>(x, y, into, line);
 }
 
-/// x >= y. Fluid: greater_equal.
+/// Returns x >= y. Fluid: greater_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                              const options<compare_attr, T>& attr = {},
@@ -115,7 +115,7 @@ constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::compare_into<operators::greater_equal>(x, y, into, line);
 }
 
-/// x == y. Fluid: equal.
+/// Returns x == y. Fluid: equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y,
                      const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -127,7 +127,7 @@ constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, variable<bo
   return detail::compare_into<operators::equal>(x, y, into, line);
 }
 
-/// x != y. Fluid: not_equal.
+/// Returns x != y. Fluid: not_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
                          const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -139,28 +139,28 @@ constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::compare_into<operators::not_equal>(x, y, into, line);
 }
 
-/// x and y. Fluid: logical_and.
+/// Returns x and y. Fluid: logical_and.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_and(variable<T, R, D...> x, variable<U, S, E...> y,
                            const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::logic<operators::logical_and>(x, y, attr, line);
 }
 
-/// x or y. Fluid: logical_or.
+/// Returns x or y. Fluid: logical_or.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_or(variable<T, R, D...> x, variable<U, S, E...> y,
                           const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::logic<operators::logical_or>(x, y, attr, line);
 }
 
-/// Either x or y. Fluid: logical_xor.
+/// Returns true where exactly one of x and y is true. Fluid: logical_xor.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_xor(variable<T, R, D...> x, variable<U, S, E...> y,
                            const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::logic<operators::logical_xor>(x, y, attr, line);
 }
 
-/// not x. Fluid: logical_not.
+/// Returns not x. Fluid: logical_not.
 template <class T, class R, int... D>
 constexpr auto logical_not(variable<T, R, D...> x, const options<compare_attr, T>& attr = {}) {
   constexpr bool logical = __is_same(T, bool);

@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Computes to = from or to += from, in float, double or integers.
+/// Computes to = from or to += from for one element of type float, double or an integer type.
 struct add_body {
   struct arguments {
     const void* from;

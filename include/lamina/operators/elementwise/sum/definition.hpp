@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/sum/definition.hpp - sums of variables, and `scale`, the gradient of
-// a sum.
+// lamina/operators/elementwise/sum/definition.hpp - sums of variables, and `scale`, which also
+// computes the gradients of sums.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -55,8 +55,8 @@ struct sum : operator_definition {
   }
 };
 
-/// Out = X - Y, both of the same shape. The gradient of each is a `scale`, as in Fluid. Fluid:
-/// minus.
+/// Out = X - Y, where X and Y have the same shape. The gradient of each input is a `scale`, as in
+/// Fluid. Fluid: minus.
 struct minus : operator_definition {
   static constexpr const char* type = "minus";
   static constexpr auto kind = operator_kind::pointwise;

@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Out = X[0] + X[1] + ..., where integers wrap around. A sum of selected_rows has each row that
-/// any input has.
+/// Out = X[0] + X[1] + ..., where integers wrap around. A sum of selected_rows (sparse gradients)
+/// contains each row that at least one input contains.
 template <class Real>
 void sum_forward(call_context<Real>& ctx) {
   tensor out = with_values(ctx, "X", [&]<class T>(const xt::xarray<T>& first) {

@@ -14,7 +14,8 @@ struct sum_attr {
   std::string_view name{};
 };
 
-/// inputs[0] + inputs[1] + ...: `sum({a, b, c})` for variables of one type. Fluid: sums.
+/// Returns inputs[0] + inputs[1] + ...: `sum({a, b, c})`. All inputs must have the same type.
+/// Fluid: sums.
 template <class V, std::size_t N>
 constexpr V sum(const V (&inputs)[N], const options<sum_attr, V>& attr = {},
                 int line = __builtin_LINE()) {
@@ -30,7 +31,7 @@ constexpr V sum(const V (&inputs)[N], const options<sum_attr, V>& attr = {},
   return layer.returns(V{&b, y});
 }
 
-/// x - y, which must have the same shape. Fluid: the operator minus.
+/// Returns x - y. x and y must have the same shape. Fluid: the operator minus.
 template <class X, class Y>
 constexpr auto minus(X x, Y y, const options<sum_attr, X>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool same = __is_same(X, Y);

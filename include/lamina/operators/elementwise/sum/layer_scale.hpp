@@ -18,7 +18,7 @@ struct scale_attr {
   std::string_view name{};
 };
 
-/// factor * x + bias. Fluid: scale.
+/// Returns factor * x + bias. Fluid: scale.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> scale(variable<T, R, D...> x, double factor = 1,
                                      const options<scale_attr, T>& attr = {}) {

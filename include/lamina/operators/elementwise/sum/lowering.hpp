@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/sum/lowering.hpp - lowers a sum of variables to additions of two,
-// and detects scalings by 1.
+// lamina/operators/elementwise/sum/lowering.hpp - lowers a sum of variables to additions of two
+// variables, and finds scalings by 1, which need no instruction.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,12 +13,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Whether this is a scale by 1 with a bias of 0.
+/// Whether `op` is a scale by 1 with a bias of 0.
 constexpr bool is_identity(const lowering_state& s, const operator_desc& op) {
   return is<operators::scale>(op) && attribute(s, op, 0) == 1 && attribute(s, op, 1) == 0;
 }
 
-/// Lowers a sum; returns false if its kernel must be called.
+/// Lowers a sum to additions that can be fused. Returns false if this is not possible, and the
+/// kernel of the sum must be called.
 constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   const int n = argument(s, op.inputs), first = op.inputs + 1;
   const int out = argument(s, op.outputs);

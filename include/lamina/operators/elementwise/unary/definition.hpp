@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/unary/definition.hpp - elementary functions of one variable, X ->
-// Out.
+// lamina/operators/elementwise/unary/definition.hpp - elementary functions of each element x of X.
+// Out has the results.
 //
 // If the gradient of Out (dy) is 0, the gradient of X is 0 even if the derivative is infinite.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// e^x.
+/// Out = e^x.
 struct exp : pointwise_by_output {
   static constexpr const char* type = "exp";
   static constexpr auto linear = linearity::nonlinear;
@@ -25,7 +25,7 @@ struct exp : pointwise_by_output {
   }
 };
 
-/// Natural logarithm.
+/// Out = the natural logarithm of x.
 struct log : pointwise {
   static constexpr const char* type = "log";
   static constexpr auto linear = linearity::nonlinear;
@@ -39,7 +39,7 @@ struct log : pointwise {
   }
 };
 
-/// Square root.
+/// Out = the square root of x.
 struct sqrt : pointwise_by_output {
   static constexpr const char* type = "sqrt";
   static constexpr auto linear = linearity::nonlinear;
@@ -53,7 +53,7 @@ struct sqrt : pointwise_by_output {
   }
 };
 
-/// 1 / sqrt(x).
+/// Out = 1 / sqrt(x).
 struct rsqrt : pointwise_by_output {
   static constexpr const char* type = "rsqrt";
   static constexpr auto linear = linearity::nonlinear;
@@ -67,7 +67,7 @@ struct rsqrt : pointwise_by_output {
   }
 };
 
-/// x * x.
+/// Out = x * x.
 struct square : pointwise {
   static constexpr const char* type = "square";
   static constexpr auto linear = linearity::nonlinear;
@@ -77,13 +77,12 @@ struct square : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    // If x is 0, the gradient is 0 even if dy is infinite, for example the dy from a square root at
-    // 0.
+    // If x is 0, the gradient is 0 even if dy is infinite, as it is after a square root at 0.
     return math::select(x == T(0), T(0), T(2) * x * dy);
   }
 };
 
-/// 1 / x.
+/// Out = 1 / x.
 struct reciprocal : pointwise_by_output {
   static constexpr const char* type = "reciprocal";
   static constexpr auto linear = linearity::nonlinear;
@@ -97,7 +96,7 @@ struct reciprocal : pointwise_by_output {
   }
 };
 
-/// |x|; the gradient at 0 is 0.
+/// Out = |x|. The gradient at x = 0 is 0.
 struct abs : pointwise {
   static constexpr const char* type = "abs";
   template <class T>
@@ -110,7 +109,7 @@ struct abs : pointwise {
   }
 };
 
-/// Sine of an angle in radians.
+/// Out = the sine of x, an angle in radians.
 struct sin : pointwise {
   static constexpr const char* type = "sin";
   template <class T>
@@ -123,7 +122,7 @@ struct sin : pointwise {
   }
 };
 
-/// Cosine of an angle in radians.
+/// Out = the cosine of x, an angle in radians.
 struct cos : pointwise {
   static constexpr const char* type = "cos";
   template <class T>
@@ -136,7 +135,7 @@ struct cos : pointwise {
   }
 };
 
-/// Arc sine, in radians.
+/// Out = the arc sine of x, in radians.
 struct asin : pointwise {
   static constexpr const char* type = "asin";
   template <class T>
@@ -149,7 +148,7 @@ struct asin : pointwise {
   }
 };
 
-/// Arc cosine, in radians.
+/// Out = the arc cosine of x, in radians.
 struct acos : pointwise {
   static constexpr const char* type = "acos";
   template <class T>
@@ -162,7 +161,7 @@ struct acos : pointwise {
   }
 };
 
-/// Arc tangent, in radians.
+/// Out = the arc tangent of x, in radians.
 struct atan : pointwise {
   static constexpr const char* type = "atan";
   template <class T>
@@ -184,7 +183,7 @@ struct step_function : pointwise {
   }
 };
 
-/// Smallest integer that is not below x.
+/// Out = the smallest integer that is not below x.
 struct ceil : step_function {
   static constexpr const char* type = "ceil";
   template <class T>
@@ -193,7 +192,7 @@ struct ceil : step_function {
   }
 };
 
-/// Largest integer that is not above x.
+/// Out = the largest integer that is not above x.
 struct floor : step_function {
   static constexpr const char* type = "floor";
   template <class T>
@@ -202,7 +201,7 @@ struct floor : step_function {
   }
 };
 
-/// Nearest integer; halves are rounded away from zero.
+/// Out = the nearest integer to x; halves are rounded away from zero.
 struct round : step_function {
   static constexpr const char* type = "round";
   template <class T>
@@ -211,7 +210,7 @@ struct round : step_function {
   }
 };
 
-/// -1, 0 or 1; NaN if x is NaN.
+/// Out = -1, 0 or 1, the sign of x; NaN if x is NaN.
 struct sign : step_function {
   static constexpr const char* type = "sign";
   template <class T>

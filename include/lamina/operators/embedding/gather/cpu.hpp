@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/cpu.hpp - copies of the rows that an index selects: gather,
-// scatter, multiplex.
+// lamina/operators/embedding/gather/cpu.hpp - kernels of gather, scatter and multiplex, which copy
+// the rows that an index selects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -58,8 +58,8 @@ struct call_kernel<operators::scatter> {
 
 template <>
 struct call_kernel<gradient_of<operators::scatter>> {
-  /// Scratch that holds, for each entry of X, 1 + the index of the last update of the entry, or 0
-  /// if it has none.
+  /// Returns the size of scratch memory that holds, for each entry of X, 1 + the index of the last
+  /// update of the entry, or 0 if the entry has no update.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/cuda.cuh - copies of the rows that an index selects: gather,
-// scatter, multiplex.
+// lamina/operators/embedding/gather/cuda.cuh - kernels of gather, scatter and multiplex, which copy
+// the rows that an index selects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@ struct entry_update_arguments : entry_arguments {
   bool overwrites;
 };
 
-/// Writes the index elements as sort keys and reports elements that are out of range.
+/// Writes the elements of the index as keys for the sort. Reports elements that are out of range.
 struct scatter_key {
   using arguments = entry_update_arguments;
   using value = int;
@@ -32,8 +32,9 @@ struct scatter_key {
   }
 };
 
-/// The line of the first of several equal keys writes the entry of X: it becomes the last update of
-/// this entry, or the sum of its updates in their original order.
+/// Writes the entries of Out that have updates. Among equal keys, the team of the first one writes
+/// the entry: the last update of the entry or, without `overwrite`, the sum of its updates in their
+/// original order.
 struct scatter_lines {
   using arguments = entry_update_arguments;
   template <class Team>
@@ -72,9 +73,9 @@ struct scatter_lines {
   }
 };
 
-/// Computes the gradient of a scatter that overwrites. It is 0 for overwritten entries of X and for
-/// updates that a later update overwrote. `table` and `to` are the gradients of X and of the
-/// updates; null if not wanted.
+/// Computes the gradient of a scatter that overwrites. The gradient is 0 for overwritten entries of
+/// X, and for updates that a later update has overwritten. `table` and `to` are the gradients of X
+/// and of Updates; each may be null, and is then not computed.
 struct scatter_grad_lines {
   using arguments = entry_update_arguments;
   template <class Team>
@@ -102,8 +103,9 @@ struct scatter_update_grad_lines {
   }
 };
 
-/// Copies rows from one of several arrays: the rows whose index equals `which`. The gradient of
-/// this array is 0 in all other rows.
+/// Copies the rows whose element of Ids is `which` from input `which` of multiplex to Out. With
+/// Gradient, copies these rows from Out@GRAD to the gradient of the input, and sets the other rows
+/// of this gradient to 0.
 template <bool Gradient>
 struct multiplex_body {
   struct arguments {

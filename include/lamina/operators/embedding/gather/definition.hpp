@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out[i] = X[Index[i]], along dimension 0. The gradient adds each row of Out@GRAD to its source
-/// row; it reads X for its shape only. Fluid: gather.
+/// Out[i] = X[Index[i]], along dimension 0. The gradient adds row i of Out@GRAD to row Index[i] of
+/// X@GRAD, and reads only the shape of X. Fluid: gather.
 struct gather : operator_definition {
   static constexpr const char* type = "gather";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Index"}}};
@@ -22,10 +22,9 @@ struct gather : operator_definition {
   static constexpr auto meets_rows = row_meeting::with_first_rows;
 };
 
-/// Out = X with some entries of dimension 0 replaced: Out[Ids[i]] = Updates[i]. If an id occurs
-/// several times, the last update is used; without `overwrite`, the sum of all updates of an id
-/// replaces the entry of X. Replaced entries of X and overwritten updates have gradient 0. Fluid:
-/// scatter.
+/// Out = X, except that Out[Ids[i]] = Updates[i], along dimension 0. If an id occurs several times,
+/// the last of its updates is used or, if `overwrite` is false, the sum of its updates. The
+/// gradient is 0 for replaced entries of X and for updates that are not used. Fluid: scatter.
 struct scatter : operator_definition {
   static constexpr const char* type = "scatter";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};

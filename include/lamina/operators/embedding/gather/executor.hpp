@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/executor.hpp - rows that an index chooses: gather, scatter,
-// multiplex.
+// lamina/operators/embedding/gather/executor.hpp - the operators gather, scatter and multiplex,
+// which copy the rows that an index selects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,8 +31,8 @@ void gather_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Out = X with entry Ids[i] replaced by Updates[i]. If there are several updates of an entry, the
-/// last one or their sum replaces it.
+/// Out = X, except that Out[Ids[i]] = Updates[i]. If an entry has several updates, the last one
+/// replaces it or, if `overwrite` is false, their sum.
 template <class Real>
 void scatter_forward(call_context<Real>& ctx) {
   const xt::xarray<std::int64_t> ids = ctx.integers("Ids");

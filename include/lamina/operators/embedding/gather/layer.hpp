@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/layer.hpp - copies of the rows that an index selects: gather,
-// scatter.
+// lamina/operators/embedding/gather/layer.hpp - gather and scatter, which copy the rows that an
+// index selects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,8 @@ struct scatter_attr {
 };
 
 namespace detail {
-/// The shape of gather's result: the rows of the index, then the dimensions of x after its first.
+/// Returns the shape of gather's result: the number of rows of the index, then the dimensions of x
+/// after the first one.
 constexpr extents gathered(const extents& x, const extents& index) {
   extents r{};
   r.push(index.at[0]);
@@ -32,8 +33,8 @@ constexpr extents gathered(const extents& x, const extents& index) {
 }
 }  // namespace detail
 
-/// y[i] = x[index[i]] along dimension 0 of x. `index` has one column or no inner dimension. Fluid:
-/// gather.
+/// Returns y[i] = x[index[i]], along dimension 0 of x. `index` must have one column or no inner
+/// dimension. Fluid: gather.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
                       const options<gather_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -55,9 +56,10 @@ constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
   return layer.returns(y);
 }
 
-/// x with some entries of dimension 0 replaced: y[ids[i]] = updates[i]. If an id occurs several
-/// times, the last update is used; without `overwrite`, the sum of its updates. `ids` has one
-/// column or no inner dimension, and updates[i] has the shape of an entry of x. Fluid: scatter.
+/// Returns y = x, except that y[ids[i]] = updates[i], along dimension 0. If an id occurs several
+/// times, the last of its updates is used or, if `overwrite` is false, the sum of its updates.
+/// `ids` must have one column or no inner dimension, and updates[i] must have the shape of an entry
+/// of x. Fluid: scatter.
 template <class T, class R, int... D, class Index, class S, int... E, class U, class Q, int... F>
 constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
                        variable<U, Q, F...> updates, const options<scatter_attr, T>& attr = {},

@@ -17,8 +17,9 @@ struct multiplex_attr {
   std::string_view name{};
 };
 
-/// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)`. ids has one integer per row; 0 selects
-/// the first variable. Fluid: multiplex.
+/// Returns y[i] = inputs[ids[i]][i], so ids[i] selects the variable from which row i is copied:
+/// `multiplex({x, y, z}, ids)`. ids has one integer per row; 0 selects the first variable. Fluid:
+/// multiplex.
 template <class V, std::size_t N, class Index>
 constexpr auto multiplex(const V (&inputs)[N], Index ids,
                          const options<multiplex_attr, V>& attr = {}, int line = __builtin_LINE()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/common.hpp - arrays as lists of entries that ids select.
+// lamina/operators/embedding/lookup_table/common.hpp - the layout of an array as a list of entries,
+// which ids select.
 #pragma once
 
 #include <lamina/core/config.hpp>

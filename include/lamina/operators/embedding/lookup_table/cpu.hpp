@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cpu.hpp - copies of the rows of an embedding table that
-// ids select.
+// lamina/operators/embedding/lookup_table/cpu.hpp - kernels of lookup_table, which copies the rows
+// of an embedding table that ids select.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +21,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Calls f(offset, column, count) for each contiguous slice of row k of a matrix, which may be
-/// stored in panels.
+/// Calls f(offset in memory, first column, number of columns) for each contiguous slice of row k of
+/// a matrix, which may be stored in panels.
 template <class Real, class F>
 LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
   if (!table.panel) {
@@ -36,8 +36,8 @@ LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
   }
 }
 
-/// For each id in Ids, calls f(id, output slice) or, if the id equals `padding`, `skipped(output
-/// slice)`. The output slice is the part of `lines` that belongs to this position of Ids.
+/// Calls f(id, slice) for each element of Ids or, if the id equals `padding`, skipped(slice). The
+/// slice is the entry of `lines` that belongs to the element of Ids.
 template <class Real, class F, class G>
 void for_each_id(const call_context& c, const operand& table, const operand& ids,
                  const operand& lines, std::int64_t padding, F&& f, G&& skipped) {
@@ -65,13 +65,13 @@ struct call_kernel<operators::lookup_table> {
 
 template <>
 struct call_kernel<gradient_of<operators::lookup_table>> {
-  /// The number of elements that the memory of the table holds, padding included.
+  /// Returns the number of elements that the memory of the table holds, including padding.
   static std::ptrdiff_t numbers_of(const operand& table) {
     return table.panel ? panels_floats(table.rows, table.columns)
                        : static_cast<std::ptrdiff_t>(table.rows) * table.stride;
   }
-  /// Whether sums may have very many addends. If so, the kernel adds the rounding error of each
-  /// addition to the next addend.
+  /// Whether a sum may have so many addends that rounding errors matter. If so, the kernel corrects
+  /// the rounding error of each addition in the next one.
   static bool carries(const operand& ids) {
     return static_cast<std::int64_t>(ids.rows) * ids.columns > detail::longest_chain;
   }
@@ -83,8 +83,9 @@ struct call_kernel<gradient_of<operators::lookup_table>> {
 
 template <>
 struct call_kernel<operators::lookup_table_rows_gradient> {
-  /// Reserves memory for the output's rows, whose number is known at this point. Scratch memory is
-  /// needed only if rounding errors are carried to the next addition.
+  /// Reserves memory for the rows of the output, because their number is known when scratch memory
+  /// is computed. Returns the size of scratch memory, which is 0 unless rounding errors are
+  /// corrected (see carries()).
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   static bool carries(const operand& ids) {

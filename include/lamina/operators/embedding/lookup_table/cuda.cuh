@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cuda.cuh - copies of the rows of an embedding table that
-// ids select. The gradient of a table row adds up the gradients of its ids in their original order.
+// lamina/operators/embedding/lookup_table/cuda.cuh - kernels of lookup_table, which copies the rows
+// of an embedding table that ids select. The gradient of a table row is the sum of the gradients of
+// equal ids, in the order of Ids, so that the result is the same in each run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +19,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// A table, ids that select entries of the table, and an array `to` with one entry per id.
+/// The arguments of the kernels: a table, ids that select entries of the table, and an array `to`
+/// with one entry per id.
 struct entry_arguments {
   argument_view ids;
   void *table, *to;
@@ -29,14 +31,15 @@ struct entry_arguments {
   std::int64_t padding;
   fault_word* fault;
   int group;
-  int *keys, *positions;  // number of ids, before or after sorting
+  int *keys, *positions;  // one per id, before or after sorting
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t entry(int i) const {
     const int row = to_in_row.divide(i);
     return row * to_step + i * to_size;
   }
-  /// The entry of the table that id i selects, or -1 if the id is the padding or out of range.
+  /// Returns the entry of the table that element i of the ids selects; -1 if the id is the padding
+  /// or out of range.
   LAMINA_INLINE LAMINA_FN int chosen_by(int i) const {
     const std::int64_t id = ids.integer(i);
     return id >= 0 && id < entries && id != padding ? static_cast<int>(id) : -1;
@@ -59,7 +62,8 @@ struct entry_lines {
   }
 };
 
-/// Writes the ids as sort keys; ids that select no entry come last.
+/// Writes the ids as keys for the sort. Ids that select no entry get the largest key, so they come
+/// last.
 struct entry_key {
   using arguments = entry_arguments;
   using value = int;
@@ -69,9 +73,9 @@ struct entry_key {
   }
 };
 
-/// The line of the first of several equal keys adds up the entries of all of them. The sum goes to
-/// the table row with that id. With `Selected` the sum goes to the row of the first key, and the
-/// rows of the other equal keys get zeros.
+/// Adds up the entries of equal ids. Among equal keys, the team of the first one computes the sum.
+/// The sum goes to the row of the table that the id selects or, with `Selected`, to the row of the
+/// first of the equal keys; then the rows of the other keys get zeros.
 template <bool Selected>
 struct entry_sum_lines {
   using arguments = entry_arguments;
@@ -91,7 +95,7 @@ struct entry_sum_lines {
   }
 };
 
-/// Sets the arrays and sizes; the entries are rows of `table`.
+/// Returns the arguments of a kernel whose entries are the rows of `table`.
 inline entry_arguments entries_of(const call_context& c, const operand& ids, const operand& table,
                                   const operand& array) {
   entry_arguments a{};
@@ -114,7 +118,7 @@ inline entry_arguments entries_of(const call_context& c, const operand& ids, con
   return a;
 }
 
-/// Sorts the ids that select entries; uses scratch memory.
+/// Sorts ids and their positions in scratch memory.
 struct entry_order {
   algorithm::sort_pairs<int> sort;
   scratch_parts parts;
@@ -148,16 +152,16 @@ void sort_entries(Backend& b, const call_context& c, Arguments& a, int* sorted =
   order.run(b, a);
 }
 
-/// The gradient of a table: each entry of `table` becomes the sum of the entries of `to` whose ids
-/// select it. With `Selected`, the sum belongs to the first of several equal ids instead, and the
-/// ids go to `sorted` in order.
+/// Computes the gradient of a table: each entry of `table` becomes the sum of the entries of `to`
+/// whose ids select it. With `Selected`, `table` has one row per id instead: the sum goes to the
+/// row of the first of several equal ids, and the ids are written to `sorted` in ascending order.
 template <bool Selected, class Backend>
 void add_entries(Backend& b, const call_context& c, entry_arguments a, int* sorted = nullptr) {
   if (a.lines == 0) return;
   sort_entries<entry_key>(b, c, a, sorted);
   b.template lines<team_lines<entry_sum_lines<Selected>>>(a);
 }
-/// Sets an array of floats to zero, including the gaps between rows.
+/// Sets an array of floats to zero, including the padding between its rows.
 template <class Backend>
 void clear(Backend& b, const operand& to) {
   b.run_algorithm(

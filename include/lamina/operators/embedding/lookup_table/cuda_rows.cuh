@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cuda_rows.cuh - sparse gradients of tables.
+// lamina/operators/embedding/lookup_table/cuda_rows.cuh - the kernel of the sparse gradient of
+// lookup_table.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -10,9 +10,10 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = W[Ids[i]], or zeros if Ids[i] is padding_idx. Ids is [..., 1] int64, Out [..., width].
-/// With is_sparse, the gradient of W is a SelectedRows that holds only the rows that were used. The
-/// gradient reads W for its shape only. With is_distributed, the processes of a training divide the
-/// rows of W, and the gradient is a SelectedRows too. Fluid: lookup_table.
+/// With is_sparse, the gradient of W is a sparse gradient (selected_rows), which holds only the
+/// rows of W that Ids select. The gradient reads only the shape of W. With is_distributed, the rows
+/// of W are divided among the processes of a training, and the gradient is sparse as well. Fluid:
+/// lookup_table.
 struct lookup_table : operator_definition {
   static constexpr const char* type = "lookup_table";
   static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};
@@ -28,12 +29,13 @@ struct lookup_table : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// W@GRAD as selected_rows: one row for each distinct id in Ids. Gradients of equal ids are added
-/// up in their order. Fluid: lookup_table_grad with is_sparse.
+/// W@GRAD as a sparse gradient (selected_rows): one row for each distinct id in Ids. The gradients
+/// of equal ids are added up in the order of Ids. Fluid: lookup_table_grad with is_sparse.
 struct lookup_table_rows_gradient : gradient_of<lookup_table> {};
 
-/// In an inner block, such as the body of a loop, gradients are summed over the iterations, so they
-/// are dense there (Fluid, too, does not accept selected_rows in a while_grad).
+/// Records the gradient of a lookup_table. In an inner block, such as the body of a loop, the
+/// gradient is dense even with is_sparse, because the gradients of the iterations are added up.
+/// Fluid does not accept selected_rows in a while_grad either.
 constexpr void lookup_table::gradient(program_builder& b, const operator_desc& op) {
   const int before = b.operators.count;
   const bool asked = op.attributes >= 0 && (b.attributes.items[op.attributes].number != 0 ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/executor.hpp - rows of a table that ids choose.
+// lamina/operators/embedding/lookup_table/executor.hpp - the operator lookup_table, which copies
+// the rows of a table that ids select.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +13,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Out[i] = table[ids[i]]; zeros if the id is `padding`.
+/// Returns the array with the rows table[ids[i]], or zeros where the id is `padding`.
 template <class Real, class T>
 xt::xarray<T> rows_of(const call_context<Real>& ctx, const xt::xarray<T>& table, const char* slot,
                       std::int64_t padding, tensor_shape shape) {
@@ -28,8 +29,8 @@ xt::xarray<T> rows_of(const call_context<Real>& ctx, const xt::xarray<T>& table,
   }
   return out;
 }
-/// Computes the gradient of rows_of: table[ids[i]] += rows[i]. An entry may be a sum of very many
-/// rows.
+/// Computes the gradient of rows_of: table[ids[i]] += rows[i]. The sums are computed in double,
+/// because an entry may be a sum of very many rows.
 template <class Real>
 void add_rows(const call_context<Real>& ctx, const xt::xarray<Real>& rows, const char* slot,
               std::int64_t padding, xt::xarray<double>& table) {

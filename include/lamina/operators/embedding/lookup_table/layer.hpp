@@ -10,22 +10,23 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// The value of the option padding_idx that means: no id is padding.
+/// The value of the option padding_idx for which no id is padding.
 inline constexpr int no_padding = -2147483647 - 1;
 
 /// Options of embedding.
 struct embedding_attr {
   param_attr param{};            // attributes of the table; initialised by Xavier
-  int padding_idx = no_padding;  // this id yields a row of zeros; negative: from the end
-  bool is_sparse = false;        // the gradient is selected_rows: only rows that were read
+  int padding_idx = no_padding;  // this id yields zeros; negative: from the end
+  bool is_sparse = false;        // the gradient holds only the rows that were read
   bool is_distributed = false;   // is_sparse, and several processes divide the rows
   std::string_view name{};
 };
 
-/// table[ids]: `embedding<dictionary, width>(ids)`. Ids int64 [..., 1] yield [..., width]. With
-/// is_sparse, the cost of a training step depends on the number of rows that it reads, not on the
-/// size of the dictionary. With is_distributed, the processes of a training divide the rows of the
-/// table (docs/divided_tables.md). Parameter: a table [dictionary, width]. Fluid: layers.embedding.
+/// Returns the rows of a parameter, the table [dictionary, width], that ids select:
+/// `embedding<dictionary, width>(ids)`. For int64 ids [..., 1], the result is [..., width]. With
+/// is_sparse, the time of a training step depends on the number of rows that the step reads, not on
+/// the size of the dictionary. With is_distributed, the rows of the table are divided among the
+/// processes of a training (docs/divided_tables.md). Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class Index, class R, int... D>
 constexpr auto embedding(variable<Index, R, D...> ids,
                          const options<embedding_attr, Index>& attr = {},

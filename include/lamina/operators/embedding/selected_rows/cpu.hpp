@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/cpu.hpp - sums of sparse gradients, which store only
-// some of the rows.
+// lamina/operators/embedding/selected_rows/cpu.hpp - kernels of sums of sparse gradients. A sparse
+// gradient stores only some of the rows of a table.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 template <>
 struct call_kernel<operators::selected_rows_sum> {
-  /// Returns 0, but reserves memory for the sum: at this point the operands have their rows, so the
-  /// capacity of the sum is known.
+  /// Needs no scratch memory and returns 0, but reserves memory for the sum: when scratch memory is
+  /// computed, the operands have their rows, so it is known how many rows the sum can have.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>

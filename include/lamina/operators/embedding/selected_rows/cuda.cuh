@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/cuda.cuh - sparse gradients of embeddings, which store
-// only some of the rows: their sums, and updates by them.
+// lamina/operators/embedding/selected_rows/cuda.cuh - kernels that add up sparse gradients, and
+// that update parameters by sparse gradients. A sparse gradient stores only some of the rows of a
+// table.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +15,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Writes the row numbers of an addend as sort keys, and the offset of each row from `base` in
-/// multiples of the alignment.
+/// Writes the row numbers of an addend as keys for the sort; the value of each key is the offset of
+/// the row's elements from `base`, in multiples of the alignment.
 struct selected_keys_body {
   struct arguments {
     selected_rows_view from;
@@ -30,7 +31,7 @@ struct selected_keys_body {
   }
 };
 
-/// Adds selected rows to the rows of an array with the same numbers.
+/// Adds each row of a sparse gradient to the row of an array that has the same number.
 struct selected_rows_lines {
   struct arguments {
     selected_rows_view from;
@@ -57,15 +58,15 @@ void add_selected_rows(Backend& b, const selected_rows& from, const operand& to)
 }
 
 /// Adds up the sparse gradients addend(0) to addend(n - 1) in `sum`. Rows with equal numbers are
-/// added in the order of the addends. All addends must be in one block of memory. The caller
-/// provides the scratch memory of entry_sum_scratch().
+/// added in the order of the addends. All addends must be in one block of memory, because their
+/// rows are identified by offsets. `scratch` has the size that entry_sum_scratch() returns.
 template <class Backend, class Addends>
 void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
                        float* scratch) {
   if (sum.count == 0) return;
   entry_order order(scratch, sum.count, sum.entries);
   order.sort.sorted_keys = sum.numbers;
-  // The offset from the first row of addend 0 identifies a row of any addend.
+  // A row of any addend is identified by its offset from the first row of addend 0.
   float* const base = addend(0).values;
   for (int i = 0, at = 0; i < n; ++i) {
     const selected_rows& x = addend(i);
@@ -128,23 +129,25 @@ struct call_kernel<operators::mixed_rows_sum> {
 
 namespace detail {
 
-/// The rows of a table that an update visits. These are the rows of its gradient if all other rows
-/// stay unchanged, else all rows. Each line visits every `lines`-th row.
+/// The rows of a table that an update computes: only the rows of the gradient if the update leaves
+/// all other rows unchanged, else all rows. With `lines` lines, line i computes the rows i, i +
+/// lines, i + 2 * lines, ...
 template <class Update>
 struct updated_rows {
   static constexpr int states = Update::states;
   static constexpr int numbers = static_cast<int>(Update::attributes.size());
   static constexpr int norms = Update::traits::has_norms ? 2 : 0;
-  float* of[bound(1 + states)];  // the parameter, its accumulators
-  const float* number;           // followed by the norms if the update has any
+  float* of[bound(1 + states)];  // the parameter, then its accumulators
+  const float* number;           // the update's scalars; then its norms, if any
   selected_rows_view gradient;
   std::ptrdiff_t stride;
   int rows, columns;
 
-  /// Calls f(row, gradient of the row or null, numbers of the update) for the rows of line i.
+  /// Calls f(row, gradient of the row, scalars of the update) for each row of line i. The gradient
+  /// is null if the sparse gradient does not store the row.
   template <class F>
   LAMINA_INLINE LAMINA_FN void each(int i, int lines, const F& f) const {
-    // Weight decay changes every row.
+    // With weight decay, the update changes every row.
     const bool some = number[Update::lazy_mode] != 0 && number[4] == 0 && number[5] == 0;
     const int visited = some ? gradient.count : rows;
     for (int k = i; k < visited; k += lines) {
@@ -153,7 +156,8 @@ struct updated_rows {
       float own[bound(numbers + norms)];
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < numbers + norms; ++n) own[n] = number[n];
-      // Rows that the gradient does not store are zeros, so their gradient clipping is turned off.
+      // The gradient of a row that is not stored is 0, so clipping must not change it: the limits
+      // become infinite.
       constexpr float infinity = __builtin_huge_valf();
       if (at < 0) own[2] = -infinity, own[3] = infinity;
       f(some ? gradient.numbers[k] : k, at < 0 ? nullptr : gradient.values + at * gradient.stride,
@@ -189,7 +193,8 @@ struct rows_update_lines {
   }
 };
 
-/// Computes two sums of squares per line, for the norms of the parameter and of Update::normed.
+/// Computes two sums of squares per line: of the parameter, and of the numbers that
+/// Update::normed() returns.
 template <class Update>
 struct rows_norm_lines {
   struct arguments : updated_rows<Update> {
@@ -220,7 +225,8 @@ struct rows_norm_lines {
   }
 };
 
-/// Copies the numbers of an update and appends its two norms; one team computes each norm.
+/// Computes the two norms of an update from the sums of all lines, and appends them to the update's
+/// scalars. One team computes each norm.
 struct norm_lines {
   struct arguments {
     const double* squares;
@@ -239,7 +245,7 @@ struct norm_lines {
   }
 };
 
-/// The number of lines that share the rows of an update.
+/// Returns the number of lines among which the rows of an update are divided.
 inline int update_lines(int selected, int rows) {
   constexpr int most = 1024;
   return selected > rows || rows < most ? at_least_one(rows) : selected > most ? selected : most;
@@ -248,7 +254,7 @@ inline int norm_lines_of(int rows) { return rows < 256 ? at_least_one(rows) : 25
 
 }  // namespace detail
 
-/// The scratch floats that an update by selected rows needs.
+/// Returns the number of scratch floats that an update by a sparse gradient needs.
 template <class Update>
 constexpr std::ptrdiff_t rows_update_scratch(int rows) {
   if constexpr (Update::traits::has_norms)
@@ -258,8 +264,8 @@ constexpr std::ptrdiff_t rows_update_scratch(int rows) {
     return 0;
 }
 
-/// Updates a parameter of rows x columns by a sparse gradient. `value` and `states` have padded
-/// rows; `scratch` must be aligned to 8 bytes.
+/// Updates a parameter [rows, columns] by a sparse gradient. The rows of `value` and `states` are
+/// padded; `scratch` must be aligned to 8 bytes, because it holds doubles.
 template <class Update, class Backend>
 void run_rows_update(Backend& b, float* value, const selected_rows& gradient, float* const* states,
                      const float* number, int rows, int columns, float* scratch) {
@@ -276,7 +282,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
     constexpr int numbers = static_cast<int>(Update::attributes.size());
     double* const squares = reinterpret_cast<double*>(scratch);
     float* const with_norms = scratch + 4 * lines;
-    // The norms in `with_norms` have no values yet; no kernel reads them before they are written.
+    // The norms in `with_norms` are not set yet; no kernel reads them before they are computed.
     b.template elements<detail::reshape_body>(
         {number, with_norms, 0, 0, divider(numbers), divider(numbers), sizeof(float), numbers});
     a.number = with_norms;
@@ -289,7 +295,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
   b.template lines<team_lines<detail::rows_update_lines<Update>>>({a, lines, columns, lines});
 }
 
-/// An update of a parameter by a sparse gradient, which stores only some of the rows.
+/// Updates a parameter by a sparse gradient.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
@@ -298,8 +304,8 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     const float* const number = c.arguments[2 + update::states];
-    // If there are no scalar arguments, the machine leaves updates to its caller, and the sparse
-    // gradient is not changed.
+    // If there are no scalars, the caller of the machine computes the updates, and this kernel does
+    // nothing.
     if (param && number != nullptr)
       run_rows_update<update>(b, static_cast<float*>(param.data), rows_of(c.at_position(1)),
                               c.arguments + 2, number, param.rows, param.columns, c.run.scratch);

@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = X[0] + X[1] + ..., where all inputs are selected_rows. Out has each row that occurs in any
-/// input, once. Fluid: sum.
+/// Out = X[0] + X[1] + ..., where all inputs are selected_rows. Each row that occurs in at least
+/// one input occurs once in Out. Fluid: sum.
 struct selected_rows_sum : operator_definition {
   static constexpr const char* type = "sum";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -18,7 +18,8 @@ struct selected_rows_sum : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// The sum of inputs if only some of them are selected_rows. Out is dense. Fluid: sum.
+/// Out = X[0] + X[1] + ..., where some inputs are selected_rows and others are dense. Out is dense.
+/// Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
 }}}  // namespace lamina::operators

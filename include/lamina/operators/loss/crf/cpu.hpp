@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/cpu.hpp - linear_chain_crf, crf_decoding.
+// lamina/operators/loss/crf/cpu.hpp - kernels of linear_chain_crf and crf_decoding.
 //
-// Sums over all paths are computed with products of e^score, where each row is scaled to a sum of 1
-// and the logarithms of the scales are added up. This takes one e^x per element instead of one per
-// pair of tags. If transitions differ very much, a product may underflow for a path that matters: a
-// forbidden transition of -10000 may leave only paths through tags of low score. In this case the
-// sums are computed as logarithms.
+// A path chooses one tag per row. The sum of e^score over all paths is computed row by row as a
+// product: each row of partial sums is divided by its sum, so that no number overflows, and the
+// logarithms of the divisors are added up. This takes one exponential per element. Sums of
+// logarithms would take one exponential per pair of tags, but are needed if the transition scores
+// differ very much: for example, a score of -10000, which forbids a transition, may leave only
+// paths through tags with low scores, and their products would underflow.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,7 +27,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Emission and Transition of an operator with their labels.
+/// The inputs of an operator: the scores Emission and Transition, and the labels.
 template <class Real>
 struct tag_scores {
   operand emission, transition;
@@ -44,12 +45,13 @@ struct tag_scores {
   int at(int row) const { return static_cast<int>(label.at(row, 0, tags)); }
   const Real* x(int row) const { return emission.template row<const Real>(row); }
   const Real* w(int row) const { return transition.template row<const Real>(row); }
-  /// Whether the largest element of a row is subtracted before elements are added up. This is
-  /// needed in double: a large offset that all tags share would cost digits, and there is no wider
-  /// type.
+  /// Whether path() subtracts the largest element of each row of Emission. This keeps digits if all
+  /// tags of a row share a large offset. It is only needed in double: with float elements, the sum
+  /// in double is wide enough.
   static constexpr bool is_centred = sizeof(Real) == 8;
-  /// The score of the labels of the rows [begin, end), of centred rows if is_centred; minus
-  /// infinity for a path that does not exist.
+  /// Returns the score of the path of the labels through the rows [begin, end), minus the largest
+  /// element of each row if is_centred. Returns minus infinity if a score on the path is minus
+  /// infinity, which means that the path does not exist.
   double path(int begin, int end) const {
     int before = at(begin);
     double score = w(0)[before];
@@ -65,9 +67,10 @@ struct tag_scores {
     return score + w(1)[before];
   }
   Real largest(int row) const { return *std::max_element(x(row), x(row) + tags); }
-  /// Whether products of e^score represent every path that matters. A tag whose share of a row's
-  /// sum is e^-87 may have a continuation that is e^60 times as large as the continuations of the
-  /// other tags.
+  /// Whether products of e^score represent every path that matters. In float, a tag underflows if
+  /// its share of the sum of its row is less than e^-87. If no transition score exceeds 15 in size,
+  /// the continuations of this tag are at most e^60 times as large as those of other tags, so the
+  /// tag does not matter.
   bool products_hold() const {
     constexpr Real most = sizeof(Real) == 4 ? 15 : 150;
     for (int i = 0; i < tags + 2; ++i)
@@ -97,9 +100,10 @@ inline Real log_sum_of(const Real* x, int n) {
   return most + std::log(sum + sum_of(sums));
 }
 
-/// Computes a row of logarithms whose e^x add up to 1. `to` is the row after `before`, which is
-/// null for the first row of a sequence. Returns the number that was subtracted from the row, or
-/// minus infinity if no path reaches the row.
+/// Computes row `to` of the forward variables as logarithms x, normalised so that the sum of e^x is
+/// 1. `before` is the previous row of forward variables, or null for the first row of a sequence.
+/// Returns the logarithm that was subtracted from the row to normalise it, or minus infinity if no
+/// path reaches the row.
 template <class Real>
 inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, int row,
                              const Real* before, Real* to) {
@@ -130,8 +134,8 @@ inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, 
   return sum;
 }
 
-/// Computes the gradients of a sequence with logarithms. `alpha` has memory for the rows of the
-/// sequence, `room` for n * (n + 2) numbers.
+/// Computes the gradients of one sequence from sums that are computed as logarithms. `alpha` is
+/// memory for one row per row of the sequence, `memory` for n * (n + 2) numbers.
 template <class Real>
 LAMINA_NOINLINE inline void log_gradient(const call_context& c, const tag_scores<Real>& in,
                                          int begin, int end, Real d, const operand& dx,
@@ -235,7 +239,8 @@ struct call_kernel<operators::linear_chain_crf> {
       ends += static_cast<double>(alpha.row<Real>(end - 1)[j] * w.row<Real>(1)[j]);
     return total + std::log(ends);
   }
-  // `room` is memory for two rows.
+  // Returns the logarithm of the sum over all paths, computed with logarithms. `room` is memory for
+  // two rows.
   template <class Real>
   LAMINA_NOINLINE static double by_logarithms(const call_context& c,
                                               const detail::tag_scores<Real>& in, int begin,
@@ -268,8 +273,8 @@ struct call_kernel<operators::crf_decoding> {
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
-  // The transition score from tag i to tag j. Index i = -2 is the score of j as the start, i = -1
-  // the score of j as the end.
+  // The score of the transition from tag i to tag j. With i = -2, the score of j as the first tag;
+  // with i = -1, the score of j as the last tag.
   template <class Real>
   static Real w(const detail::tag_scores<Real>& in, int i, int j) {
     return in.transition.template row<const Real>(i + 2)[j];
@@ -343,7 +348,7 @@ void call_kernel<gradient_of<operators::linear_chain_crf>>::run(const call_conte
     const int begin = all.begin(s), end = all.end(s);
     if (begin == end) continue;
     const Real d = *grad.row<const Real>(s);
-    if (d == 0 || in.path(begin, end) == in.none) {  // without a path the cost is infinite
+    if (d == 0 || in.path(begin, end) == in.none) {  // no path: infinite cost, no gradient
       for (int r = begin; r < end && dx; ++r) std::fill_n(dx.row<Real>(r), n, Real(0));
       continue;
     }
@@ -405,7 +410,7 @@ void call_kernel<operators::crf_decoding>::run(const call_context& c) {
   const detail::tag_scores<Real> in(c, labels);
   const int n = in.tags;
   Real *score = numbers_at<Real>(c.scratch()), *next = score + n;
-  Real* const from = next + n;  // by row and tag: the best previous tag; exact up to 2^24
+  Real* const from = next + n;  // per row and tag: the best previous tag, exact up to 2^24
   const sequence_rows all = c.sequences(in.emission);
   for (int s = 0; s < all.count; ++s) {
     const int begin = all.begin(s), end = all.end(s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/cuda.cuh - linear_chain_crf, crf_decoding.
+// lamina/operators/loss/crf/cuda.cuh - kernels of linear_chain_crf and crf_decoding.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +10,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Reports a sum of e^score that is outside of the range of float. Returns without an error if
-/// fault `i` is about a label.
+/// Fails with a message for fault `i` if the fault is a sum of e^score outside of the range of
+/// float. Returns if the fault is a label.
 LAMINA_COLD inline void fail_crf_sum(const call_context& c, int i) {
   static constexpr const char* found[] = {"0", "inf", "nan"};
   const argument_view label = c.in(2);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/cuda_body.cuh - conditional random fields, a team per sequence.
+// lamina/operators/loss/crf/cuda_body.cuh - conditional random fields. A team of threads computes
+// each sequence.
 //
-// As on the CPU, sums over all paths are computed with products of e^score, where each row is
-// scaled to a sum of 1. If transitions differ so much that a product may underflow for a path that
-// matters, the sums are computed as logarithms.
+// As on the CPU (cpu.hpp), the sum of e^score over all paths is computed by products, where each
+// row of partial sums is divided by its sum. If transition scores differ so much that a product may
+// underflow for a path that matters, the sums are computed as logarithms instead.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +23,7 @@ struct crf_arguments {
   row_array alpha, e, w, cost, d;
   row_array dx, dw, behind, pairs, scores;
   row_array logs;   // log(alpha), if sums are computed as logarithms
-  row_array grads;  // by row: the gradient of its sequence's cost
+  row_array grads;  // per row: the gradient of the cost of its sequence
   int* holds;       // whether products represent every path that matters
   int *from, *before;
   std::int64_t* path;
@@ -33,7 +34,8 @@ struct crf_arguments {
   int group;
   int lines, width, count;
 
-  /// The label of a row; 0 if it is out of range. Only the forward kernels report such labels.
+  /// The label of a row, or 0 if the label is out of range. Only the forward kernels report labels
+  /// that are out of range.
   LAMINA_INLINE LAMINA_FN int tag(int row) const {
     const std::int64_t l = label.integer(row * label.columns);
     return l >= 0 && l < tags ? static_cast<int>(l) : 0;
@@ -42,7 +44,8 @@ struct crf_arguments {
     const std::int64_t l = label.integer(row * label.columns);
     if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
   }
-  /// Reports a sum of e^score outside of the range of float, unless a label is at fault.
+  /// Reports a sum of e^score outside of the range of float. If a label is out of range as well,
+  /// the label's message is printed.
   LAMINA_INLINE LAMINA_FN void check_sum(float sum) const {
     if (sum >= 0x1p-149f && sum <= 0x1.fffffep127f) return;
     report_fault(fault, group, label.rows * label.columns + (sum == sum ? sum > 0 : 2));
@@ -80,7 +83,8 @@ LAMINA_INLINE LAMINA_FN float crf_largest(const Team& team, const float* x, int 
   for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
   return largest_of(team, most);
 }
-/// The score of the labels of a sequence; minus infinity for a path that does not exist.
+/// Returns the score of the path of the labels of a sequence; minus infinity if the path does not
+/// exist.
 template <class Team>
 LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int end,
                                         const Team& team) {
@@ -96,9 +100,8 @@ LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int e
   return sum_of(team, path);
 }
 
-/// One team checks whether products of e^score represent every path that matters: a tag with e^-87
-/// of a row's sum may have a continuation that is e^60 times as large as the continuations of other
-/// tags.
+/// One team checks whether products of e^score represent every path that matters: no transition
+/// score exceeds 15 in size. products_hold() in cpu.hpp derives this bound.
 struct crf_hold_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -114,8 +117,9 @@ struct crf_hold_lines {
   }
 };
 
-/// Computes row r of `logs`, whose e^x add up to 1. Besides the largest score `most`, a logarithm
-/// is subtracted from the row; the function returns this logarithm.
+/// Computes row r of `logs`: the forward variables as logarithms x, normalised so that the sum of
+/// e^x is 1. `most` is the largest emission score of the row and is subtracted first. Returns the
+/// logarithm that is subtracted afterwards to normalise the row.
 template <class Team>
 LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, int r, float most,
                                            const Team& team) {
@@ -129,7 +133,7 @@ LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, in
     });
     to[j] = ways + (a.emission.row(r)[j] - most);
   }
-  // No barrier is needed: each thread reads only elements that it has written itself.
+  // No barrier is needed here, because each thread reads only elements that it has written itself.
   const float sum = log_sum_over(team, n, [&](int j) { return to[j]; });
   LAMINA_CUDA_KEEP_LOOP
   for (int j = team.rank(); j < n; j += team.size()) to[j] = sum == crf_none ? sum : to[j] - sum;
@@ -187,7 +191,7 @@ struct crf_lines {
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size()) a.alpha.row(r)[j] *= factor;
       total += math::log(static_cast<double>(sum)) + static_cast<double>(most);
-      // Barrier: the next row reads values of all threads.
+      // This barrier is needed because the next row reads values that other threads have written.
       team.barrier();
     }
     if (begin < end && !impossible) total += log_of_ends(a, end - 1, by_logs, team);
@@ -212,10 +216,11 @@ struct crf_lines {
   }
 };
 
-/// The backward pass, from the end of a sequence: behind[j] is the sum over all continuations after
-/// tag j of a row, up to a constant factor. The pair of tags i, j at rows r - 1 and r has the
-/// probability alpha[r - 1][i] w[i][j] pairs[r][j]. If sums are computed as logarithms, alpha, w,
-/// pairs and behind are logarithms, and products become sums.
+/// Computes the gradient of Emission from the last row of a sequence to the first. behind[j] is the
+/// sum over all continuations of a path that has tag j in the current row, up to a constant factor.
+/// The tags i in row r - 1 and j in row r have the joint probability alpha[r - 1][i] w[i][j]
+/// pairs[r][j]. If the sums are computed as logarithms, alpha, w, pairs and behind hold logarithms,
+/// and are added instead of multiplied.
 struct crf_grad_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -223,7 +228,7 @@ struct crf_grad_lines {
     const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
     const float d = *a.d.row(s);
     if (d == 0 || crf_path(a, begin, end, team) == static_cast<double>(crf_none)) {
-      // Without a path the cost is infinite and has no gradient.
+      // If the path of the labels does not exist, the cost is infinite and the gradient is 0.
       for (int r = begin; r < end; ++r) {
         if (team.rank() == 0) *a.grads.row(r) = 0;
         for (int j = team.rank(); j < n; j += team.size()) a.dx.row(r)[j] = 0;
@@ -292,14 +297,15 @@ struct crf_grad_lines {
       const float whole =
           log_sum_over(team, n, [&](int i) { return a.logs.row(r - 1)[i] + next[i]; });
       const float shift = log_sum_over(team, n, [&](int i) { return next[i]; });
-      // Barrier: all threads have read the pairs.
+      // This barrier waits until all threads have read `pairs`, which the next loop overwrites.
       team.barrier();
       for (int j = team.rank(); j < n; j += team.size()) pairs[j] -= whole, next[j] -= shift;
     }
   }
 };
 
-/// Each team computes one element of the gradient of Transition: the sum over all rows, in order.
+/// Each team computes one element of the gradient of Transition, a sum over all rows. The order of
+/// the sum is fixed, so that the result is the same in each run.
 struct crf_transition_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -311,7 +317,7 @@ struct crf_transition_lines {
     for (int r = team.rank(); r < a.rows; r += team.size()) {
       const bool is_first = a.before[r] < 0;
       if (i >= 0 && !is_first) {
-        // Sequences without a gradient have no values in `pairs`.
+        // `pairs` has no values for a sequence whose cost has the gradient 0.
         if (*a.grads.row(r) == 0) continue;
         const float share =
             by_logs
@@ -327,7 +333,8 @@ struct crf_transition_lines {
   }
 };
 
-/// Finds the best path; among equal paths, the one with the lower last tag, as on the CPU.
+/// Finds the path with the highest score. Among paths with equal scores, takes the path with the
+/// lower last tag, as on the CPU.
 struct crf_path_lines {
   using arguments = crf_arguments;
   template <class Team>

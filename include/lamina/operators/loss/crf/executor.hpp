@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/executor.hpp - linear_chain_crf, crf_decoding.
+// lamina/operators/loss/crf/executor.hpp - the operators linear_chain_crf and crf_decoding.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,8 +24,8 @@ Real log_sum_exp(const std::vector<Real>& values) {
   return most + std::log(sum);
 }
 
-/// The scores of the tags of one sequence. All sums are logarithms, because products of many
-/// probabilities would underflow.
+/// The scores of the tags of one sequence. All sums are computed as logarithms, because products of
+/// many probabilities would underflow.
 template <class Real>
 struct tag_chain {
   const Real* emission;    // [rows, tags], minus the largest score of each row
@@ -73,7 +73,8 @@ struct tag_chain {
     }
     return s + end(static_cast<std::size_t>(label[rows - 1]));
   }
-  /// Whether a path has a finite score; otherwise its cost is infinite and its gradient 0.
+  /// Whether the path of the labels has a finite score; otherwise the cost is infinite and the
+  /// gradient is 0.
   bool is_possible(const std::int64_t* label) const {
     return score(label) != -std::numeric_limits<Real>::infinity();
   }
@@ -96,7 +97,7 @@ struct tag_chain {
   }
 };
 
-/// Calls `f(chain, sequence, first row)` for each sequence with rows.
+/// Calls `f(chain, index of the sequence, first row)` for each sequence that has rows.
 template <class Real, class F>
 void each_chain(const call_context<Real>& ctx, F f) {
   const auto& x = ctx.real("Emission");
@@ -108,8 +109,8 @@ void each_chain(const call_context<Real>& ctx, F f) {
              ctx.input_name("Transition") + "', found " + to_string(shape_of(w)));
   for (std::size_t s = 0; s < sequences.sequences(); ++s)
     if (const std::size_t at = sequences.last()[s]; sequences.length(s) > 0) {
-      // Subtracts the largest score of each row. This does not change the result, but a large
-      // offset that all tags share would cost digits.
+      // Subtracts the largest score of each row. This does not change the cost, but keeps digits
+      // that a large offset shared by all tags would cost.
       std::vector<Real> emission(x.data() + at * tags,
                                  x.data() + (at + sequences.length(s)) * tags);
       for (std::size_t r = 0; r < emission.size(); r += tags) {
@@ -120,7 +121,7 @@ void each_chain(const call_context<Real>& ctx, F f) {
       f(tag_chain<Real>{emission.data(), w.data(), sequences.length(s), tags}, s, at);
     }
 }
-/// The labels, one per row; fails if one is not a tag.
+/// Returns the labels, one per row. Fails if a label is not the number of a tag.
 template <class Real>
 xt::xarray<std::int64_t> tag_labels(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("Emission").shape();
@@ -150,7 +151,7 @@ void linear_chain_crf_forward(call_context<Real>& ctx) {
       const Real sum = log_sum_exp(values);
       const Real most = *std::max_element(c.emission + k * c.tags, c.emission + (k + 1) * c.tags);
       for (std::size_t j = 0; j < c.tags; ++j) {
-        // Minus infinity minus itself would be NaN; in this case there is no path.
+        // If `sum` is minus infinity, no path reaches the row; the difference would be NaN.
         alpha.flat((at + k) * c.tags + j) = std::isinf(sum) ? Real(0) : std::exp(values[j] - sum);
         emission.flat((at + k) * c.tags + j) =
             std::isinf(most) ? Real(0) : std::exp(c.x(k, j) - most);
@@ -165,8 +166,9 @@ void linear_chain_crf_forward(call_context<Real>& ctx) {
   ctx.set_lod("LogLikelihood", sequences.above());
 }
 
-/// The gradient: the probability of each tag and of each pair of tags, minus 1 for the tags and
-/// pairs of the labels.
+/// Emission@GRAD is the probability of each tag in each row, minus 1 for the label's tag;
+/// Transition@GRAD is the same for pairs of tags in neighbouring rows. Both are multiplied by the
+/// gradient of the cost.
 template <class Real>
 void linear_chain_crf_gradient(call_context<Real>& ctx) {
   const auto label = tag_labels(ctx);

@@ -22,7 +22,8 @@ template <class T, class R, int... D>
 constexpr bool is_emission(variable<T, R, D...>*) {
   return is_real<T> && is_tokens<R> && sizeof...(D) == 1;
 }
-/// The parameter [tags + 2, tags] of transitions. Layers whose `attr` has the same name share it.
+/// Returns the parameter [tags + 2, tags] with the transition scores. Layers whose `attr.param` has
+/// the same name share the parameter.
 template <class T, int... D>
 constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
   constexpr int tags = (D * ... * 1);
@@ -30,12 +31,13 @@ constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
 }
 }  // namespace detail
 
-/// -log P(label) of each sequence under a linear chain of tags: `linear_chain_crf(emission, tags,
-/// {.param = {.name = "crf"}})`. The emission has one score per tag, [-1, tags] with rows
-/// tokens<"a", Parent>. Labels are [-1, 1] with the same rows and values 0 to tags - 1. Returns
-/// [-1, 1] with rows Parent. Parameter: transitions [tags + 2, tags]; row 0 is the start, row 1 the
-/// end, the others are transitions from tag to tag. A score of -10000 or minus infinity forbids a
-/// transition. A label that has no path costs infinity and has no gradient. Fluid:
+/// Returns the cost -log P(label) of each sequence under a linear chain of tags, [-1, 1] with rows
+/// Parent: `linear_chain_crf(emission, tags, {.param = {.name = "crf"}})`. The emission has one
+/// score per tag, [-1, tags] with rows tokens<"a", Parent>. Labels are [-1, 1] with the same rows
+/// and values 0 to tags - 1. The layer creates a parameter [tags + 2, tags] of transition scores:
+/// row 0 has the scores of the first tag, row 1 those of the last tag, and row 2 + i the scores
+/// from tag i to each tag. A score of -10000 or minus infinity forbids a transition. If labels need
+/// a forbidden transition of minus infinity, the cost is infinite and the gradient is 0. Fluid:
 /// layers.linear_chain_crf, which calls the cost the log-likelihood.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<Index, S, E...> label,

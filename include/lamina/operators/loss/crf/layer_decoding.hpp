@@ -23,9 +23,10 @@ constexpr variable<std::int64_t, R, 1> viterbi_path(variable<T, R, D...> input, 
 }
 }  // namespace detail
 
-/// The tags with the highest score for each sequence: `crf_decoding(emission, {.param = {.name =
-/// "crf"}})`, with the transitions that linear_chain_crf trained under this name. Returns int64
-/// [-1, 1] with the rows of the emission. Fluid: layers.crf_decoding.
+/// Returns the path of tags with the highest score for each sequence, int64 [-1, 1] with the rows
+/// of the emission: `crf_decoding(emission, {.param = {.name = "crf"}})`. Uses the transition
+/// scores that linear_chain_crf trained under the name of the parameter. Fluid:
+/// layers.crf_decoding.
 template <class T, class R, int... D>
 constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
@@ -35,7 +36,7 @@ constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, 
   return detail::viterbi_path(input, -1, attr, line);
 }
 
-/// Returns 1 for each row whose best tag equals its label, else 0. Fluid:
+/// Returns 1 for each row whose tag on the best path equals its label, else 0. Fluid:
 /// layers.crf_decoding(label=...).
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto crf_decoding(variable<T, R, D...> input, variable<Index, S, E...> label,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/cross_entropy/cpu.hpp - cross entropies of distributions and labels.
+// lamina/operators/loss/cross_entropy/cpu.hpp - kernels of the cross entropy between probabilities
+// or logits and labels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,8 +28,9 @@ template <class Real>
 inline Real clipped_log(Real p) {
   return std::clamp(std::log(p), -Real(1e20), Real(1e20));
 }
-/// d / p, limited so that a sum of several such quotients stays finite; 0 if d is 0. The gradient
-/// of softmax multiplies the quotient by p; an infinite quotient times a p of 0 would be NaN.
+/// Returns d / p, or 0 if d is 0. The result is limited so that a sum of several quotients stays
+/// finite. The gradient of a softmax multiplies the quotient by p again: if p is 0, an infinite
+/// quotient would give NaN.
 template <class Real>
 inline Real finite_ratio(Real d, Real p) {
   constexpr Real most = (std::numeric_limits<Real>::max)() / 1024;

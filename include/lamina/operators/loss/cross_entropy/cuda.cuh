@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/cross_entropy/cuda.cuh - cross entropies of distributions and labels.
+// lamina/operators/loss/cross_entropy/cuda.cuh - kernels of the cross entropy between probabilities
+// or logits and labels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,26 +20,27 @@ LAMINA_FN inline float clipped_log(float p) {
   const float l = math::log(p);
   return l < -1e20f ? -1e20f : l > 1e20f ? 1e20f : l;
 }
-/// d / p, limited so that a sum of several such quotients stays finite; 0 if d is 0. The gradient
-/// of softmax multiplies the quotient by p; an infinite quotient times a p of 0 would be NaN.
+/// Returns d / p, or 0 if d is 0. The result is limited so that a sum of several quotients stays
+/// finite. The gradient of a softmax multiplies the quotient by p again: if p is 0, an infinite
+/// quotient would give NaN.
 LAMINA_FN inline float finite_ratio(float d, float p) {
   constexpr float most = (std::numeric_limits<float>::max)() / 1024;
   const float ratio = d / p;
   return d == 0 ? 0.0f : ratio < -most ? -most : ratio > most ? most : ratio;
 }
-/// One team per line. Sets whether labels are soft and which label value is ignored.
+/// Starts one team of threads per line. Passes the kernel soft_label and ignore_index.
 inline void share_labelled(const call_context& c, call_arguments& a, const argument_view& lines) {
   a.integer[0] = c.integer(0);
   a.integer[1] = c.integer(1);
   c.share_lines(a, lines);
 }
 
-/// The forward kernel checks labels that are class numbers.
+/// The base of the forward kernels: they check that labels are numbers of classes.
 struct label_kernel {
   static constexpr checked_input checked{1, "label"};
 
-  /// The cost of line i from the costs f(j) of all classes: their sum weighted by the soft labels,
-  /// or the cost of the label's class.
+  /// Computes the cost of line i from the costs cost_of(j) of all classes j: their sum weighted by
+  /// the soft labels, or the cost of the class that the label names.
   template <class Team, class F>
   static LAMINA_FN void line_cost(const call_arguments& a, int i, const Team& team,
                                   const argument_view& to, const F& cost_of) {
@@ -94,7 +96,7 @@ struct call_kernel<gradient_of<operators::softmax_with_cross_entropy>> {
     // The forward kernel has already reported labels that are out of range.
     const std::int64_t l = a.integer[0] != 0 ? 0 : a.in[0].integer(i);
     if (g == 0 || (a.integer[0] == 0 && l == a.integer[1])) {
-      // There is no gradient, even if logits are NaN or infinite.
+      // The gradient is 0, even if logits are NaN or infinite.
       for (int j = team.rank(); j < n; j += team.size()) d[j] = 0;
       return;
     }

@@ -9,8 +9,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Softmax = e^(x - max) / sum e^(x - max) over the last dimension. Loss = -log Softmax[label], or
-/// -sum label * log Softmax with soft labels. A row whose label is ignore_index costs 0. Fluid:
-/// softmax_with_cross_entropy.
+/// -sum label * log Softmax with soft labels. A row whose label is ignore_index has cost 0 and
+/// gradient 0. Fluid: softmax_with_cross_entropy.
 struct softmax_with_cross_entropy : operator_definition {
   static constexpr const char* type = "softmax_with_cross_entropy";
   static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Label"}}};
@@ -29,7 +29,8 @@ struct softmax_with_cross_entropy : operator_definition {
 };
 
 /// Y = -log X[label] for each row X of probabilities, or -sum label * log X with soft labels. The
-/// logarithm is clipped to +-1e20. A row whose label is ignore_index costs 0. Fluid: cross_entropy.
+/// logarithm is clipped to +-1e20. A row whose label is ignore_index has cost 0 and gradient 0.
+/// Fluid: cross_entropy.
 struct cross_entropy : operator_definition {
   static constexpr const char* type = "cross_entropy";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Label"}}};

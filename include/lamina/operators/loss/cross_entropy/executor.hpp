@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/cross_entropy/executor.hpp - cross entropies of distributions and labels.
+// lamina/operators/loss/cross_entropy/executor.hpp - the cross entropy between probabilities or
+// logits and labels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,7 +36,8 @@ void cross_entropy_forward(call_context<Real>& ctx) {
   ctx.give("Y", std::move(y));
 }
 
-/// dx = -dy * label / x, with the label as a distribution.
+/// dx = -dy * label / x. A label that is a class number counts as a distribution with 1 for this
+/// class.
 template <class Real>
 void cross_entropy_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -57,8 +59,8 @@ void cross_entropy_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Computes Softmax and Loss = log sum e^(x - max) - (x - max)[label]; with soft labels, the sum of
-/// these costs weighted by the labels.
+/// Computes Softmax and Loss = log sum e^(x - max) - (x - max)[label]. With soft labels, Loss is
+/// the sum of the costs of all classes, weighted by the labels.
 template <class Real>
 void softmax_with_cross_entropy_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Logits");
@@ -86,8 +88,9 @@ void softmax_with_cross_entropy_forward(call_context<Real>& ctx) {
   ctx.give("Loss", std::move(loss));
 }
 
-/// dx = dy * (softmax - label), with the label as a distribution; 0 in a row that is ignored. Soft
-/// labels need not add up to 1: dx = dy * (softmax * sum label - label).
+/// dx = dy * (softmax - label), where a class number counts as a distribution with 1 for this
+/// class; 0 in a row whose label is ignore_index. With soft labels, which need not add up to 1, dx
+/// = dy * (softmax * sum label - label).
 template <class Real>
 void softmax_with_cross_entropy_gradient(call_context<Real>& ctx) {
   auto dx = ctx.real("Softmax");

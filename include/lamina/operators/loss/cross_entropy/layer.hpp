@@ -26,8 +26,7 @@ constexpr extents with_last(extents shape, int last) {
 template <class V>
 inline constexpr extents last_is_one = with_last(whole_shape<V>, 1);
 
-/// The types of variables with one value per row: one with V's element type, and one with int64 for
-/// labels.
+/// The type of a variable with one value per row and the rows and element type of V.
 template <class V>
 using one_a_row = handle_of<typename V::value_type, typename V::rows_type, last_is_one<V>>;
 template <class V>
@@ -40,9 +39,10 @@ inline constexpr bool soft_labels = __is_same(Given, In);
 
 }  // namespace detail
 
-/// -log x[label] for each row x of probabilities, shape [-1, 1]; with soft labels -sum label * log
-/// x. The logarithm of 0 counts as -1e20. Labels are int64, one per row. Soft labels are a
-/// distribution in the shape and type of x. Fluid: cross_entropy.
+/// Returns -log x[label] for each row x of probabilities, shape [-1, 1]. Labels are int64, one
+/// class number per row. If labels have the shape and type of x, they are soft labels, a
+/// distribution per row, and the result is -sum label * log x. The logarithm of 0 counts as -1e20.
+/// Fluid: cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
                              const options<cross_entropy_attr, T>& attr = {},

@@ -15,8 +15,9 @@ struct softmax_with_cross_entropy_attr {
   std::string_view name{};
 };
 
-/// -log softmax(logits)[label] per row, shape [-1, 1]. Labels are int64, one per row. Soft labels
-/// are a distribution in the shape and type of the logits. Fluid: softmax_with_cross_entropy.
+/// Returns -log softmax(logits)[label] per row, shape [-1, 1]. Labels are int64, one class number
+/// per row. If labels have the shape and type of the logits, they are soft labels, a distribution
+/// per row, and the result is -sum label * log softmax(logits). Fluid: softmax_with_cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto softmax_with_cross_entropy(
     variable<T, R, D...> logits, variable<L, S, E...> label,

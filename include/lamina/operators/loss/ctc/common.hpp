@@ -9,14 +9,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The logarithm that stands for probability 0. It is far below all other logarithms but finite, so
-/// that differences are not NaN.
+/// The logarithm that stands for probability 0. It is far below all other logarithms, but finite,
+/// because minus infinity minus itself is NaN.
 inline constexpr float ctc_none = -1e30f;
 
-/// The number of rows per block of a sequence: about the square root of the number of all rows.
-/// Only the first row of each block stores its sums over path prefixes. The backward pass computes
-/// the other rows again, block by block, so memory grows with the square root of the number of
-/// rows.
+/// Returns the number of rows per block of a sequence with `rows` rows: the square root of `rows`,
+/// rounded up. The forward pass keeps its sums over path prefixes only for the first row of each
+/// block. The backward pass computes the sums of the other rows again, block by block. So memory
+/// grows with the square root of the number of rows, not with the number of rows.
 LAMINA_FN constexpr int ctc_block(int rows) {
   int k = 1;
   while (k * k < rows) ++k;

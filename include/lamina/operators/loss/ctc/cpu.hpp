@@ -2,7 +2,7 @@
 // lamina/operators/loss/ctc/cpu.hpp - warpctc: the cost of a label sequence whose positions in the
 // input are unknown.
 //
-// Sums over paths are computed as logarithms, in vectors of states.
+// Sums over paths are computed as logarithms; a SIMD vector holds several states.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,10 +29,10 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The paths of one sequence. The states are the labels, with a blank before, between and after
-/// them. A path may stay in a state or go on to the next state. It may also skip a blank between
-/// two different labels. Each row of states has two elements of probability 0 before its first and
-/// after its last state.
+/// The paths of one sequence. A path is in one state per row. The states are the labels in their
+/// order, with a blank before, between and after them. From row to row, a path may stay in its
+/// state or go on to the next state, and it may skip a blank between two different labels. Each row
+/// of states has two elements of probability 0 before its first and after its last state.
 template <class Real>
 class ctc_paths {
  public:
@@ -42,7 +42,8 @@ class ctc_paths {
   ctc_paths(const call_context& c, Real* memory)
       : c_(c), logits_(c.input(0)), label_(c.input(1)), blank_(c.integer(0)), memory_(memory) {}
 
-  /// The number of floats of memory for sequences of at most `rows` rows and `labels` labels.
+  /// Returns how many elements of scratch memory are needed for sequences of at most `rows` rows
+  /// and `labels` labels.
   static std::ptrdiff_t floats(int rows, int labels) {
     const std::ptrdiff_t states = 2 * static_cast<std::ptrdiff_t>(labels) + 1;
     const std::ptrdiff_t width = 2 * margin + states + margin;
@@ -51,7 +52,8 @@ class ctc_paths {
            width * (6 + 2 * static_cast<std::ptrdiff_t>(k) + 1);
   }
 
-  /// Reads sequence s; throws if no path yields its label.
+  /// Prepares the paths of sequence s. Fails if the sequence has too few rows for its labels, or a
+  /// label is not valid.
   void take(const sequence_rows& rows, const sequence_rows& labels, int s) {
     begin_ = rows.begin(s);
     rows_count_ = rows.length(s);
@@ -82,11 +84,11 @@ class ctc_paths {
 
   int rows() const { return rows_count_; }
 
-  /// Whether forward() found no path, which means that every path contains a factor of 0.
+  /// Whether `total`, the result of forward(), means that every path has probability 0.
   static bool is_impossible(Real total) { return total < none / 2; }
 
-  /// Adds up the path prefixes of all rows. Returns the logarithm of the sum of the
-  /// probabilities of all paths.
+  /// Computes the sums over path prefixes row by row. Returns the logarithm of the sum of the
+  /// probabilities of all paths. With `keeps`, keeps rows for gradient().
   Real forward(bool keeps) {
     const Real* before = first_row(before_[0]);
     for (int t = 0; t < rows_count_; ++t) {
@@ -120,7 +122,7 @@ class ctc_paths {
     const int classes = logits_.columns;
     int needed = 0;
     class_[0] = blank_;
-    // From the position before the first state a path can go to the first label.
+    // A path starts at a position before the first state, and can skip the first blank.
     if (states_ > 1) skip_[1] = 0;
     for (int i = 0; i < labels.length(s); ++i) {
       const int row = labels.begin(s) + i;
@@ -145,8 +147,9 @@ class ctc_paths {
       const Real most = *std::max_element(x, x + n);
       Real sum = 0;
       for (int k = 0; k < n; ++k) sum += std::exp(x[k] - most);
-      // most_ and log_sum_ are separate, so that a large offset that all logits share does not cost
-      // digits of the logarithm. If all logits of a row are minus infinity, there is no path.
+      // most_ and log_sum_ are stored separately, because their sum would lose digits of the
+      // logarithm if all logits share a large offset. If all logits of a row are minus infinity, no
+      // path exists.
       const bool nothing = most == -std::numeric_limits<Real>::infinity();
       most_[t] = nothing ? Real(0) : most;
       log_sum_[t] = nothing ? Real(0) : std::log(sum);
@@ -167,7 +170,8 @@ class ctc_paths {
     }
   }
 
-  // The sums over path prefixes up to row t, including the factor of row t.
+  // Computes, for each state, the sum over the path prefixes that end in this state in row t. The
+  // sum includes the probability of the state in row t.
   void step_forward(int t, const Real* before, Real* now) {
     take_probabilities(t);
     for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
@@ -178,7 +182,8 @@ class ctc_paths {
     // After the first row, no path is before its first state.
     if (t == 0) before_[0][-1] = none;
   }
-  // The sums over path suffixes from row t, excluding the factor of row t.
+  // Computes, for each state, the sum over the path suffixes that begin in this state in row t. The
+  // sum excludes the probability of the state in row t.
   void step_backward(int t, const Real* behind, Real* now) {
     if (t + 1 == rows_count_) {
       std::fill_n(now, states_, none);
@@ -186,7 +191,8 @@ class ctc_paths {
       return;
     }
     take_probabilities(t + 1);
-    // p_[s] becomes the sum over suffixes that begin in state s, including the factor of s.
+    // p_[s] becomes the sum over the suffixes that begin in state s in row t + 1, including the
+    // probability of s.
     for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
       store(p_ + s, decltype(like)(load(p_ + s, like) + load(behind + s, like)));
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/cpu_align.hpp - the labels of a path: ctc_align.
+// lamina/operators/loss/ctc/cpu_align.hpp - the kernel of ctc_align, which turns a path into its
+// labels.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/cuda.cuh - warpctc: a team of threads walks along a sequence, and each
-// thread handles some of the states.
+// lamina/operators/loss/ctc/cuda.cuh - warpctc: a team of threads computes a sequence row by row,
+// and each thread computes some of the states.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,8 @@ struct ctc_arguments {
   row_array logits, gradient, loss, grad, to;
   argument_view label;
   // For each row, the largest logit, and the logarithm of the sum of e^(logit - largest). They are
-  // stored separately, so that a large offset that all logits share does not cost digits of the
-  // logarithm.
+  // stored separately, because their sum would lose digits of the logarithm if all logits share a
+  // large offset.
   float* totals;
   float* memory;  // memory for rows of states
   int rows_of_state;
@@ -32,10 +32,11 @@ struct ctc_arguments {
   int lines, width, count;
 };
 
-/// The paths of one sequence. The states are the labels, with a blank before, between and after
-/// them. A path may stay in a state or go on to the next state. It may also skip a blank between
-/// two different labels. Loops are not unrolled: with labels of any type, unrolled loops need more
-/// registers than a thread has.
+/// The paths of one sequence. A path is in one state per row. The states are the labels in their
+/// order, with a blank before, between and after them. From row to row, a path may stay in its
+/// state or go on to the next state, and it may skip a blank between two different labels. Loops
+/// are not unrolled, because the code handles labels of any integer type, and unrolled it would
+/// need more registers than a thread has.
 struct ctc_paths {
   const ctc_arguments& a;
   int begin, length, first_label, states, block;
@@ -50,8 +51,9 @@ struct ctc_paths {
         block(ctc_block(length)),
         memory(a.memory + (2 * static_cast<std::ptrdiff_t>(first_label) + s) * a.rows_of_state) {}
 
-  /// Row i of the scratch memory, in this order: the first rows of all blocks, the other rows of
-  /// one block, sums over path suffixes, rows that are not kept.
+  /// Row i of the scratch memory. Its rows are, in this order: the first rows of all blocks, the
+  /// other rows of one block, the sums over path suffixes, and the prefix sums of rows that are not
+  /// kept.
   LAMINA_INLINE LAMINA_FN float* row(int i) const {
     return memory + static_cast<std::ptrdiff_t>(i) * states;
   }
@@ -84,8 +86,8 @@ struct ctc_paths {
     return p < ctc_none ? ctc_none : p;
   }
 
-  /// Reports labels that no path can yield: out of range, equal to the blank, or too many for the
-  /// number of rows.
+  /// Reports labels that no path can have: a label is out of range or equal to the blank, or the
+  /// sequence has too few rows for its labels.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void check_labels(const Team& team) const {
     if (team.rank() != 0) return;
@@ -100,7 +102,8 @@ struct ctc_paths {
     }
   }
 
-  /// The sums over path prefixes up to row t, including the factor of row t.
+  /// Computes, for each state, the sum over the path prefixes that end in this state in row t. The
+  /// sum includes the probability of the state in row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void step_forward(int t, const float* before, float* now,
                                             const Team& team) const {
@@ -116,7 +119,8 @@ struct ctc_paths {
     }
     team.barrier();
   }
-  /// The sums over path suffixes from row t, excluding the factor of row t.
+  /// Computes, for each state, the sum over the path suffixes that begin in this state in row t.
+  /// The sum excludes the probability of the state in row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void step_backward(int t, const Team& team) const {
     float* const now = behind(t);
@@ -163,8 +167,8 @@ struct ctc_paths {
   LAMINA_INLINE LAMINA_FN float share(int t, int s, float total) const {
     return math::exp(in_block(t)[s] + behind(t)[s] - total);
   }
-  /// Writes d cost / d logits of a row: the probability of a class minus the share of the paths
-  /// that are in this class in this row.
+  /// Writes d cost / d logits of row t: for each class, its probability minus the share of P that
+  /// comes from paths that are in this class in row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void give(int t, float total, const Team& team) const {
     float* const to = a.gradient.row(begin + t);
@@ -176,7 +180,7 @@ struct ctc_paths {
     for (int k = team.rank(); k < a.classes; k += team.size())
       to[k] = math::exp(log_probability(t, k)) - (k == a.blank ? of_blank : 0.0f);
     team.barrier();
-    // The first of several equal labels adds up the shares of all of them.
+    // If several labels are equal, the thread of the first one adds up the shares of all of them.
     LAMINA_CUDA_KEEP_LOOP
     for (int i = team.rank(); i < states / 2; i += team.size()) {
       const int k = label(i);
@@ -190,7 +194,7 @@ struct ctc_paths {
         if (label(other) == k) sum += share(t, 2 * other + 1, total);
       to[k] -= sum;
     }
-    // Barrier: the next step may overwrite the values that are read here.
+    // This barrier is needed because the next step may overwrite the values that are read here.
     team.barrier();
   }
 };
@@ -206,7 +210,7 @@ struct ctc_total_lines {
     for (int k = team.rank(); k < a.classes; k += team.size()) sum += math::exp(x[k] - most);
     sum = sum_of(team, sum);
     if (team.rank() != 0) return;
-    // If all logits of a row are minus infinity, there is no path.
+    // If all logits of a row are minus infinity, no path exists.
     const bool nothing = most == -__builtin_huge_valf();
     a.totals[2 * r] = nothing ? 0.0f : most;
     a.totals[2 * r + 1] = nothing ? 0.0f : math::log(sum);
@@ -221,11 +225,11 @@ struct ctc_lines {
     paths.check_labels(team);
     float total = 0;
     if (paths.length > 0) total = paths.forward(bool(a.gradient), team);
-    // Every path contains a factor of 0, so the label has no path.
+    // Every path has probability 0.
     const bool impossible = total < ctc_none / 2;
     if (a.loss && team.rank() == 0)
       *a.loss.row(s) = paths.length == 0 ? 0.0f : impossible ? __builtin_huge_valf() : -total;
-    // Without a path the gradient is 0, and `gradient` already holds zeros.
+    // If every path has probability 0, the gradient is 0, and `gradient` already holds zeros.
     if (a.gradient && paths.length > 0 && !impossible) paths.backward(total, team);
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/cuda_align.cuh - the labels of a path: ctc_align.
+// lamina/operators/loss/ctc/cuda_align.cuh - the kernel of ctc_align, which turns a path into its
+// labels.
 #pragma once
 
 #include <lamina/core/config.hpp>

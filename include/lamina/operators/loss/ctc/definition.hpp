@@ -9,12 +9,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Loss[i] = -log P, where P is a sum over all paths that collapse to sequence i of Label; the term
-/// of a path is the product of softmax(Logits) along the path. A path has one class per row of
-/// Logits [rows, classes]. It collapses by merging equal neighbours and then dropping `blank`.
-/// WarpCTCGrad [rows, classes] = d Loss / d Logits. norm_by_times divides the gradient, but not the
-/// loss, by the number of rows of the sequence. Source: Graves et al. 2006. Fluid: warpctc, whose
-/// WarpCTCGrad is padded.
+/// Loss[i] = -log P, where P is the sum of the probabilities of all paths that collapse to sequence
+/// i of Label. A path has one class per row of Logits [rows, classes]. Its probability is the
+/// product of softmax(Logits) of its classes. It collapses by merging equal neighbours and then
+/// dropping the class `blank`. WarpCTCGrad [rows, classes] = d Loss / d Logits. norm_by_times
+/// divides the gradient, but not the loss, by the number of rows of the sequence. Source: Graves et
+/// al. 2006. Fluid: warpctc; there, WarpCTCGrad is padded.
 struct warpctc : operator_definition {
   static constexpr const char* type = "warpctc";
   static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Label"}}};
@@ -29,9 +29,10 @@ struct warpctc : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Collapses a path of classes to its label: removes `blank` from each sequence of Input [rows, 1]
-/// and, with merge_repeated, rows that equal the previous row. There is no gradient. Fluid:
-/// ctc_align; unlike in Fluid, a sequence may become empty.
+/// Output = each sequence of Input [rows, 1], a path of classes, collapsed to its labels: rows that
+/// equal the previous row are removed if merge_repeated is true, and all rows that equal `blank`
+/// are removed. There is no gradient. Fluid: ctc_align; unlike in Fluid, a sequence of the output
+/// may be empty.
 struct ctc_align : operator_definition {
   static constexpr const char* type = "ctc_align";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};

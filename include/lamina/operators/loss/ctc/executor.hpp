@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/executor.hpp - warpctc, ctc_align.
+// lamina/operators/loss/ctc/executor.hpp - the operators warpctc and ctc_align.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,9 +12,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The paths of one sequence. The states are the labels, with a blank before, between and after
-/// them. A path may stay in a state or go on to the next state. It may also skip a blank between
-/// two different labels.
+/// The paths of one sequence. A path is in one state per row. The states are the labels in their
+/// order, with a blank before, between and after them. From row to row, a path may stay in its
+/// state or go on to the next state, and it may skip a blank between two different labels.
 template <class Real>
 struct label_paths {
   std::vector<Real> log_probability;  // [rows, classes]
@@ -24,8 +24,8 @@ struct label_paths {
   Real p(std::size_t t, std::size_t s) const { return log_probability[t * classes + state[s]]; }
   bool skips(std::size_t s) const { return s >= 2 && s % 2 == 1 && state[s] != state[s - 2]; }
 
-  /// Logarithms of the sums over path prefixes that end in state s of row t, including the factor
-  /// of row t.
+  /// Element [t, s] is the logarithm of the sum over the path prefixes that end in state s in row
+  /// t. The sum includes the probability of the state in row t.
   std::vector<Real> forward() const {
     const std::size_t n = state.size();
     std::vector<Real> a(rows * n);
@@ -39,8 +39,8 @@ struct label_paths {
       }
     return a;
   }
-  /// Logarithms of the sums over path suffixes from state s of row t, excluding the factor of row
-  /// t.
+  /// Element [t, s] is the logarithm of the sum over the path suffixes that begin in state s in row
+  /// t. The sum excludes the probability of the state in row t.
   std::vector<Real> backward() const {
     const std::size_t n = state.size();
     std::vector<Real> b(rows * n);
@@ -56,7 +56,8 @@ struct label_paths {
   }
 };
 
-/// The paths of sequence i; fails if its label has no path.
+/// Returns the paths of sequence i. Fails if the sequence has too few rows for its labels, or a
+/// label is not valid.
 template <class Real>
 label_paths<Real> paths_of(const call_context<Real>& ctx, std::size_t i) {
   const auto& logits = ctx.real("Logits");
@@ -114,7 +115,7 @@ void warpctc_forward(call_context<Real>& ctx) {
     if (n > 1) ends.push_back(a[p.rows * n - 2]);
     const Real total = log_sum_exp(ends);
     loss.flat(i) = -total;
-    // Each path has a factor of 0, so there is no path.
+    // Every path has probability 0, so the gradient stays 0.
     if (total == -std::numeric_limits<Real>::infinity()) continue;
     Real* d = gradient.data() + rows.last()[i] * p.classes;
     for (std::size_t t = 0; t < p.rows; ++t, d += p.classes) {

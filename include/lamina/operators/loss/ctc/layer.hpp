@@ -17,12 +17,12 @@ struct warpctc_attr {
   std::string_view name{};
 };
 
-/// -log P(label) of each sequence, where P is the sum over all alignments of the labels with the
-/// rows: `warpctc(logits, label)`. Logits are [-1, classes] with rows tokens<"a", Parent>, before
-/// softmax. Labels are ids [-1, 1] with rows tokens<"b", Parent>, none of them the blank. Returns
-/// [-1, 1] with rows Parent. A sequence with too few rows for its label is an error at run time. If
-/// logits of minus infinity leave no path for a label, the cost is infinite and has no gradient.
-/// Fluid: layers.warpctc.
+/// Returns the cost -log P(label) of each sequence, [-1, 1] with rows Parent, where P is the sum of
+/// the probabilities of all alignments of the labels with the rows: `warpctc(logits, label)`.
+/// Logits, before softmax, are [-1, classes] with rows tokens<"a", Parent>. Labels are ids [-1, 1]
+/// with rows tokens<"b", Parent>; no label may be the blank. If a sequence has too few rows for its
+/// labels, the run fails. If logits of minus infinity give every alignment the probability 0, the
+/// cost is infinite and the gradient is 0. Fluid: layers.warpctc.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> label,
                        const options<warpctc_attr, T>& attr = {}, int line = __builtin_LINE()) {

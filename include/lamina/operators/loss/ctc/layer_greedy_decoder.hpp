@@ -42,9 +42,9 @@ constexpr auto ctc_align(variable<Index, R, D...> input,
   return layer.returns(y);
 }
 
-/// The labels from the most likely class of each row:
-/// `ctc_greedy_decoder<"labels">(probabilities)`. For scores [-1, classes], the result is int64
-/// [-1, 1] with rows tokens<"labels", Parent>. Fluid: layers.ctc_greedy_decoder.
+/// Returns the labels of the most likely class of each row, equal neighbours merged and blanks
+/// dropped: `ctc_greedy_decoder<"labels">(probabilities)`. For scores [-1, classes], the result is
+/// int64 [-1, 1] with rows tokens<"labels", Parent>. Fluid: layers.ctc_greedy_decoder.
 template <fixed_string Name, class T, class R, int... D>
 constexpr auto ctc_greedy_decoder(variable<T, R, D...> input,
                                   const options<ctc_greedy_decoder_attr, T>& attr = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/cpu.hpp - costs of each row of a mini-batch against all of its
-// rows.
+// lamina/operators/loss/in_batch/cpu.hpp - in_batch_cross_entropy: classifies each row of a
+// mini-batch among all rows of the mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Whether two rows have the same label; without labels each row is a separate class.
+/// Whether rows i and j have the same label. Without labels, each row is a separate class.
 inline bool is_one_class(const operand& label, int i, int j) {
   return label ? *label.row<const std::int64_t>(i) == *label.row<const std::int64_t>(j) : i == j;
 }
@@ -32,7 +32,7 @@ Real share_of_class(const operand& label, int i, int rows) {
   for (int j = 0; j < rows; ++j) equal += is_one_class(label, i, j) ? 1 : 0;
   return Real(1) / static_cast<Real>(equal);
 }
-/// Computes to += factor * from.
+/// to += factor * from, for n elements.
 template <class Real>
 void add_multiple(Real factor, const Real* from, int n, Real* to) {
   for (int k = 0; k < n; ++k) to[k] += factor * from[k];

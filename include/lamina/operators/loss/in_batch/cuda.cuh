@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/cuda.cuh - costs of each row of a mini-batch against all of its
-// rows.
+// lamina/operators/loss/in_batch/cuda.cuh - in_batch_cross_entropy: classifies each row of a
+// mini-batch among all rows of the mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@ namespace detail {
 
 struct all_pairs_arguments {
   row_array x, y, log_sum, out;  // `out` has the costs or their gradients
-  row_array to;                  // the gradient of one side
+  row_array to;                  // the gradient of X or of Y
   const std::int64_t* label;     // null: each row is a separate class
   std::ptrdiff_t label_stride;
   int columns;
@@ -40,7 +40,7 @@ struct all_pairs_arguments {
     for (int j = 0; j < lines; ++j) equal += is_one_class(i, j) ? 1 : 0;
     return 1.0f / static_cast<float>(equal);
   }
-  /// The gradient of the score of pair (i, j).
+  /// Returns the gradient of the score of pair (i, j). `share_i` is share(i).
   LAMINA_INLINE LAMINA_FN float grad(int i, int j, float share_i) const {
     const float target = is_one_class(i, j) ? share_i : 0.0f;
     return *out.row(i) * (math::exp(score(i, j) - log_sum.row(i)[0] - log_sum.row(i)[1]) - target);
@@ -71,8 +71,8 @@ struct all_pairs_lines {
     if (a.out) *a.out.row(i) = sum + (most - right * a.share(i));
   }
 };
-/// One team computes the gradient of one row of X or, if `Other`, of Y. Each thread computes some
-/// of its elements.
+/// One team computes the gradient of one row of X or, if `Other`, of Y. Each thread of the team
+/// computes some of the elements.
 template <bool Other>
 struct all_pairs_grad_lines {
   using arguments = all_pairs_arguments;

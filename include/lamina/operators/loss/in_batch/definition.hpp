@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/definition.hpp - costs of each row of a mini-batch against all of
-// its rows.
+// lamina/operators/loss/in_batch/definition.hpp - in_batch_cross_entropy: classifies each row of a
+// mini-batch among all rows of the mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,12 +9,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// With s_ij = <X_i, Y_j> over all rows of the mini-batch, Out_i = log(sum over j of e^s_ij) - the
-/// mean of s_ij over the rows j that have the same Label as row i. Without Label, row i is the only
-/// such row. So row i is classified among the rows of its mini-batch. LogSum_i holds the largest
-/// s_ij and the logarithm of the sum over j of e^(s_ij - the largest s_ij). The gradient computes s
-/// again, so that no matrix of all pairs is kept. Source: Sohn 2016. Fluid: the operators of
-/// npair_loss.
+/// Classifies row i of X among all rows of Y in the mini-batch. With the scores s_ij = <X_i, Y_j>
+/// (inner products), Out_i = log(sum over j of e^s_ij) - the mean of s_ij over the rows j that have
+/// the same Label as row i; without Label, row i itself is the only such row. LogSum_i [2] holds
+/// m_i, the largest s_ij over j, and log(sum over j of e^(s_ij - m_i)). The gradient computes the
+/// scores again, so that the matrix of all pairs need not be stored. Source: Sohn 2016. Fluid: the
+/// operators of npair_loss.
 struct in_batch_cross_entropy : operator_definition {
   static constexpr const char* type = "in_batch_cross_entropy";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Y"}, {"Label", false, true}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/executor.hpp - costs of each row of a mini-batch against all of
-// its rows.
+// lamina/operators/loss/in_batch/executor.hpp - in_batch_cross_entropy: classifies each row of a
+// mini-batch among all rows of the mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The products of all rows of X with all rows of Y, and the target probability of each pair.
+/// The scores: the inner products of all rows of X with all rows of Y. Also the target probability
+/// of each pair.
 template <class Real>
 class all_pairs {
  public:
@@ -44,7 +45,8 @@ class all_pairs {
     }
   }
 
-  /// For row i: the largest score_ij, and log(sum over j of e^(score_ij - largest)).
+  /// Returns, for row i, the largest score_ij over j, and log(sum over j of e^(score_ij -
+  /// largest)).
   std::pair<double, double> log_sum(std::size_t i) const {
     double most = score[i * rows], sum = 0;
     for (std::size_t j = 1; j < rows; ++j)
@@ -54,7 +56,7 @@ class all_pairs {
   }
 
   std::size_t rows;
-  std::vector<double> score, target;  // pair (i, j) is element i rows + j
+  std::vector<double> score, target;  // pair (i, j) is element i * rows + j
 
  private:
   const xt::xarray<Real>& x_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/in_batch/layer.hpp - costs of each row of a mini-batch against all of its
-// rows.
+// lamina/operators/loss/in_batch/layer.hpp - in_batch_cross_entropy: classifies each row of a
+// mini-batch among all rows of the mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,10 +29,11 @@ constexpr auto in_batch_cost(variable<T, R, N> x, int y, int label, std::string_
 }
 }  // namespace detail
 
-/// The cross entropy of classifying row i of x [N] as row i among all rows of y [N] in the
-/// mini-batch: log(sum over j of e^<x_i, y_j>) - <x_i, y_i>, one number per row. Scale x for a
-/// temperature: `in_batch_cross_entropy(x * 20.0f, y)`. The cost of a row depends on all rows of
-/// the mini-batch, so it is trained by a single thread.
+/// Returns the cross entropy of the classification of row i of x [-1, N] among all rows of y [-1,
+/// N] in the mini-batch, where row i of y is correct: log(sum over j of e^<x_i, y_j>) - <x_i, y_i>,
+/// one number per row. For a temperature, scale x: `in_batch_cross_entropy(x * 20.0f, y)`. The cost
+/// of a row depends on all rows of the mini-batch, so the mini-batch cannot be divided, and a
+/// single thread trains the program.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E...> y,
                                       const options<in_batch_cross_entropy_attr, T>& attr = {},
@@ -50,8 +51,8 @@ constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E..
   else
     return variable<float, batch, 1>{x.builder, 0};
 }
-/// The same with labels, one integer per row: for row i, all rows of y with the label of row i are
-/// correct, each with the same target probability.
+/// Returns the cross entropy of the same classification with labels, one integer per row: all rows
+/// of y with the label of row i are correct for row i, and share the target probability 1 equally.
 template <class T, class R, int... D, class U, class S, int... E, class L, class Q, int... F>
 constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E...> y,
                                       variable<L, Q, F...> label,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/cpu.hpp - elementwise costs in which a label may exclude
-// elements.
+// lamina/operators/loss/pointwise/cpu.hpp - sigmoid_cross_entropy_with_logits, which is not
+// pointwise if `normalize` is set.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Computes the costs. If `normalize` is set, divides them by the number of labels that are not
-/// ignored.
+/// Computes the costs or, for the gradient operator, the gradients. If `normalize` is set, divides
+/// them by the number of labels that are not ignore_index.
 template <class Op, class Real>
 void divided_by_labels(const call_context& c) {
   const operand label = c.input(1), out = c.output(0);

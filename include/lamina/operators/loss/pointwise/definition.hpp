@@ -8,9 +8,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). A term with the factor 0
-/// (label or 1 - label) is 0 even if x is infinite. The formula does not subtract numbers as large
-/// as x, which would cost digits.
+/// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). A term whose factor (label or
+/// 1 - label) is 0 is 0, even if x is infinite. The code uses a formula that does not subtract
+/// numbers as large as x, because the difference would lose digits.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T binary_cost(T x, T label) {
   const T size = math::abs(x), weight = math::select(x > T(0), T(1) - label, label);

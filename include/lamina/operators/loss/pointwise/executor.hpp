@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/executor.hpp - elementwise costs in which a label may exclude
-// elements.
+// lamina/operators/loss/pointwise/executor.hpp - sigmoid_cross_entropy_with_logits, which is not
+// pointwise if `normalize` is set.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The divisor of the elements if `normalize` is set: the number of elements whose label is not
-/// ignored.
+/// Returns the divisor of the costs: the number of elements whose label is not ignore_index if
+/// `normalize` is set, else 1.
 template <class Real>
 Real sigmoid_divisor(const call_context<Real>& ctx) {
   if (!ctx.flag("normalize")) return 1;

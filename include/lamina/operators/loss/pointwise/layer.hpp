@@ -11,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// Options of the costs that have no specific options.
+/// Options of the costs of this file that need no others than a name.
 struct loss_attr {
   std::string_view name{};
 };
@@ -40,8 +40,8 @@ struct alike {
   static constexpr bool real = !same || is_real<typename First::value_type>;
 };
 
-/// Records Op with two inputs. If `Keeps`, the first output of Op is a value that is kept for the
-/// gradient.
+/// Records operator Op with two inputs. If `Keeps`, Op has an additional first output, which only
+/// the gradient reads.
 template <class Op, bool Keeps = false, class X, class Y>
 constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int line,
                          int attributes = -1) {

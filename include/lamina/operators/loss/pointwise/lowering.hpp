@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/lowering.hpp - detects elementwise costs that cannot be lowered
+// lamina/operators/loss/pointwise/lowering.hpp - finds the elementwise costs that cannot be lowered
 // as pointwise operators.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Whether this cost, or its gradient, is divided by a number of labels, so that it is not
-/// pointwise.
+/// Whether `op` is a cost, or the gradient of one, that is divided by a number of labels. It is
+/// then not pointwise, because each element depends on all labels.
 constexpr bool is_divided_by_labels(const lowering_state& s, const operator_desc& op) {
   return (is<operators::sigmoid_cross_entropy_with_logits>(op) ||
           is<gradient_of<operators::sigmoid_cross_entropy_with_logits>>(op)) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/common.hpp - the reduction of kldiv_loss.
+// lamina/operators/loss/row/common.hpp - the attribute `reduction` of kldiv_loss.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,8 @@ inline kldiv_reduction kldiv_reduction_of(const operator_call& c) {
   if (name == "batchmean") return kldiv_reduction::rows;
   fail(c, {"expected the reduction 'none', 'sum', 'mean' or 'batchmean', found '", name, "'"});
 }
-/// Returns 1 / the divisor of the sum.
+/// Returns the factor by which the sum of all costs is multiplied: 1 / the number of elements or
+/// rows for a mean, else 1.
 inline double kldiv_factor(kldiv_reduction how, const operand& x) {
   const double count = how == kldiv_reduction::mean   ? static_cast<double>(x.rows) * x.columns
                        : how == kldiv_reduction::rows ? static_cast<double>(layout_of(x).extent[0])

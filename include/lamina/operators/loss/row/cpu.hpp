@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/cpu.hpp - costs with one value per row: smooth_l1_loss, kldiv_loss,
-// bpr_loss, label_smooth.
+// lamina/operators/loss/row/cpu.hpp - kernels of smooth_l1_loss, kldiv_loss, bpr_loss and
+// label_smooth, which compute on whole rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -215,7 +215,7 @@ void call_kernel<operators::label_smooth>::run(const call_context& c) {
   const Real epsilon = static_cast<Real>(c.number(0));
   const row_lines lines(in);
   const Real even = Real(1) / static_cast<Real>(lines.n);
-  // A prior with several dimensions, such as [1, K], also has all numbers in one row.
+  // A prior with several dimensions, such as [1, K], has all its numbers in row 0 as well.
   const Real* p = prior ? prior.row<const Real>(0) : nullptr;
   for (int r = 0; r < lines.rows; ++r)
     for (int o = 0; o < lines.outer; ++o) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/cuda.cuh - costs with one value per row: smooth_l1_loss, kldiv_loss,
-// bpr_loss, label_smooth.
+// lamina/operators/loss/row/cuda.cuh - kernels of smooth_l1_loss, kldiv_loss, bpr_loss and
+// label_smooth, which compute on whole rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@ struct smooth_l1_arguments {
   int lines, width, count;
 };
 
-/// One team computes the cost of one row.
+/// A team of threads computes the cost of one row.
 struct smooth_l1_lines {
   using arguments = smooth_l1_arguments;
   template <class Team>
@@ -63,7 +63,7 @@ struct smooth_l1_grad_lines {
 struct kldiv_arguments {
   row_array x, target, to;
   divider columns;
-  const float* grad;  // the gradient that all elements share, or null
+  const float* grad;  // the one gradient for all elements, or null
   float factor;
   int count;
 
@@ -71,7 +71,7 @@ struct kldiv_arguments {
     const float t = target.row(row)[j];
     return t <= 0 ? 0.0f : t * (math::log(t) - x.row(row)[j]);
   }
-  /// The cost of element i, a term of a sum.
+  /// The cost of element i. element_sum adds up these costs.
   LAMINA_INLINE LAMINA_FN double operator()(int i) const {
     const int row = columns.divide(i);
     return static_cast<double>(cost(row, i));
@@ -84,8 +84,8 @@ struct kldiv_body {
     a.to.row(row)[i] = a.cost(row, i);
   }
 };
-/// Computes the gradient of X. If `gradient` is null, `x` holds the gradient of each element's
-/// cost.
+/// Computes the gradient of X. `grad` is the gradient of the reduced cost; if it is null, there is
+/// no reduction, and `x` holds the gradient of each element's cost.
 struct kldiv_grad_body {
   using arguments = kldiv_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

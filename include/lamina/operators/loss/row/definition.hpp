@@ -46,9 +46,9 @@ struct bpr_loss : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// Out = (1 - epsilon) * X + epsilon * PriorDist. Without PriorDist it is (1 - epsilon) * X +
-/// epsilon / K, where K is the width of a row. The gradient reads only Out@GRAD. Source: Szegedy et
-/// al. 2016. Fluid: label_smooth.
+/// Out = (1 - epsilon) * X + epsilon * PriorDist. Without PriorDist, Out = (1 - epsilon) * X +
+/// epsilon / K, where K is the number of classes, the last dimension of X. The gradient reads only
+/// Out@GRAD. Source: Szegedy et al. 2016. Fluid: label_smooth.
 struct label_smooth : operator_definition {
   static constexpr const char* type = "label_smooth";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PriorDist", false, true}}};

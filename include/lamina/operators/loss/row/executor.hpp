@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/executor.hpp - costs of rows: smooth_l1_loss, kldiv_loss, bpr_loss,
-// label_smooth.
+// lamina/operators/loss/row/executor.hpp - the operators smooth_l1_loss, kldiv_loss, bpr_loss and
+// label_smooth, which compute on whole rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -58,7 +58,7 @@ void smooth_l1_gradient(call_context<Real>& ctx) {
   ctx.give("Y@GRAD", std::move(dy));
 }
 
-/// The divisor of the sum of kldiv_loss.
+/// Returns the number by which the sum of the costs of kldiv_loss is divided.
 template <class Real>
 Real kldiv_divisor(const call_context<Real>& ctx, const tensor_shape& shape) {
   const std::string reduction = ctx.text("reduction");
@@ -70,7 +70,8 @@ Real kldiv_divisor(const call_context<Real>& ctx, const tensor_shape& shape) {
   return 1;
 }
 
-/// target * (log target - x), reduced.
+/// Out = the sum of target * (log target - x), divided by kldiv_divisor(); without a reduction,
+/// each term.
 template <class Real>
 void kldiv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -139,7 +140,8 @@ void bpr_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Out = (1 - epsilon) * X + epsilon * PriorDist, or + epsilon / K.
+/// Out = (1 - epsilon) * X + epsilon * PriorDist; without PriorDist, epsilon / K replaces the last
+/// term.
 template <class Real>
 void label_smooth_forward(call_context<Real>& ctx) {
   auto x = ctx.real("X");

@@ -71,9 +71,10 @@ constexpr auto smooth_l1(X x, Y y, V inside, W outside, const options<smooth_l1_
   return detail::smooth_l1(x, X{y.builder, y.id}, inside.id, outside.id, attr);
 }
 
-/// target * (log target - x), or 0 if the target is not positive; x holds logarithms of
-/// probabilities. Depending on the reduction, the result is the mean over the elements, the sum,
-/// the sum divided by the number of rows, or each element. Fluid: kldiv_loss.
+/// The cost of each element is target * (log target - x), or 0 if the target is not positive; x
+/// holds logarithms of probabilities. Returns the mean of the costs over the elements (`mean`),
+/// their sum (`sum`), their sum divided by the number of rows (`batchmean`), or the cost of each
+/// element (`none`). Fluid: kldiv_loss.
 template <reduction How = reduction::mean, class X, class Y>
 constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},
                           int line = __builtin_LINE()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cpu.hpp - gated recurrent units over sequences: gru.
+// lamina/operators/recurrent/gru/cpu.hpp - the kernels of gru, gated recurrent units over
+// sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The attributes and sizes that all rows of a GRU step share.
+/// The equations of a GRU for one row of a step, with the attributes that all rows share.
 struct gru_cell {
   int width;
   recurrent_activation candidate, gate;
@@ -35,7 +36,7 @@ struct gru_cell {
       store(reset + j, load(g + n + j, like) * load(hidden + j, like));
     });
   }
-  /// Applies the candidate function to c and computes the next state.
+  /// Applies the candidate function to c and replaces `hidden` by the next state.
   template <class Real>
   void forward_state(Real* g, Real* hidden) const {
     const int n = width;
@@ -49,8 +50,9 @@ struct gru_cell {
       store(hidden + j, origin_mode ? u * h + rest * c : rest * h + u * c);
     });
   }
-  /// Computes the gradients of u and c from the gradient of the state, which is back + d. Then sets
-  /// `back` to the gradient that reaches the previous state without passing the gates.
+  /// Computes the gradients of u and c from the gradient of the state, back + d. Then sets `back`
+  /// to the part of the gradient of the previous state that does not pass through a gate or the
+  /// candidate.
   template <class Real>
   void backward_state(const Real* g, const Real* before, const Real* d, Real* back,
                       Real* dg) const {
@@ -67,8 +69,8 @@ struct gru_cell {
       store(back + j, dh * kept);
     });
   }
-  /// Computes the gradient of r and the contribution to the previous state's gradient, from the
-  /// gradient of r * before.
+  /// Computes the gradient of r from `d_reset`, the gradient of r * before, and adds the
+  /// contribution of r * before to `back`, the gradient of the previous state.
   template <class Real>
   void backward_reset(const Real* g, const Real* before, const Real* d_reset, Real* back,
                       Real* dg) const {
@@ -82,9 +84,9 @@ struct gru_cell {
   }
 };
 
-/// The gradient of the weight over all steps, `rows` rows in total: computed from the previous
-/// states, r * before and the gradients of the gates. `copy` has memory for the weight without
-/// gaps.
+/// Computes the gradient of the weight over all steps, which have `rows` rows in total, from the
+/// previous states `before`, from `reset` = r * before and from the gradients of the gates. `copy`
+/// is memory for the weight without padding between its rows.
 template <class Real>
 inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t stride,
                                 const operand& reset, const Real* d_gates,
@@ -104,7 +106,8 @@ inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t str
 
 }  // namespace detail
 
-/// Packs the two matrices of a weight. `copy` has memory for the weight without gaps.
+/// Packs the two matrices of a weight. `copy` is memory for the weight without padding between its
+/// rows.
 template <class Real>
 inline void take_gru_weight(const operand& weight, Real* copy, basic_step_product<Real>& of_gates,
                             basic_step_product<Real>& of_candidate) {
@@ -114,11 +117,12 @@ inline void take_gru_weight(const operand& weight, Real* copy, basic_step_produc
   pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, of_candidate.panels);
 }
 
-/// Outputs that only the gradient reads are ordered by time step.
+/// The rows of outputs that only the gradient reads are ordered by steps (recurrent/cpu.hpp).
 template <>
 struct call_kernel<operators::gru> {
-  /// Bit mask of the argument that is packed for all steps (see Product): the weight. Its first two
-  /// thirds are one matrix, the rest is a second matrix.
+  /// The weight is packed once for all steps (see Product): this bit mask says that argument 2 is
+  /// packed. The weight consists of two matrices: the first two thirds are [D, 2D], the last third
+  /// is [D, D].
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -168,7 +172,7 @@ struct call_kernel<operators::gru> {
     step_schedule steps;
     int width;
     Real *weight, *hidden;
-    Real *gates, *reset;  // one step's values, used if the outputs are not wanted
+    Real *gates, *reset;  // values of one step, if the outputs are absent
     Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)
@@ -236,7 +240,7 @@ void call_kernel<gradient_of<operators::gru>>::run(const call_context& c) {
   pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
   pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
   std::fill_n(m.back, steps.sequences() * stride, Real(0));
-  // Collects the previous state of each row, ordered by steps.
+  // Copies the state before each step of each sequence, in the order of steps.
   for (int k = 0; k < steps.steps(); ++k)
     for (int r = 0; r < steps.active(k); ++r) {
       Real* const to = m.before + (steps.start(k) + r) * stride;

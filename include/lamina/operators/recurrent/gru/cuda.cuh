@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda.cuh - gru and gru_unit, whose threads walk along sequences
-// and keep the weights on the chip if there are few states; gradients of the parameters.
+// lamina/operators/recurrent/gru/cuda.cuh - launches the kernels of gru and gru_unit, and computes
+// the gradients of their parameters. The kernels run along the sequences; if the states are few,
+// their threads keep the weights in registers and shared memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +18,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// gru over sequences. With Unit it is gru_unit, which is treated as sequences of one step. Hidden,
-/// Gate and ResetHiddenPrev follow the same input slots in both.
+/// gru or, with Unit, gru_unit, whose rows are treated as sequences of one step. The members are
+/// the numbers of slots, which differ between the two operators.
 template <bool Unit>
 struct gru_call {
   static constexpr int hidden = Unit ? 2 : 3;
@@ -44,11 +45,11 @@ struct gru_call {
     a.h0 = c.input(1);
     a.rows = x.rows;
     a.lines = a.count = a.steps.all.count;
-    a.width = 3 * a.n * a.n;  // a block per sequence, unless the weight is tiny
+    a.width = 3 * a.n * a.n;  // makes a team a whole block, unless the weight is tiny
     return a;
   }
-  /// Runs Kept (weights kept by threads) if sequences have several steps and the weights fit, else
-  /// Lines.
+  /// Runs the kernel Kept, whose threads keep the weights, if sequences have several steps and the
+  /// weights fit; otherwise runs the kernel Lines.
   template <class Lines, template <int> class Kept, class Backend>
   static void walk(Backend& b, const gru_arguments& a) {
     if (a.lines == 0) return;
@@ -110,7 +111,7 @@ struct gru_gradient_kernel {
     find_steps_before(b, a.steps, a.rows, before);
     b.template elements<gather_before_body>({a.hidden, a.h0, seen, before, divider(n), a.rows * n});
     recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, memory.rest());
-    // The candidate of a step reads the states that this step has reset.
+    // The candidate reads r * h' instead of h', so its part of the weight needs another product.
     recurrent_weight_gradient(b, reset, {a.d_gates.data + 2 * n, a.d_gates.stride}, a.rows, n, n,
                               weight + 2 * n * n, n, memory.rest());
     operand made = d_weight;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/recurrent/gru/cuda_body.cuh - kernels of gru and gru_unit. A team of threads
-// walks along a sequence, or computes the single step of a row; each thread handles some of the
-// states. Values kept for the gradient are ordered by rows.
+// computes the steps of a sequence one after the other, or the single step of a row of gru_unit;
+// each thread computes some of the states. Values that are kept for the gradient have the same row
+// order as the input.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda::detail {
 
-/// The weight [n, 3n]. Its memory holds the weight of the gates [n, 2n], followed by the weight of
-/// the candidate [n, n].
+/// The weight [n, 3n]. Its memory holds two matrices: the weight of the gates [n, 2n], then the
+/// weight of the candidate [n, n].
 struct gru_weight {
   const float* data;
   std::ptrdiff_t stride;
@@ -46,11 +47,11 @@ struct gru_arguments {
   }
 };
 
-/// Ends a step: stores the candidate c and the new state j, and returns the state. u is the update
-/// gate, `before` the previous state.
+/// Ends a step for state j: stores the candidate c and the new state, and returns the new state. u
+/// is the update gate, `before` the previous state.
 LAMINA_INLINE LAMINA_FN float gru_finish(const gru_arguments& a, int row, int j, float u, float c,
                                          float before) {
-  // Subtracting a large state from c would lose the digits of c.
+  // The form before + u * (c - before) would lose the digits of c if `before` is large.
   const float now = a.origin_mode ? u * before + (1 - u) * c : (1 - u) * before + u * c;
   a.gates.row(row)[2 * a.n + j] = c;
   a.hidden.row(row)[j] = now;
@@ -84,18 +85,18 @@ struct gru_lines {
         c = value_of(a.candidate, c);
         gru_finish(a, row, j, g[j], c, h != nullptr ? h[j] : 0.0f);
       }
-      // Barrier: the next step reads values of all threads.
+      // This barrier is needed because the next step reads values that other threads have written.
       team.barrier();
     }
   }
 };
 
-/// The gradients of the update gate and of the candidate, both stored by gru_step_grads(), and the
-/// gradient that reaches the previous state directly.
+/// The gradients of the update gate and of the candidate, which gru_step_grads() also stores, and
+/// `before`, the part of the gradient of the previous state that passes through neither.
 struct gru_grads {
   float update, candidate, before;
 };
-/// `dh` is the gradient of the state.
+/// Computes the gradients of state j in one step from `dh`, the gradient of the new state.
 LAMINA_INLINE LAMINA_FN gru_grads gru_step_grads(const gru_arguments& a, int row, int j, float u,
                                                  float c, float before, float dh) {
   const float share = a.origin_mode ? 1 - u : u, kept = a.origin_mode ? u : 1 - u;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda_kept_body.cuh - a gru with few states. Its weights stay on
-// the chip, and each thread handles one state of the update gate (0), the reset gate (1) or the
-// candidate (2).
+// lamina/operators/recurrent/gru/cuda_kept_body.cuh - the kernels of a gru with few states. Each
+// thread computes one element of the update gate (0), the reset gate (1) or the candidate (2), and
+// keeps the weights of this element on the chip (in registers and shared memory) for all steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,7 +31,7 @@ struct kept_gru_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float x, bias;  // `x` is of the next step, loaded during this step
+      float x, bias;  // `x` of the next step is loaded during this step
     } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
       if (k < length) input[lane].x = a.x.row(rows[k])[q];
@@ -50,7 +50,7 @@ struct kept_gru_steps {
     for (int k = 0; k < length; ++k) {
       const int row = rows[k];
       const bool has_state = k > 0 || a.h0;
-      // The input plus the products of a thread's weights with the state.
+      // Returns the input plus the inner product of the thread's weights with the state h.
       const auto sum = [&](int lane, int gate, int j, const shared_state<States>& h) {
         const float x = input[lane].x + input[lane].bias;
         read(k + 1, lane, gate * n + j);
@@ -76,15 +76,16 @@ struct kept_gru_steps {
   }
 };
 
-/// The backward pass: each thread keeps a row of the weight of one gate or of the candidate.
+/// Computes the backward pass. Each thread keeps a row of the weight of one gate or of the
+/// candidate.
 template <int States>
 struct kept_gru_grad_steps {
   using shape = kept_shape<States, 3>;
   using arguments = gru_arguments;
   struct memory {
-    shared_state<States> grads[3];  // gradients of the gates and of the candidate
-    float sums[2][bound(States)];   // products of the gates' gradients with the weight
-    float past[bound(States)];      // gradient of the previous state, gates excluded
+    shared_state<States> grads[3];  // gradients of u, r and c
+    float sums[2][bound(States)];   // gradients of u and r times the weight
+    float past[bound(States)];      // gradient of h', without the gates' share
     float gates[3][bound(States)], before[bound(States)], d_hidden[bound(States)];
   };
   static constexpr bool adjacent = true;
@@ -99,7 +100,7 @@ struct kept_gru_grad_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float gate, other;  // values of the next step, loaded during this step
+      float gate, other;  // of the next step, loaded during this step
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {
       if (k < 0) return;
@@ -111,7 +112,7 @@ struct kept_gru_grad_steps {
     const auto multiply = [&](int lane, int gate, int j) {
       if (gate < 2) m.sums[gate][j] = weights.times(lane, gate, j, m.grads[gate]);
     };
-    // The gradient of the state before the step that was processed last.
+    // Returns the gradient of state j before the step that was computed last.
     const auto back = [&](int j) { return m.past[j] + (m.sums[0][j] + m.sums[1][j]); };
     shape::each(team, [&](int lane, int gate, int j) {
       if (j < n)

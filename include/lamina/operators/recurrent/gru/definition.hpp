@@ -9,14 +9,16 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Runs over each sequence of Input's last LoD level, forwards or, with is_reverse, backwards. * is
-/// elementwise; h' is the state of the previous step, and H0 or 0 in the first step:
+/// the elementwise product. h' is the state of the previous step; in the first step, h' is H0, or 0
+/// if H0 is absent:
 ///   u = gate(x_u + h' W_u + b_u)    r = gate(x_r + h' W_r + b_r)
 ///   c = activation(x_c + (r * h') W_c + b_c)
 ///   h = (1 - u) * h' + u * c, with origin_mode u * h' + (1 - u) * c
-/// Input [T, 3D] holds x and Bias [1, 3D] holds b in the order u, r, c. Weight [D, 3D] stores first
-/// the elements of a matrix [D, 2D], W_u next to W_r, then those of W_c [D, D]. BatchGate [T, 3D]
-/// is u, r, c, BatchResetHiddenPrev is r * h' and BatchHidden is h. Only the gradient reads them,
-/// and an engine may order their rows differently. Source: Cho et al. 2014. Fluid: gru.
+/// Input [T, 3D] holds x and Bias [1, 3D] holds b in the order u, r, c. The memory of Weight [D,
+/// 3D] holds two matrices, one after the other: [D, 2D], whose columns are those of W_u and then
+/// those of W_r, and W_c [D, D]. BatchGate [T, 3D] is u, r, c, BatchResetHiddenPrev is r * h' and
+/// BatchHidden is h. Only the gradient reads these three outputs, and an engine may order their
+/// rows in another way. Source: Cho et al. 2014. Fluid: gru.
 struct gru : operator_definition {
   static constexpr const char* type = "gru";
   static constexpr std::array<slot_desc, 4> inputs{

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/executor.hpp - gated recurrent units: gru, gru_unit.
+// lamina/operators/recurrent/gru/executor.hpp - the operators gru and gru_unit, gated recurrent
+// units.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// One row of one step, forwards and backwards. u, r, c and the names of arrays are as in the
-/// documentation of the operator.
+/// Computes one step of one row, forwards and backwards. gru/definition.hpp explains the names u,
+/// r, c and h'.
 template <class Real>
 struct gru_step {
   std::size_t width;  // D
@@ -36,11 +37,12 @@ struct gru_step {
   }
 
   const Real* candidate_weight() const { return weight + 2 * width * width; }
-  // The factors of the candidate and of the previous state in h.
+  // h = share(u) * c + kept(u) * h'.
   Real share(Real u) const { return origin_mode ? Real(1) - u : u; }
   Real kept(Real u) const { return origin_mode ? u : Real(1) - u; }
 
-  // Without a previous state, the state is zero, and the product with the weight is skipped.
+  // Computes the gates `g`, `reset` = r * h' and the state `next`. If has_state is false, the
+  // previous state h is zero, and its products with the weight are skipped.
   void forward(const Real* x, const Real* h, bool has_state, Real* g, Real* reset,
                Real* next) const {
     const std::size_t n = width;
@@ -130,7 +132,7 @@ void gru_gradient(call_context<Real>& ctx) {
   for (std::size_t s = 0; s < count; ++s) {
     const recurrent_steps steps(sequences, s, ctx.flag("is_reverse"));
     const Real* const first = h0 != nullptr ? h0 + s * n : nothing.data();
-    Real* const back = d_h0.data() + s * n;  // gradient from the following step
+    Real* const back = d_h0.data() + s * n;  // gradient that the following step passes back
     std::vector<Real> dh(n);
     for (std::size_t k = steps.count; k-- > 0;) {
       const std::size_t row = steps.row(k);

@@ -11,8 +11,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of dynamic_gru.
 struct dynamic_gru_attr {
-  bool is_reverse = false;   // from the last element of each sequence to the first
-  bool origin_mode = false;  // the update gate weighs the old state, as in the paper
+  bool is_reverse = false;   // steps run from the last element of each sequence
+  bool origin_mode = false;  // the update gate u weights the old state, as in the paper
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation candidate_activation = recurrent_activation::tanh;
   param_attr param{};       // attributes of the weight
@@ -54,10 +54,12 @@ struct gru_of<Size, variable<T, R, D...>> {
 
 }  // namespace detail
 
-/// A GRU of width Size over each sequence of x: `dynamic_gru<128>(fc<3 * 128>(words))`. x must
-/// already be the product of the inputs with their weights. The states have the rows of x.
-/// operators/recurrent/gru/definition.hpp has the equations. Parameters: weight [Size, 3 * Size]
-/// initialised by Xavier, bias [1, 3 * Size] of zeros. Fluid: layers.dynamic_gru.
+/// Runs a GRU of width Size over each sequence of x and returns the state of each step, [-1, Size]
+/// with the rows of x: `dynamic_gru<128>(fc<3 * 128>(words))`. x [-1, 3 * Size] must be the product
+/// of the inputs with their weights, usually an fc, because the layer multiplies only the state.
+/// operators/recurrent/gru/definition.hpp has the equations. The layer has a weight [Size, 3 *
+/// Size], initialised by Xavier, and a bias [1, 3 * Size], initialised with zeros. Fluid:
+/// layers.dynamic_gru.
 template <int Size, class T, class R, int... D>
 constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_attr, T>& attr = {},
                            int line = __builtin_LINE()) {

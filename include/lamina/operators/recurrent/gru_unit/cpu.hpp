@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru_unit/cpu.hpp - one step of a gated recurrent unit: gru_unit.
+// lamina/operators/recurrent/gru_unit/cpu.hpp - the kernels of gru_unit, one step of a gated
+// recurrent unit.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +22,9 @@ inline gru_cell gru_unit_cell(const call_context& c, int width) {
 
 template <>
 struct call_kernel<operators::gru_unit> {
-  /// Bit mask of the argument that is packed for all steps (see Product): the weight. Its first two
-  /// thirds are one matrix, the rest is a second matrix.
+  /// The weight is packed once for all steps (see Product): this bit mask says that argument 2 is
+  /// packed. The weight consists of two matrices: the first two thirds are [D, 2D], the last third
+  /// is [D, D].
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -62,7 +64,7 @@ struct call_kernel<operators::gru_unit> {
   struct pieces_of {
     int rows, width;
     Real *weight, *hidden;
-    Real *gates, *reset;  // used if the outputs are not wanted
+    Real *gates, *reset;  // memory for absent outputs
     Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)

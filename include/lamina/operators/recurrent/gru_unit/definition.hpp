@@ -8,9 +8,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// One step of gru for every row: Input [N, 3D], HiddenPrev [N, D]. The activation functions are
-/// given as numbers: 0 identity, 1 sigmoid, 2 tanh, 3 relu. Gate [N, 3D] is u, r, c;
-/// ResetHiddenPrev is r * h'. Fluid: gru_unit.
+/// Computes one step of gru (gru/definition.hpp has the equations) for every row of Input x [N, 3D]
+/// and HiddenPrev h' [N, D]. Hidden [N, D] is h, Gate [N, 3D] is u, r, c, and ResetHiddenPrev [N,
+/// D] is r * h'. The attributes for activation functions are numbers: 0 identity, 1 sigmoid, 2
+/// tanh, 3 relu. Fluid: gru_unit.
 struct gru_unit : operator_definition {
   static constexpr const char* type = "gru_unit";
   static constexpr std::array<slot_desc, 4> inputs{

@@ -14,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of gru_unit.
 struct gru_unit_attr {
-  bool origin_mode = false;  // the update gate weighs the old state, as in the paper
+  bool origin_mode = false;  // the update gate u weights the old state, as in the paper
   recurrent_activation activation = recurrent_activation::tanh;  // for the candidate
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   param_attr param{};       // attributes of the weight
@@ -23,12 +23,12 @@ struct gru_unit_attr {
   std::string_view name{};
 };
 
-/// One step of a GRU in every row: `auto [next, reset_hidden, gates] = gru_unit<3 * 128>(x,
-/// hidden)`. x [Size] must already be the product of the inputs with their weights; hidden [Size /
-/// 3] is the previous state. The results are the next state, reset gate * previous state, and all
-/// gates. operators/recurrent/gru/definition.hpp has the equations. Gradients flow through the
-/// first result only. Parameters: weight [Size / 3, Size] initialised by Xavier, bias [1, Size] of
-/// zeros. Fluid: layers.gru_unit.
+/// Computes one step of a GRU in every row: `auto [next, reset_hidden, gates] = gru_unit<3 *
+/// 128>(x, hidden)`. x [-1, Size] must be the product of the inputs with their weights, usually an
+/// fc; hidden [-1, Size / 3] is the previous state. Returns the next state h, r * h', and the gates
+/// and the candidate u, r, c; operators/recurrent/gru/definition.hpp has the equations. Only the
+/// first result passes gradients back. The layer has a weight [Size / 3, Size], initialised by
+/// Xavier, and a bias [1, Size], initialised with zeros. Fluid: layers.gru_unit.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD>
 constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
                         const options<gru_unit_attr, T>& attr = {}, int line = __builtin_LINE()) {

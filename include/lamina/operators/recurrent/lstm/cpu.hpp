@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cpu.hpp - long short-term memory over sequences: lstm.
+// lamina/operators/recurrent/lstm/cpu.hpp - the kernels of lstm, long short-term memory over
+// sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,16 +13,16 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The attributes and sizes that all rows of an LSTM step share.
+/// The equations of an LSTM for one row of a step, with the attributes that all rows share.
 template <class Real>
 struct lstm_cell {
   int width;
   recurrent_activation gate, of_cell, candidate;
-  const Real* peepholes;  // weights of i and f (old cell) and o (new cell); or null
+  const Real* peepholes;  // W_ic, W_fc and W_oc, or null
   Real clip;              // limit of the absolute cell value; 0: no limit
 
-  /// `functions` is the index of the first of three successive attributes: the functions of gates,
-  /// cell and candidate.
+  /// `functions` is the index of the first of three successive attributes, which name the
+  /// activation functions of the gates, the cell and the candidate.
   lstm_cell(const call_context& c, const operand& bias, int width_of, int functions,
             Real clip_of = 0)
       : width(width_of),
@@ -31,15 +32,15 @@ struct lstm_cell {
         peepholes(c.flag(0) ? bias.row<const Real>(0) + 4 * width_of : nullptr),
         clip(clip_of) {}
 
-  // Adds a peephole connection: g[j] += weight[j] * cell[j].
+  // Adds a peephole connection, by which a gate g reads the cell: g[j] += weight[j] * cell[j].
   static void peep(const Real* weight, const Real* cell, int n, Real* g) {
     for_each_position<Real>(n, [=](std::ptrdiff_t j, auto like) {
       store(g + j, load(g + j, like) + load(weight + j, like) * load(cell + j, like));
     });
   }
 
-  /// Applies the activation functions to the gates g and computes the next cell and hidden state.
-  /// `activated` becomes the function of the new cell.
+  /// Applies the activation functions to the gates g, and computes the next cell and the next
+  /// hidden state. `activated` receives the cell's activation function of the new cell.
   void forward(Real* g, Real* cell, Real* hidden, Real* activated) const {
     const int n = width;
     if (peepholes != nullptr) {
@@ -68,7 +69,7 @@ struct lstm_cell {
     const Real *g, *activated, *cell, *cell_before;
     const Real *d_hidden, *d_cell;  // gradients of the outputs
     const Real* back_hidden;        // from the following step
-    Real* back_cell;                // in: from the following step; out: for the previous step
+    Real* back_cell;                // gradient of the cell: on entry of c, then of c'
     Real* dg;
     Real* d_peepholes;  // accumulated; null if there are no peepholes
   };
@@ -107,10 +108,11 @@ struct lstm_cell {
 
 }  // namespace detail
 
-/// Outputs that only the gradient reads are ordered by time step.
+/// The rows of outputs that only the gradient reads are ordered by steps (recurrent/cpu.hpp).
 template <>
 struct call_kernel<operators::lstm> {
-  /// Bit mask of the argument that a Product packs for all steps: the weight.
+  /// The weight is packed once for all steps (see Product): this bit mask says that argument 3 is
+  /// packed.
   static constexpr unsigned step_weights = 1u << 3;
   template <class Real = float, class Product = basic_step_product<Real>>
   static void run(const call_context& c) {
@@ -156,7 +158,7 @@ struct call_kernel<operators::lstm> {
     step_schedule steps;
     int width;
     Real *hidden, *cell, *activated;
-    Real* gates;  // one step's gates, used if the output is not wanted
+    Real* gates;  // the gates of one step, if the output is absent
     Product product;
 
     pieces_of(const call_context& c, scratch_pieces& p)
@@ -184,7 +186,7 @@ struct call_kernel<gradient_of<operators::lstm>> {
     int width, rows;
     Real *back_hidden, *back_cell, *nothing;
     Real *d_gates, *before;  // ordered by steps
-    float* aside;            // memory of blocked sums
+    float* aside;            // memory for sums in blocks
     basic_step_product<Real> product;
     Real* memory;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: threads walk along sequences and keep the
-// weights on the chip if an lstm has few cells; gradients of the parameters.
+// lamina/operators/recurrent/lstm/cuda.cuh - launches the kernels of lstm, and computes the
+// gradients of the parameters of lstm and lstmp. The kernels run along the sequences; if an lstm
+// has few cells, their threads keep the weights in registers and shared memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +17,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// `bias_slot` is the input slot of the bias, `functions` the index of the first attribute that
-/// names an activation function.
+/// Returns the arguments of the kernels. `bias_slot` is the input slot of the bias, `functions` the
+/// index of the first attribute that names an activation function.
 inline lstm_arguments lstm_of(const call_context& c, int cells, int bias_slot, int functions) {
   const operand x = c.input(0), weight = c.input(3), bias = c.input(bias_slot);
   lstm_arguments a{};
@@ -35,13 +36,13 @@ inline lstm_arguments lstm_of(const call_context& c, int cells, int bias_slot, i
   a.c0 = c.input(2);
   a.rows = x.rows;
   a.lines = a.count = a.steps.all.count;
-  a.width = 4 * a.n * a.depth;  // a block per sequence, unless the weight is tiny
+  a.width = 4 * a.n * a.depth;  // makes a team a whole block, unless the weight is tiny
   return a;
 }
 inline lstm_arguments lstm_of(const call_context& c) { return lstm_of(c, c.input(3).rows, 4, 2); }
 
-/// The gradients of the bias and of the weight. `states`, of width `depth`, are the states in which
-/// the steps began.
+/// Computes the gradients of the bias and of the weight. `states` holds, for each row, the state h'
+/// before its step.
 template <class Backend>
 void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_array& states,
                               scratch_rows memory, const operand& d_weight, const operand& d_bias) {
@@ -85,8 +86,8 @@ struct call_kernel<operators::lstm> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
-    // Before memory is bound, every output looks absent. So this is an upper bound of the scratch
-    // memory.
+    // The sizes of scratch memory are computed before the outputs have memory, so it is not known
+    // yet which outputs are absent. This is the size if all of them are absent.
     const int n = padded(c.input(3).rows);
     return 2 * static_cast<std::ptrdiff_t>(c.input(0).rows) * n;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/recurrent/lstm/cuda_body.cuh - kernels of lstm and lstmp. A team of threads
-// walks along a sequence; each thread handles some of the cells. Values kept for the gradient are
-// ordered by rows.
+// computes the steps of a sequence one after the other; each thread computes some of the cells.
+// Values that are kept for the gradient have the same row order as the input.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,10 +15,10 @@ struct lstm_arguments {
   recurrent_activation gate, of_cell, candidate;
   int n, depth;  // number of cells; width of the state that the next step reads
   row_array weight;
-  const float *bias, *peepholes;  // null if there are none
+  const float *bias, *peepholes;  // null if absent
   row_array x, h0, c0, hidden, cell, gates, activated;
   row_array d_hidden, d_cell, d_gates, back_cell, dh0, dc0;
-  // The members below are for lstmp, whose state is a projection of the hidden state.
+  // Only lstmp uses the members below: its next step reads a projection of the hidden state.
   recurrent_activation of_projection;
   float cell_clip, proj_clip;
   row_array proj_weight, projection, d_projection, d_projected;
@@ -26,8 +26,10 @@ struct lstm_arguments {
   int lines, width, count;
 };
 
-/// The value of a gate of cell j from the sum of its products: candidate (0), input gate (1) or
-/// forget gate (2). The output gate (3) is computed later, because it needs the new cell.
+/// Returns the value of gate `gate` of cell j: the candidate (0), the input gate (1) or the forget
+/// gate (2). `sum` is the gate's input plus its products with the state, `before` the previous
+/// cell. For the output gate (3), returns `sum`: its peephole reads the new cell, so lstm_finish()
+/// computes it.
 LAMINA_INLINE LAMINA_FN float lstm_gate(const lstm_arguments& a, int gate, int j, float sum,
                                         float before) {
   if (gate == 0) return value_of(a.candidate, sum);
@@ -39,8 +41,9 @@ LAMINA_INLINE LAMINA_FN float lstm_gate(const lstm_arguments& a, int gate, int j
 struct lstm_state {
   float cell, hidden;
 };
-/// Ends a step: stores the values of cell j. g holds the gates of the cell, except that the output
-/// gate is still a sum of products.
+/// Ends a step for cell j: computes the output gate, the new cell and the hidden state, stores
+/// them, and returns the cell and the hidden state. g holds the gates of the cell; g[3] is the sum
+/// from which the output gate is computed.
 template <bool Projects>
 LAMINA_INLINE LAMINA_FN lstm_state lstm_finish(const lstm_arguments& a, int row, int j,
                                                float (&g)[4], float before) {
@@ -75,7 +78,7 @@ struct lstm_lines {
         h = (Projects ? a.projection : a.hidden).row(before), c = a.cell.row(before);
       }
       for (int j = team.rank(); j < n; j += team.size()) step(a, row, j, h, c);
-      // Barrier: the code below reads values of all threads.
+      // This barrier is needed because the code below reads values that other threads have written.
       team.barrier();
       if constexpr (Projects) {
         for (int q = team.rank(); q < a.depth; q += team.size())
@@ -108,15 +111,16 @@ struct lstm_lines {
   }
 };
 
-/// The stored values of one step of a cell.
+/// The values that the forward pass has stored for one step of a cell.
 struct lstm_step {
   float gates[4], activated, before;  // `before` is the previous cell
 };
-/// The gradients of the gates of cell j, which are also stored, and of the previous cell.
+/// The gradients of the gates of a cell and of the previous cell.
 struct lstm_grads {
   float gates[4], before;
 };
-/// `dh` and `dc` are the gradients of the hidden state and of the cell.
+/// Computes the gradients of cell j in one step, and stores those of the gates. `dh` and `dc` are
+/// the gradients of the hidden state and of the new cell.
 template <bool Projects>
 LAMINA_INLINE LAMINA_FN lstm_grads lstm_step_grads(const lstm_arguments& a, int row, int j,
                                                    const lstm_step& step, float dh, float dc) {
@@ -156,7 +160,8 @@ struct lstm_grad_lines {
         team.barrier();
       }
       for (int j = team.rank(); j < n; j += team.size()) step(a, s, row, j, before, behind);
-      // Barrier: the previous step, computed next, reads values of all threads.
+      // This barrier is needed because the code for the previous step reads values that other
+      // threads have written.
       team.barrier();
     }
     for (int q = team.rank(); a.dh0 && q < a.depth; q += team.size())
@@ -187,7 +192,8 @@ struct lstm_grad_lines {
   }
 };
 
-/// The gradients of the bias and, after it, of the peepholes, as sums over rows.
+/// The terms of the gradient of the bias and of the peepholes, which follow the bias; each element
+/// is a sum over rows.
 struct lstm_bias_terms {
   static constexpr int sums = 1;
   row_array d_gates, cells_before, cells;

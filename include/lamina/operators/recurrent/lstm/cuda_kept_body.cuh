@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda_kept_body.cuh - an lstm with few cells. Its weights stay on
-// the chip, and each thread handles one gate of a cell.
+// lamina/operators/recurrent/lstm/cuda_kept_body.cuh - the kernels of an lstm with few cells. Each
+// thread computes one gate of one cell, and keeps the weights of this gate on the chip (in
+// registers and shared memory) for all steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +30,7 @@ struct kept_lstm_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float x, bias;  // `x` is of the next step, loaded during this step
+      float x, bias;  // `x` of the next step is loaded during this step
     } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
       if (k < length) input[lane].x = a.x.row(rows[k])[q];
@@ -66,14 +67,14 @@ struct kept_lstm_steps {
   }
 };
 
-/// The backward pass: each thread keeps a row of the weight of one gate.
+/// Computes the backward pass. Each thread keeps a row of the weight of one gate.
 template <int States>
 struct kept_lstm_grad_steps {
   using shape = kept_shape<States, 4>;
   using arguments = lstm_arguments;
   struct memory {
-    shared_state<States> grads[4];  // gradients of the gates of the following step
-    float sums[4][bound(States)];   // their products with the weight
+    shared_state<States> grads[4];  // gates' gradients in the following step
+    float sums[4][bound(States)];   // products of `grads` and the weight
     float gates[4][bound(States)], others[4][bound(States)];
   };
   static constexpr bool adjacent = true;
@@ -81,7 +82,8 @@ struct kept_lstm_grad_steps {
   static LAMINA_INLINE LAMINA_FN const float* weight(const arguments& a, int gate, int j, int i) {
     return a.weight.row(j) + gate * a.n + i;
   }
-  /// The value of a step that thread `gate` of a cell reads in addition to its gate.
+  /// Returns the value of step k that the thread for gate `gate` of cell j reads, in addition to
+  /// the gate, so that the threads of a cell can share all values of the step.
   static LAMINA_INLINE LAMINA_FN float other(const arguments& a, const rows_of_sequence& rows,
                                              int s, int k, int gate, int j) {
     if (gate == 0) return a.activated.row(rows[k])[j];
@@ -96,7 +98,7 @@ struct kept_lstm_grad_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float gate, other;  // values of the next step, loaded during this step
+      float gate, other;  // of the next step, loaded during this step
       float d_cell;       // gradient of the previous cell
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {

@@ -9,16 +9,17 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Runs over each sequence of Input's last LoD level, forwards or, with is_reverse, backwards. * is
-/// elementwise; c' and h' are the cell and the hidden state of the previous step, and C0 and H0 or
-/// 0 in the first step:
+/// the elementwise product. c' and h' are the cell and the hidden state of the previous step; in
+/// the first step, they are C0 and H0, or 0 if these inputs are absent:
 ///   n = candidate(x_n + h' W_n + b_n)             i = gate(x_i + h' W_i + b_i + W_ic * c')
 ///   f = gate(x_f + h' W_f + b_f + W_fc * c')      c = f * c' + i * n
 ///   o = gate(x_o + h' W_o + b_o + W_oc * c)       h = o * cell(c)
-/// Input [T, 4D] holds x, Weight [D, 4D] holds W, both in the order n, i, f, o; Bias [1, 4D], with
-/// use_peepholes [1, 7D]: then W_ic, W_fc and W_oc follow. H0 and C0 [sequences, D], both or none.
+/// Input [T, 4D] holds x, Weight [D, 4D] holds W and Bias [1, 4D] holds b, all in the order n, i,
+/// f, o. With use_peepholes, Bias is [1, 7D]: W_ic, W_fc and W_oc follow b. Without use_peepholes,
+/// these weights are 0. H0 and C0 are [sequences, D]; either both are present or both are absent.
 /// BatchGate [T, 4D] is n, i, f, o and BatchCellPreAct [T, D] is cell(c). Only the gradient reads
-/// them, and an engine may order their rows differently. Source: Hochreiter and Schmidhuber 1997,
-/// Gers et al. 2002 (peepholes). Fluid: lstm.
+/// these two outputs, and an engine may order their rows in another way. Source: Hochreiter and
+/// Schmidhuber 1997, Gers et al. 2002 (peepholes). Fluid: lstm.
 struct lstm : operator_definition {
   static constexpr const char* type = "lstm";
   static constexpr std::array<slot_desc, 5> inputs{

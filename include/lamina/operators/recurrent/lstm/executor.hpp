@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/executor.hpp - long short-term memory: lstm, lstmp, lstm_unit.
+// lamina/operators/recurrent/lstm/executor.hpp - the operators lstm, lstmp and lstm_unit, long
+// short-term memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The operators lstm and lstmp. lstmp projects the hidden state before the next step reads it; for
-/// lstm the projected state is the hidden state itself.
+/// The attributes and inputs that lstm and lstmp share. lstmp projects the hidden state before the
+/// next step reads it; in lstm, the next step reads the hidden state itself.
 template <class Real>
 struct lstm_form {
   bool projects, reverse, peepholes;
@@ -104,10 +105,12 @@ void lstm_forward(call_context<Real>& ctx) {
   ctx.give("BatchCellPreAct", std::move(activated));
 }
 
-/// Runs from the last step to the first. dh and dc are the gradients that reach h and c:
+/// Computes the gradients from the last step to the first. dh and dc are the gradients of h and c;
+/// the names are those of lstm/definition.hpp:
 ///   do = dh * cell(c) * gate'(o)     dc += dh * o * cell'(c) + W_oc * do, 0 where c was clipped
 ///   dn = dc * i * candidate'(n)      di = dc * n * gate'(i)      df = dc * c' * gate'(f)
-/// and the previous step gets dc' = dc * f + W_ic * di + W_fc * df and dh' = (dn, di, df, do) W^T.
+/// The gradients for the previous step are dc' = dc * f + W_ic * di + W_fc * df and dh' = (dn, di,
+/// df, do) W^T.
 template <class Real>
 void lstm_gradient(call_context<Real>& ctx) {
   const lstm_form<Real> f(ctx);
@@ -127,7 +130,7 @@ void lstm_gradient(call_context<Real>& ctx) {
     const recurrent_steps steps(f.sequences, s, f.reverse);
     const Real* const first_h = f.h0 != nullptr ? f.h0 + s * p : nothing.data();
     const Real* const first_c = f.c0 != nullptr ? f.c0 + s * n : nothing.data();
-    std::vector<Real> next_h(p), next_c(n);  // gradients from the following step
+    std::vector<Real> next_h(p), next_c(n);  // gradients that the following step passes back
     for (std::size_t k = steps.count; k-- > 0;) {
       const std::size_t row = steps.row(k);
       const Real* const h = k == 0 ? first_h : seen + steps.row(k - 1) * p;

@@ -14,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 /// Options of dynamic_lstm.
 struct dynamic_lstm_attr {
   bool use_peepholes = true;  // the gates also read the cell
-  bool is_reverse = false;    // from the last element of each sequence to the first
+  bool is_reverse = false;    // steps run from the last element of each sequence
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation cell_activation = recurrent_activation::tanh;
   recurrent_activation candidate_activation = recurrent_activation::tanh;
@@ -58,11 +58,13 @@ struct lstm_of<Width, variable<T, R, D...>> {
 
 }  // namespace detail
 
-/// An LSTM over each sequence of x: `auto [hidden, cell] = dynamic_lstm<4 * 128>(fc<4 *
-/// 128>(words))`. x must already be the product of the inputs with their weights. Size is 4 times
-/// the width of hidden and cell, which have the rows of x. operators/recurrent/lstm/definition.hpp
-/// has the equations. Parameters: weight [Size / 4, Size] initialised by Xavier, and a bias of
-/// zeros, [1, Size] or with peepholes [1, 7 * Size / 4]. Fluid: layers.dynamic_lstm.
+/// Runs an LSTM over each sequence of x and returns the hidden state and the cell of each step,
+/// both [-1, Size / 4] with the rows of x: `auto [hidden, cell] = dynamic_lstm<4 * 128>(fc<4 *
+/// 128>(words))`. x [-1, Size] must be the product of the inputs with their weights, usually an fc,
+/// because the layer multiplies only the hidden state. operators/recurrent/lstm/definition.hpp has
+/// the equations. The layer has a weight [Size / 4, Size], initialised by Xavier, and a bias,
+/// initialised with zeros: [1, Size] or, with peepholes, [1, 7 * Size / 4]. Fluid:
+/// layers.dynamic_lstm.
 template <int Size, class T, class R, int... D>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_attr, T>& attr = {},
                             int line = __builtin_LINE()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm_unit/cpu.hpp - one step of a long short-term memory: lstm_unit.
+// lamina/operators/recurrent/lstm_unit/cpu.hpp - the kernels of lstm_unit, one step of a long
+// short-term memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +19,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The gates of one cell in a row of X, loaded as T.
+/// Returns the gates of one cell from a row of X; T is the type of a number or of a vector of
+/// numbers.
 template <class Real, class T>
 LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_bias, T like) {
   return {load(g, like), T(load(g + n, like) + T(forget_bias)), load(g + 2 * n, like),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm_unit/cuda.cuh - one step of a long short-term memory: lstm_unit,
-// one thread per cell.
+// lamina/operators/recurrent/lstm_unit/cuda.cuh - the kernels of lstm_unit, one step of a long
+// short-term memory. Each thread computes one cell.
 #pragma once
 
 #include <lamina/core/config.hpp>

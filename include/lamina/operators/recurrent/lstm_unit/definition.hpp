@@ -8,7 +8,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// One LSTM step for every row: X [N, 4D] holds i, f, o, g before their activation functions.
+/// Computes one LSTM step for every row. X [N, 4D] holds i, f, o and g before their activation
+/// functions; C_prev [N, D] is the previous cell; C and H [N, D] are the new cell and the hidden
+/// state:
 ///   C = C_prev * sigmoid(f + forget_bias) + sigmoid(i) * tanh(g)      H = tanh(C) * sigmoid(o)
 /// Fluid: lstm_unit.
 struct lstm_unit : operator_definition {

@@ -23,11 +23,12 @@ struct lstm_unit_attr {
   std::string_view name{};
 };
 
-/// One step of an LSTM in every row, from an input x of any width and the previous states: `auto
-/// [hidden, cell] = lstm_unit(x, hidden_before, cell_before)`. The layer is an fc of the
-/// concatenated x and hidden, with 4 times the width of the states, followed by the operator
-/// lstm_unit (operators/recurrent/lstm_unit/definition.hpp). Parameters: the weight and the bias of
-/// the fc. Source: Zaremba et al. 2014. Fluid: layers.lstm_unit.
+/// Computes one step of an LSTM in every row, from an input x of any width and the previous states,
+/// and returns the new states: `auto [hidden, cell] = lstm_unit(x, hidden_before, cell_before)`.
+/// The layer concatenates x and hidden, applies an fc with 4 times the width of the states, and
+/// then the operator lstm_unit; operators/recurrent/lstm_unit/definition.hpp has the equations. The
+/// parameters are the weight and the bias of the fc. Source: Zaremba et al. 2014. Fluid:
+/// layers.lstm_unit.
 template <class T, class R, int... D, class H, class HR, int... HD, class C, class CR, int... CD>
 constexpr auto lstm_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
                          variable<C, CR, CD...> cell, const options<lstm_unit_attr, T>& attr = {},

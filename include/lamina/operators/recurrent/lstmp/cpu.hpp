@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstmp/cpu.hpp - long short-term memory with a recurrent projection:
-// lstmp.
+// lamina/operators/recurrent/lstmp/cpu.hpp - the kernels of lstmp, long short-term memory with a
+// recurrent projection.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,10 +11,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Outputs that only the gradient reads are ordered by time step.
+/// The rows of outputs that only the gradient reads are ordered by steps (recurrent/cpu.hpp).
 template <>
 struct call_kernel<operators::lstmp> {
-  /// Bit mask of the arguments that Products pack for all steps: the two weights.
+  /// The two weights are packed once for all steps (see Product): this bit mask says that arguments
+  /// 3 and 4 are packed.
   static constexpr unsigned step_weights = 1u << 3 | 1u << 4;
   template <class Real = float, class Product = basic_step_product<Real>>
   static void run(const call_context& c) {
@@ -72,7 +73,7 @@ struct call_kernel<operators::lstmp> {
     step_schedule steps;
     int width, projected;
     Real *projection, *cell, *activated;
-    Real *gates, *hidden;  // one step's values, used if the outputs are not wanted
+    Real *gates, *hidden;  // values of one step, if the outputs are absent
     Product of_gates, of_projection;
 
     pieces_of(const call_context& c, scratch_pieces& p)
@@ -103,7 +104,7 @@ struct call_kernel<gradient_of<operators::lstmp>> {
     int width, projected, rows;
     Real *back_projection, *back_hidden, *back_cell, *nothing;
     Real *d_gates, *d_projected, *before;  // ordered by steps
-    float* aside;                          // memory of blocked sums
+    float* aside;                          // memory for sums in blocks
     basic_step_product<Real> of_gates, of_projection;
     Real* memory;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstmp/cuda.cuh - lstmp: an lstm with a projection of its output.
+// lamina/operators/recurrent/lstmp/cuda.cuh - lstmp: an lstmp: an lstm that projects its hidden
+// state.
 #pragma once
 
 #include <lamina/core/config.hpp>

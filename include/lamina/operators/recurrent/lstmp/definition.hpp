@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstmp/definition.hpp - lstm with a projection of its output.
+// lamina/operators/recurrent/lstmp/definition.hpp - lstmp: an lstm that projects its hidden state.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,11 +8,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// lstm with a recurrent projection: the next step reads in place of h
+/// lstm with a recurrent projection (lstm/definition.hpp has the other equations): instead of h,
+/// the next step reads
 ///   p = proj(h ProjWeight), clipped to [-proj_clip, proj_clip] where proj_clip > 0,
-/// and c is clipped to [-cell_clip, cell_clip] where cell_clip > 0. ProjWeight [D, P], Weight
-/// [P, 4D], H0 [sequences, P], Projection [T, P]. Clipped elements pass no gradient. Source: Sak et
-/// al. 2014. Fluid: lstmp.
+/// and c is clipped to [-cell_clip, cell_clip] if cell_clip > 0. ProjWeight is [D, P], Weight [P,
+/// 4D] and H0 [sequences, P]; Projection [T, P] is p. A clipped element passes no gradient back.
+/// Source: Sak et al. 2014. Fluid: lstmp.
 struct lstmp : operator_definition {
   static constexpr const char* type = "lstmp";
   static constexpr std::array<slot_desc, 6> inputs{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstmp/executor.hpp - lstm with a projection of its output.
+// lamina/operators/recurrent/lstmp/executor.hpp - lstmp: an lstm that projects its hidden state.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -14,7 +14,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 /// Options of dynamic_lstmp.
 struct dynamic_lstmp_attr {
   bool use_peepholes = true;  // the gates also read the cell
-  bool is_reverse = false;    // from the last element of each sequence to the first
+  bool is_reverse = false;    // steps run from the last element of each sequence
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation cell_activation = recurrent_activation::tanh;
   recurrent_activation candidate_activation = recurrent_activation::tanh;
@@ -69,11 +69,13 @@ struct lstmp_of<Width, Projected, variable<T, R, D...>> {
 
 }  // namespace detail
 
-/// An LSTM over each sequence of x whose next step reads a projection of width Projected instead of
-/// the hidden state: `auto [projection, cell] = dynamic_lstmp<4 * 512, 128>(fc<4 * 512>(words))`.
-/// Both results have the rows of x; Size is 4 times the width of the cell.
-/// operators/recurrent/lstmp/definition.hpp has the equations. Parameters: weights [Projected,
-/// Size] and [Size / 4, Projected] initialised by Xavier, bias as in dynamic_lstm. Fluid:
+/// Runs an LSTM over each sequence of x. Each step multiplies the hidden state by a projection
+/// weight, and the next step reads this projection of width Projected instead of the hidden state:
+/// `auto [projection, cell] = dynamic_lstmp<4 * 512, 128>(fc<4 * 512>(words))`. Returns the
+/// projection [-1, Projected] and the cell [-1, Size / 4] of each step, with the rows of x. x [-1,
+/// Size] must be the product of the inputs with their weights, usually an fc.
+/// operators/recurrent/lstmp/definition.hpp has the equations. The layer has weights [Projected,
+/// Size] and [Size / 4, Projected], initialised by Xavier, and a bias as in dynamic_lstm. Fluid:
 /// layers.dynamic_lstmp.
 template <int Size, int Projected, class T, class R, int... D>
 constexpr auto dynamic_lstmp(variable<T, R, D...> x,

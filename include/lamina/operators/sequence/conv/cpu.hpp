@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/cpu.hpp - the matrix of windows that sequence_conv multiplies by
-// its filter.
+// lamina/operators/sequence/conv/cpu.hpp - builds the matrix of windows that sequence_conv
+// multiplies by its filter, and computes its gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 namespace detail {
 
 /// Calls f(row, position in the window, row of X or -1, row of PaddingData or -1) for each position
-/// of each window. Both rows are -1 if the window reads zeros there.
+/// of each window. If the window reads zeros at this position, both the row of X and the row of
+/// PaddingData are -1.
 template <class F>
 void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
   const int length = c.integer(0), start = c.integer(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/cpu_row_conv.hpp - row convolutions.
+// lamina/operators/sequence/conv/cpu_row_conv.hpp - the kernels of row_conv.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,8 +28,8 @@ struct call_kernel<gradient_of<operators::row_conv>> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  // Row t was read by the results at t, t - 1, ... with weights 0, 1, ..., so its gradient is a sum
-  // over these results.
+  // Computes the gradient of row t of X. The results at t, t - 1, ... have read the row with
+  // weights 0, 1, ..., so its gradient is a sum over the gradients of these results.
   template <class Real>
   static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
     const Real* const dy = d.row<const Real>(t);

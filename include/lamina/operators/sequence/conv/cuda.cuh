@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/cuda.cuh - windows of rows in sequences, one team per sequence:
-// sequence_conv and row_conv.
+// lamina/operators/sequence/conv/cuda.cuh - the kernels of sequence_conv and row_conv. A team of
+// threads computes the windows of each sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,10 +13,11 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// in[0] holds rows, or gradients of windows; in[1] holds the rows of padding before and after a
-/// sequence, or weights.
+/// in[0] holds the rows of X or, for gradients, the gradients of windows. in[1] holds the padding
+/// rows of sequence_conv, first the rows before a sequence, then the rows after it; for row_conv it
+/// holds the weights.
 struct window_arguments : sequence_arguments {
-  int length, start, before;  // of a window; `before` counts padding rows before a sequence
+  int length, start, before;  // the window; the number of padding rows before a sequence
 };
 
 template <class Kernel, class Backend>
@@ -63,8 +64,8 @@ struct window_grad_lines {
     }
   }
 };
-/// The gradient of a padding row, one team per row. Each window of each sequence contains the
-/// padding row at most once.
+/// Computes the gradient of PaddingData; each team of threads computes one row. A window contains a
+/// padding row at most once, so the row's gradient has at most one term per window.
 struct window_padding_lines {
   using arguments = window_arguments;
   template <class Team>
@@ -84,8 +85,9 @@ struct window_padding_lines {
   }
 };
 
-/// The result at t reads rows t, t + 1, ... through weights 0, 1, ... In the gradient, row t adds
-/// up gradients of the results at t, t - 1, ...
+/// Computes row_conv: the result at t is the sum of rows t, t + 1, ... times weights 0, 1, ... With
+/// Back, computes the gradient of X: the gradient of row t is the sum of the gradients of the
+/// results at t, t - 1, ... times weights 0, 1, ...
 template <bool Back>
 struct row_conv_lines {
   using arguments = window_arguments;
@@ -103,7 +105,8 @@ struct row_conv_lines {
     }
   }
 };
-/// The gradient of a row of weights, one team per row; in[2] holds the gradients of Out.
+/// Computes the gradient of the weights; each team computes one row of weights. in[2] holds the
+/// gradient of Out.
 struct row_conv_weight_lines {
   using arguments = window_arguments;
   template <class Team>

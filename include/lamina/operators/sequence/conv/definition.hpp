@@ -8,12 +8,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength. Each window of rows
-/// of t's sequence is multiplied by Filter [contextLength * width, filters], whose rows from j *
-/// width on belong to row j of the window. Rows beyond the ends of the sequence are 0 or, with
-/// paddingTrainable, rows of PaddingData. PaddingData holds first the max(0, -contextStart) rows
-/// before the sequence, nearest last, and then the max(0, contextStart + contextLength - 1) rows
-/// after the sequence, nearest first. contextStride is 1. Fluid: sequence_conv.
+/// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength. Filter is
+/// [contextLength * width, filters]; Filter[j] stands for its rows j * width to (j + 1) * width -
+/// 1. Each sequence is convolved separately: rows before its begin and after its end are 0 or, with
+/// paddingTrainable, rows of PaddingData. The first max(0, -contextStart) rows of PaddingData
+/// precede the sequence, in order; the other max(0, contextStart + contextLength - 1) rows follow
+/// the sequence, in order. contextStride must be 1. Fluid: sequence_conv.
 struct sequence_conv : operator_definition {
   static constexpr const char* type = "sequence_conv";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -30,9 +30,9 @@ struct sequence_conv : operator_definition {
 };
 
 /// Out[t] = sum_j X[t + j] * Filter[j], elementwise, for 0 <= j < rows of Filter and t + j inside
-/// the sequence of t. So each column is a separate convolution over the current and future rows.
-/// Filter is [future + 1, width]. Fluid: row_conv, from Deep Speech 2 (Amodei et al., 2015, section
-/// 3.6).
+/// the sequence of t. So each column is convolved separately, over the current and future rows.
+/// Filter is [future + 1, width], where `future` is the number of future rows. Source: Amodei et
+/// al. 2015 (Deep Speech 2), section 3.6. Fluid: row_conv.
 struct row_conv : operator_definition {
   static constexpr const char* type = "row_conv";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Filter"}}};

@@ -13,10 +13,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The extent of the windows of a sequence_conv, relative to the row of the result.
+/// The rows that each window of a sequence_conv reads, relative to the row of the window's result.
 struct sequence_window {
-  std::ptrdiff_t start = 0, length = 0;   // rows [start, start + length), relative to the result's
-  std::ptrdiff_t before = 0, behind = 0;  // rows beyond the ends that windows reach
+  std::ptrdiff_t start = 0, length = 0;   // the window: rows [start, start + length)
+  std::ptrdiff_t before = 0, behind = 0;  // padding rows before and after a sequence
   std::size_t width = 0, filters = 0;
 };
 
@@ -111,7 +111,8 @@ void sequence_conv_gradient(call_context<Real>& ctx) {
   if (trained) ctx.give("PaddingData@GRAD", std::move(dpadding));
 }
 
-/// Calls f(element of the result, element of X, element of Filter) for every product of a row_conv.
+/// Calls f(position in the result, position in X, position in Filter) for every product of a
+/// row_conv.
 template <class Real, class F>
 void for_row_products(const call_context<Real>& ctx, F&& f) {
   const lod::level& begin = ctx.lod("X").last();

@@ -17,23 +17,23 @@ struct sequence_conv_attr {
   /// the result.
   static constexpr int centred = -2147483647;
 
-  int padding_start = centred;     // first row of the window, relative to the result's row
-  bool padding_trainable = false;  // rows beyond the ends are a parameter instead of 0
+  int padding_start = centred;     // first row of the window, relative to the row of the result
+  bool padding_trainable = false;  // rows beyond the ends of sequences: a parameter, not 0
   activation act = activation::identity;
   param_attr param{};          // attributes of the filter
-  param_attr padding_param{};  // attributes of the rows beyond the ends
+  param_attr padding_param{};  // attributes of the parameter of padding_trainable
   bool bias = true;            // false: no bias
   param_attr bias_param{};     // attributes of the bias
   std::string_view name{};
 };
 
-/// y[t] = act(x[t + start .. t + start + FilterSize - 1] * W + b) in each sequence:
-/// `sequence_conv<NumFilters, FilterSize>(x, {.act = lamina::activation::tanh})`. `start` is
-/// -(FilterSize / 2) unless padding_start is set. Rows beyond the ends of a sequence are 0.
-/// Parameters: a filter [FilterSize * width, NumFilters], initialised by Xavier, and a bias
-/// [NumFilters] of zeros. With padding_trainable, the rows before and after each sequence are also
-/// a parameter, initialised with zeros. Fluid: layers.sequence_conv; the trained rows are those of
-/// v2's context projection.
+/// Returns y[t] = act(x[t + start .. t + start + FilterSize - 1] * W + b) for each row t of each
+/// sequence: `sequence_conv<NumFilters, FilterSize>(x, {.act = lamina::activation::tanh})`. `start`
+/// is -(FilterSize / 2) unless padding_start is set. Rows before the begin and after the end of a
+/// sequence are 0. The layer has two parameters: a filter W [FilterSize * width, NumFilters],
+/// initialised by Xavier, and a bias b [NumFilters], initialised with zeros. With
+/// padding_trainable, the rows before and after a sequence are a third parameter, initialised with
+/// zeros and shared by all sequences, as in v2's context projection. Fluid: layers.sequence_conv.
 template <int NumFilters, int FilterSize = 3, class T, class R, int... D>
 constexpr auto sequence_conv(variable<T, R, D...> x,
                              const options<sequence_conv_attr, T>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/layer_row_conv.hpp - a convolution over the current and future
-// rows of a sequence, separate per column.
+// lamina/operators/sequence/conv/layer_row_conv.hpp - row_conv: a convolution of each column over
+// the current and future rows of a sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,10 +18,10 @@ struct row_conv_attr {
   std::string_view name{};
 };
 
-/// y[t] = act(sum_j x[t + j] * W[j], elementwise), 0 <= j <= FutureContext, within each sequence.
-/// It gives some future context to a recurrence that only runs forwards. Parameter: W
-/// [FutureContext + 1, width], initialised by Xavier. Source: Amodei et al., Deep Speech 2 (2015).
-/// Fluid: layers.row_conv.
+/// Returns y[t] = act(sum_j x[t + j] * W[j]), with elementwise products, over 0 <= j <=
+/// FutureContext; rows after the end of a sequence count as 0. This layer gives some future context
+/// to a recurrence that only runs forwards. It has a parameter W [FutureContext + 1, width],
+/// initialised by Xavier. Source: Amodei et al., Deep Speech 2 (2015). Fluid: layers.row_conv.
 template <int FutureContext, class T, class R, int... D>
 constexpr auto row_conv(variable<T, R, D...> x, const options<row_conv_attr, T>& attr = {},
                         int line = __builtin_LINE()) {

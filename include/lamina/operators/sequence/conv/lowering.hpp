@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/sequence/conv/lowering.hpp - lowers sequence_conv to windows and products.
 //
-// A convolution over the rows of sequences is the product of each row's window with the filter. The
-// product can have epilogues and panels like any other product; only the windows need a kernel that
-// reads sequences.
+// sequence_conv is the product of a matrix of windows with the filter; row t of this matrix holds
+// the rows of the window of row t, one after the other. The product is lowered like any other
+// matrix product, so that operators after it can be fused with it. Only the matrix of windows needs
+// a kernel that reads sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,13 +14,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Whether the windows `made` of x may be read at this point. A value computed in a loop body is
-/// also available to the gradient of the same iteration.
+/// Whether an instruction may read `made`, the windows of x, instead of computing them again. If
+/// they were computed in the body of a loop, the gradient of the same iteration can read them, too.
 constexpr bool windows_are_known(const lowering_state& s, int made, int x) {
   return is_known(s, made, x) ||
          s.program.blocks[s.block].forward_block == s.variables.items[made].block;
 }
-/// The windows that a sequence_conv multiplies; the forward operator and its gradient share them.
+/// Returns the variable with the windows of x, and adds the instruction that computes it if
+/// necessary: a sequence_conv and its gradient share the windows.
 constexpr int windows_of(lowering_state& s, int x, int padding, int columns, int k) {
   const operator_desc& op = s.program.operators[k];
   const int length = static_cast<int>(attribute(s, op, 0)),

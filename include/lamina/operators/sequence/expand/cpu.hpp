@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/cpu.hpp - repetition of rows and sequences: sequence_expand,
-// sequence_expand_as.
+// lamina/operators/sequence/expand/cpu.hpp - sequence_expand and sequence_expand_as, which repeat
+// rows and sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,8 +43,9 @@ inline void add_repeated(const operand& d, const operand& dx, const sequence_row
 }
 
 /// Whether sequence_expand repeats single rows of X; otherwise it repeats whole sequences. It
-/// repeats rows if X has as many LoD levels as ref_level selects, and sequences if X has one more.
-/// The domain of X cannot decide this: it may be directly above that of Out in both cases.
+/// repeats rows if X has ref_level LoD levels, and sequences if X has one level more. The domains
+/// of X and Out do not tell the two cases apart, because in both cases the domain of X may be the
+/// parent of the domain of Out.
 inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;

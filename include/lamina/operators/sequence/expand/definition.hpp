@@ -8,12 +8,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Repeats item i of X as often as item i of LoD level ref_level of Y is long (-1: the last level).
-/// An item of X is a row if X has ref_level levels or none, and a sequence if X has one level more.
-/// The levels of Out are the levels of Y down to ref_level. If X has sequences, the copied
-/// sequences form one more level below. The gradient adds up the copies; it reads X and Y for their
-/// shapes and sequences only. Fluid: sequence_expand, which keeps the last level only and accepts X
-/// with at most one level.
+/// Repeats item i of X n times, where n is the length of sequence i in LoD level ref_level of Y
+/// (-1: the last level). The items of X are its rows if X has ref_level LoD levels or none; they
+/// are its sequences if X has one level more. Out has the levels of Y down to ref_level; if the
+/// items are sequences, their copies form one more level below. The gradient adds up the gradients
+/// of the copies, and reads only the shapes and LoD of X and Y. Fluid: sequence_expand; there, Out
+/// has only the last level, and X at most one level.
 struct sequence_expand : operator_definition {
   static constexpr const char* type = "sequence_expand";
   static constexpr auto inputs = slots_xy;
@@ -26,8 +26,9 @@ struct sequence_expand : operator_definition {
   static constexpr auto origin = row_origin::second_operand;
 };
 
-/// Repeats row i of X for each row of sequence i of Y: Out has the rows of Y. The gradient adds up
-/// the copies; it reads X and Y for their shapes and sequences only. Fluid: sequence_expand_as.
+/// Repeats row i of X for each row of sequence i of Y, so Out has the rows of Y. The gradient adds
+/// up the gradients of the copies, and reads only the shapes and LoD of X and Y. Fluid:
+/// sequence_expand_as.
 struct sequence_expand_as : operator_definition {
   static constexpr const char* type = "sequence_expand_as";
   static constexpr auto inputs = slots_xy;

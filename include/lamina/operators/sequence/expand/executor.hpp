@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/executor.hpp - repetition of rows and sequences:
-// sequence_expand, sequence_expand_as.
+// lamina/operators/sequence/expand/executor.hpp - sequence_expand and sequence_expand_as, which
+// repeat rows and sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

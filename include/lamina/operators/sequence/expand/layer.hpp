@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/layer.hpp - repetition of rows or sequences by the lengths of
-// other sequences.
+// lamina/operators/sequence/expand/layer.hpp - sequence_expand: repeats rows or sequences as often
+// as the lengths of other sequences say.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@ struct sequence_expand_attr {
 
 namespace detail {
 
-/// The row type whose sequences are LoD level L of R. L counts from 0 (the outermost level), or
-/// from -1 (the last level) backwards. If there is no such level, it is R.
+/// `type` is the row type of the sequences in LoD level L of R. L = 0 is the outermost level, L =
+/// -1 the last level, L = -2 the level above it, and so on. If R has no level L, `type` is R.
 template <class R, int L>
 struct rows_of_level {
   using type = R;
@@ -35,12 +35,12 @@ requires(is_tokens<R>&& L < 0 && -L <= R::lod_level) struct rows_of_level<R, L>
 template <class R, int L>
 inline constexpr bool has_level = is_tokens<R>&& L >= -R::lod_level&& L < R::lod_level;
 
-/// Converts a level to the operator's attribute: counted from the outermost level, or -1 for the
-/// last.
+/// The operator's attribute for level L: the level counted from the outermost, or -1 for the last
+/// level.
 template <class R, int L>
 inline constexpr int level_from_above = L < -1 && has_level<R, L> ? R::lod_level + L : L;
 
-/// Whether R equals S or is a level above S.
+/// Whether R is S, or one of the levels above S.
 template <class R, class S>
 inline constexpr bool are_among = __is_same(R, S);
 template <class R, class S>
@@ -60,9 +60,10 @@ constexpr Out expand_sequences(X x, Y y, int level, std::string_view name, int l
 
 }  // namespace detail
 
-/// Repeats row i of x as often as item i of level RefLevel of y is long; -1 is y's last level, 0
-/// the outermost. The result has one row for each item of the level below; if RefLevel is the last
-/// level, these are the rows of y. Fluid: layers.sequence_expand of an x without LoD.
+/// Repeats row i of x n times, where n is the length of sequence i in LoD level RefLevel of y;
+/// level 0 is the outermost, -1 the last. The result has one row for each element of these
+/// sequences: a row of y if RefLevel is the last level, else a sequence of the next level. Fluid:
+/// layers.sequence_expand of an x without LoD.
 template <int RefLevel = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<sequence_expand_attr, T>& attr = {},
@@ -79,10 +80,10 @@ constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
       x, y, detail::level_from_above<S, RefLevel>, attr.name, line);
 }
 
-/// Repeats sequence i of x as often as item i of level RefLevel of y is long:
-/// `sequence_expand<"hypotheses">(x, y)`. The copies are sequences with the name Name, one for each
-/// item of the level below in y. Fluid: layers.sequence_expand of an x with LoD, which does not
-/// keep track of the items to which copies belong.
+/// Repeats sequence i of x n times, where n is the length of sequence i in LoD level RefLevel of y:
+/// `sequence_expand<"hypotheses">(x, y)`. The copies are new sequences with the name Name, one for
+/// each element of the sequences of y in this level. Fluid: layers.sequence_expand of an x with
+/// LoD; there, the result does not have the levels of y.
 template <fixed_string Name, int RefLevel = -1, class T, class R, int... D, class U, class S,
           int... E>
 constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,

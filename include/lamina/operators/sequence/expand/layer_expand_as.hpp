@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/layer_expand_as.hpp - repetition of one row for each row of a
-// sequence.
+// lamina/operators/sequence/expand/layer_expand_as.hpp - sequence_expand_as: repeats a row for each
+// row of a sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,10 +15,11 @@ struct sequence_expand_as_attr {
   std::string_view name{};
 };
 
-/// Repeats row i of x for each row of sequence i of y. The result has the rows of y, so that both
-/// can be added; this reverses the shape change of sequence_pool. x has one row per sequence of y:
-/// the parent_rows of y's rows, or other rows on the same level, whose number is then compared at
-/// run time. Fluid: layers.sequence_expand_as.
+/// Repeats row i of x for each row of sequence i of y. The result has the rows of y, so that the
+/// result and y can be added; the rows change in the opposite way as in sequence_pool. x must have
+/// one row per sequence of y: its row type is the parent of the rows of y, or another row type on
+/// this level. In the second case the run fails if the numbers of rows and sequences differ. Fluid:
+/// layers.sequence_expand_as.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto sequence_expand_as(variable<T, R, D...> x, variable<U, S, E...> y,
                                   const options<sequence_expand_as_attr, T>& attr = {},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/cpu.hpp - sequences of ids.
+// lamina/operators/sequence/ids/cpu.hpp - operators on sequences of ids: sequence_enumerate,
+// sequence_erase, sequence_scatter.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -61,7 +62,8 @@ struct call_kernel<operators::sequence_erase> {
 
 namespace detail {
 
-/// Calls f(sequence, position in the output row of this sequence, row of Ids) for each row of Ids.
+/// Calls f(sequence, column in the row of Out that belongs to the sequence, row of Ids) for each
+/// row of Ids.
 template <class F>
 void for_each_scattered(const call_context& c, const operand& ids, int width, F&& f) {
   const sequence_rows all = c.sequences(ids);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/cuda.cuh - sequences of ids.
+// lamina/operators/sequence/ids/cuda.cuh - operators on sequences of ids: sequence_enumerate,
+// sequence_erase, sequence_scatter.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +13,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Does not write elements beyond the end of a sequence, which hold the pad value.
+/// Copies the windows of each sequence. Writes no elements beyond the end of the sequence: the
+/// caller has filled them with the pad value.
 struct sequence_enumerate_lines {
   using arguments = sequence_arguments;
   template <class Team>
@@ -38,8 +40,8 @@ struct scatter_arguments {
 LAMINA_INLINE LAMINA_FN std::int64_t id_in(const scatter_arguments& a, int r) {
   return load_integer(a.ids.data, a.ids.type, r * a.ids.stride);
 }
-/// One thread adds up all updates of an element in order, so that no sum depends on the order of
-/// threads.
+/// Adds the updates to the elements. One thread adds all updates of an element, in the order of
+/// Ids, so that the result is the same in each run.
 struct sequence_scatter_lines {
   using arguments = scatter_arguments;
   template <class Team>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/layer_enumerate.hpp - windows of ids.
+// lamina/operators/sequence/ids/layer_enumerate.hpp - sequence_enumerate: windows of ids in
+// sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/layer_erase.hpp - sequences with some ids removed.
+// lamina/operators/sequence/ids/layer_erase.hpp - sequence_erase: removes ids from sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/layer_scatter.hpp - adds the numbers of a sequence to elements of
-// the row that owns the sequence.
+// lamina/operators/sequence/ids/layer_scatter.hpp - sequence_scatter: adds the elements of each
+// sequence to elements of one row of another variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,9 +15,10 @@ struct sequence_scatter_attr {
   std::string_view name{};
 };
 
-/// Adds updates[t] to x at column ids[t] of the row that owns t's sequence: `sequence_scatter(x,
-/// ids, updates)`. x [-1, W] has rows Parent; ids and updates are [-1, 1] with rows tokens<"a",
-/// Parent>. An id outside of the row is an error at run time. Fluid: layers.sequence_scatter.
+/// Returns x after the addition x[s, ids[t]] += updates[t] for each row t of each sequence s:
+/// `sequence_scatter(x, ids, updates)`. x [-1, W] has rows Parent; ids and updates are [-1, 1] with
+/// rows tokens<"a", Parent>. If an id is not a column of x, the run fails. Fluid:
+/// layers.sequence_scatter.
 template <class T, class P, int... D, class Index, class R, int... E, class U, class S, int... F>
 constexpr auto sequence_scatter(variable<T, P, D...> x, variable<Index, R, E...> ids,
                                 variable<U, S, F...> updates,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/cpu.hpp - sequence_pad, sequence_unpad, sequence_mask.
+// lamina/operators/sequence/pad/cpu.hpp - the kernels of sequence_pad, sequence_unpad and
+// sequence_mask.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,7 +25,7 @@ namespace detail {
 /// A padded array. Each of its rows holds the rows of one sequence, one after the other.
 struct padded_rows {
   operand of;
-  int width, length;  // elements per sequence row; sequence rows per padded row
+  int width, length;  // elements of a row of a sequence; such rows in a padded row
 
   padded_rows(const operand& padded, int columns)
       : of(padded), width(columns), length(columns > 0 ? padded.columns / columns : 0) {}
@@ -47,7 +48,7 @@ inline void pad_rows(const operand& x, const sequence_rows& all, const padded_ro
     for (int t = 0; t < all.length(s); ++t)
       std::memcpy(to.at(s, t), row_of(x, all.begin(s) + t), to.bytes(1));
 }
-/// Copies the beginning of each padded row to the rows of a sequence.
+/// Copies the beginning of each padded row to the rows of its sequence.
 inline void unpad_rows(const padded_rows& from, const operand& x, const sequence_rows& all) {
   for (int s = 0; s < all.count; ++s)
     for (int t = 0; t < all.length(s); ++t)
@@ -70,7 +71,8 @@ struct call_kernel<operators::sequence_pad> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  // The padding value may be an array of several dimensions, and so of several rows.
+  // Returns element j of the padding value, which may have several dimensions, and so several rows
+  // in memory.
   template <class T>
   static const T* element(const operand& pad, int j, T) {
     return pad.row<const T>(j / pad.columns) + j % pad.columns;
@@ -177,7 +179,7 @@ LAMINA_INSTANCE(
 template <class Real>
 void call_kernel<operators::sequence_mask>::run(const call_context& c) {
   const operand x = c.input(0), y = c.output(0);
-  const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
+  const int in_row = y.rows == x.rows ? x.columns : 1;  // 1 for a vector [n]: a row of y per mask
   const int length = y.columns / in_row;
   with_type(y.type, [&](auto like) {
     using T = decltype(like);

@@ -16,10 +16,10 @@ namespace detail {
 /// one after the other.
 struct padded_arguments {
   sequence_view all;
-  argument_view rows, padded, pad, length;  // `pad` is absent for zeros
+  argument_view rows, padded, pad, length;  // absent `pad`: zeros
   divider columns;                          // columns of `rows`
   bool pads_alike;                          // whether one number pads all elements
-  int steps, bytes;                         // sequence rows per padded row
+  int steps, bytes;                         // `steps`: rows of a sequence in a padded row
   fault_word* fault;
   int group;
   int lines, width, count;
@@ -142,7 +142,7 @@ namespace detail {
 struct sequence_mask_body {
   struct arguments {
     argument_view x, y;
-    divider length, columns;  // elements of a mask, of a row of masks
+    divider length, columns;  // the elements of a mask, of a row of y
     divider x_columns;
     int in_row, count;  // masks per row
   };
@@ -166,7 +166,7 @@ struct call_kernel<operators::sequence_mask> {
   static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     if (x.columns == 0 || y.columns == 0) return;
-    const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
+    const int in_row = y.rows == x.rows ? x.columns : 1;  // 1 for a vector [n]: a row of y per mask
     b.template elements<detail::sequence_mask_body>(
         {view_of_operand(x), view_of_operand(y), divider(y.columns / in_row), divider(y.columns),
          divider(x.columns), in_row, y.rows * y.columns});

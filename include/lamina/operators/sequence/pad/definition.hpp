@@ -12,8 +12,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 /// Out[s, t] = row t of sequence s of X's last LoD level, or PadValue after the end of the
 /// sequence. Length[s] = the number of rows of the sequence. For X [rows, ...], Out is [sequences,
 /// padded_length, ...]; padded_length -1 stands for the length of the longest sequence. PadValue is
-/// a single number or as large as a row of X. The gradient reads X for its shape and its sequences
-/// only. Fluid: sequence_pad.
+/// a single number or as large as a row of X. The gradient reads only the shape and LoD of X.
+/// Fluid: sequence_pad.
 struct sequence_pad : operator_definition {
   static constexpr const char* type = "sequence_pad";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PadValue"}}};
@@ -24,8 +24,9 @@ struct sequence_pad : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// The inverse of sequence_pad: sequence i of Out is the first Length[i] elements of row i of X
-/// [rows, length, ...]. The gradient reads X for its shape only. Fluid: sequence_unpad.
+/// The inverse of sequence_pad: sequence i of Out consists of the first Length[i] elements X[i, 0],
+/// X[i, 1], ... of row i of X [rows, length, ...]. The gradient reads only the shape of X. Fluid:
+/// sequence_unpad.
 struct sequence_unpad : operator_definition {
   static constexpr const char* type = "sequence_unpad";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Length"}}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/executor.hpp - sequence_pad, sequence_unpad, sequence_mask.
+// lamina/operators/sequence/pad/executor.hpp - the operators sequence_pad, sequence_unpad and
+// sequence_mask.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +12,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Copies rows between sequences and padded sequences. Sequence s is the rows [begin[s], begin[s +
-/// 1]) of one array, and starts at row s * length of the padded array.
+/// Copies rows from sequences to padded sequences or, if `to_padded` is false, from padded
+/// sequences to sequences. Sequence s has `length` rows of the padded array, from row s * length
+/// on.
 template <class T>
 void copy_padded(const lod& sequences, std::size_t length, std::size_t width, bool to_padded,
                  const xt::xarray<T>& from, xt::xarray<T>& to) {

@@ -18,12 +18,14 @@ struct sequence_pad_attr {
   std::string_view name{};
 };
 
-/// Turns each sequence into an array of `Length` rows, filled with `pad_value` after the end of the
-/// sequence. Also returns the number of rows of each sequence: `auto [padded, lengths] =
+/// Returns two variables: each sequence as an array of `Length` rows, filled with `pad_value` after
+/// the end of the sequence, and the number of rows of each sequence: `auto [padded, lengths] =
 /// sequence_pad<20>(x, pad)`. For x [rows, D...] with rows tokens<"a", Parent>, the results are
 /// [-1, Length, D...] and int64 [-1], both with rows Parent. `pad_value` is a single number [1] or
-/// as large as a row. A longer sequence is an error at run time. Fluid: layers.sequence_pad, which
-/// can also pad to the longest sequence of the batch; a C++ type cannot express this length.
+/// has the dimensions D... of a row. If a sequence has more than `Length` rows, the run fails.
+/// Fluid: layers.sequence_pad; there, sequences can also be padded to the longest sequence of the
+/// batch. lamina needs a constant length, because the dimensions of a variable are part of its
+/// type.
 template <int Length, class T, class R, int... D, class P, int... E>
 constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_value,
                             const options<sequence_pad_attr, T>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/layer_mask.hpp - marks the positions of padded sequences that
-// belong to the sequence.
+// lamina/operators/sequence/pad/layer_mask.hpp - sequence_mask: marks which positions of a padded
+// sequence belong to the sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,9 @@ struct sequence_mask_attr {
   std::string_view name{};
 };
 
-/// 1 if j < x, else 0, for j from 0 to Length - 1: `sequence_mask<20, float>(lengths)`. For lengths
-/// [-1, D...], the result is [-1, D..., Length]. Fluid: layers.sequence_mask.
+/// Returns, for each length x and each j from 0 to Length - 1, 1 if j < x, else 0:
+/// `sequence_mask<20, float>(lengths)`. For lengths [-1, D...], the result is [-1, D..., Length].
+/// Fluid: layers.sequence_mask.
 template <int Length, element T = std::int64_t, class Index, class R, int... D>
 constexpr auto sequence_mask(variable<Index, R, D...> x,
                              const options<sequence_mask_attr, Index>& attr = {}) {

@@ -15,10 +15,10 @@ struct sequence_unpad_attr {
   std::string_view name{};
 };
 
-/// Makes a sequence of the first length[i] elements of row i of x: `sequence_unpad<"kept">(x,
-/// length)`. For x [-1, L, D...] with rows R, the result is [-1, D...] ([-1, 1] without D) with
-/// rows tokens<"kept", R>. The lengths are int64, one per row, from 0 to L. Fluid:
-/// layers.sequence_unpad.
+/// Returns sequences: sequence i consists of the first length[i] elements x[i, 0], x[i, 1], ... of
+/// row i of x: `sequence_unpad<"kept">(x, length)`. For x [-1, L, D...] with rows R, the result is
+/// [-1, D...] ([-1, 1] without D) with rows tokens<"kept", R>. The lengths are int64, one per row,
+/// and must be from 0 to L. Fluid: layers.sequence_unpad.
 template <fixed_string Name, class T, class R, int L, int... D, class S, int... E>
 constexpr auto sequence_unpad(variable<T, R, L, D...> x, variable<std::int64_t, S, E...> length,
                               const options<sequence_unpad_attr, T>& attr = {},

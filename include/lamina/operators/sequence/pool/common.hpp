@@ -12,10 +12,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The pooling type of an operator.
+/// Returns the pooling type of a sequence_pool operator.
 LAMINA_API_COLD pooling_type sequence_pool_of(const operator_call& c);
 
-/// The factor by which the sum of a sequence is multiplied.
+/// Returns the factor by which the sum of a sequence of `length` rows is multiplied: 1 / length for
+/// averages, 1 / sqrt(length) for SQRT, else 1.
 template <class Real = float>
 LAMINA_FN Real pool_factor(pooling_type type, int length) {
   const Real n = static_cast<Real>(length);

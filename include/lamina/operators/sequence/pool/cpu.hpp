@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/cpu.hpp - one row for each sequence: sequence_pool.
+// lamina/operators/sequence/pool/cpu.hpp - the kernels of sequence_pool, which turns each sequence
+// into one row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,8 +32,8 @@ inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, 
       const int end = rows - first < together ? rows : first + together;
       number some = load(x + first * stride + j, like);
       for (int r = first + 1; r < end; ++r) some += load(x + r * stride + j, like);
-      // Compensated summation (Kahan 1965): the digits that one addition loses are added with the
-      // next addend, unless they are infinite.
+      // Compensated summation (Kahan 1965): the digits that one addition loses are corrected in the
+      // next one, unless they are infinite or NaN.
       const number next = some - lost, all = sum + next;
       const number rounded = (all - sum) - next;
       lost = math::select(rounded - rounded == number(Real(0)), rounded, number(Real(0)));
@@ -52,8 +53,9 @@ struct call_kernel<operators::sequence_pool> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  // Indices of maxima are stored as reals like the maxima, for at most 4096 rows at a time; a float
-  // represents these indices exactly.
+  // A vector of indices has the same element type as the vector of maxima, so that both are
+  // selected by the same comparison. At most 4096 rows are processed at a time, so that a float
+  // represents each index exactly.
   template <class Real>
   static void maximum(const operand& x, int begin, int length, Real* to, std::int32_t* index) {
     constexpr int together = 4096;

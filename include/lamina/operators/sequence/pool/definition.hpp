@@ -19,10 +19,10 @@ inline constexpr std::string_view pool_names[] = {"AVERAGE", "SUM", "SQRT", "MAX
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = the AVERAGE, SUM, SQRT (sum / sqrt(length)), MAX, LAST or FIRST of the rows of sequence
-/// i of X's last LoD level; pad_value for a sequence without rows. Out has one level less than X.
-/// MaxIndex, for MAX only, is the row of X from which each element came: the first of equal rows,
-/// -1 if there is none. The gradient reads X for its shape and its sequences only. Fluid:
-/// sequence_pool.
+/// i of X's last LoD level, as pooltype says; pad_value for a sequence without rows. Out has one
+/// LoD level less than X. MaxIndex, for MAX only, is the row of X from which each element of Out
+/// was taken: the first row among rows with equal elements, or -1 for a sequence without rows. The
+/// gradient reads only the shape and LoD of X. Fluid: sequence_pool.
 struct sequence_pool : operator_definition {
   static constexpr const char* type = "sequence_pool";
   static constexpr auto inputs = slots_x;

@@ -12,7 +12,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The divisor of the sum of a pooled sequence.
+/// Returns the divisor of the sum of a pooled sequence of `length` rows.
 template <class Real>
 Real pool_divisor(const std::string& type, std::size_t length) {
   const Real n = static_cast<Real>(length);

@@ -23,9 +23,9 @@ struct sequence_step_attr {
   std::string_view name{};
 };
 
-/// The average, sum, sum / sqrt(length), maximum, last or first of the rows of each sequence:
-/// `sequence_pool(x, {.type = lamina::pooling_type::max})`. If the rows of x are tokens<"a",
-/// Parent>, the result has rows Parent; the inner dimensions do not change. Fluid:
+/// Returns the average, the sum, the sum / sqrt(length), the maximum, the last or the first of the
+/// rows of each sequence: `sequence_pool(x, {.type = lamina::pooling_type::max})`. If the rows of x
+/// are tokens<"a", Parent>, the result has rows Parent; the inner dimensions do not change. Fluid:
 /// layers.sequence_pool.
 template <class T, class R, int... D>
 constexpr auto sequence_pool(variable<T, R, D...> x,
@@ -49,7 +49,7 @@ constexpr auto sequence_pool(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-/// The first row of each sequence. Fluid: layers.sequence_first_step.
+/// Returns the first row of each sequence. Fluid: layers.sequence_first_step.
 template <class T, class R, int... D>
 constexpr auto sequence_first_step(variable<T, R, D...> x,
                                    const options<sequence_step_attr, T>& attr = {}) {
@@ -57,7 +57,7 @@ constexpr auto sequence_first_step(variable<T, R, D...> x,
       x, {.type = pooling_type::first, .pad_value = attr.pad_value, .name = attr.name});
 }
 
-/// The last row of each sequence. Fluid: layers.sequence_last_step.
+/// Returns the last row of each sequence. Fluid: layers.sequence_last_step.
 template <class T, class R, int... D>
 constexpr auto sequence_last_step(variable<T, R, D...> x,
                                   const options<sequence_step_attr, T>& attr = {}) {

@@ -56,8 +56,8 @@ struct call_kernel<operators::sequence_reverse> {
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
-/// Copies the rows of X. The result gets the sequences of another variable, or sequences with given
-/// offsets.
+/// Copies the rows of X to Out. Out gets the sequences of Y, or new sequences with the offsets in Y
+/// or target_lod.
 template <>
 struct call_kernel<operators::lod_reset> {
   template <class Real = float>
@@ -65,8 +65,8 @@ struct call_kernel<operators::lod_reset> {
 
  private:
   LAMINA_API static void make_rows(const call_context& c);
-  /// The integers of an attribute or of an operand. Each access looks up the operand again, because
-  /// its memory may move.
+  /// The offsets of the new sequences, from an attribute or an operand. Each access looks up the
+  /// operand again, because its memory may move when the output gets its rows.
   struct numbers {
     const call_context& c;
     std::size_t size() const {

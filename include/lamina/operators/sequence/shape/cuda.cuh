@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/sequence/shape/cuda.cuh - sequence operators that change lengths:
 // sequence_concat, sequence_slice, sequence_reshape, sequence_erase, ctc_align. The host computes
-// the lengths; it waits for values of the device only if lengths depend on them.
+// the new lengths. It waits for values from the device only if the lengths depend on these values.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,7 +34,7 @@ struct call_kernel<operators::sequence_concat> {
       move_rows<row_move::scatter>(b, x, c.output(0), x.rows, positions(h, i).send(c));
     }
   }
-  /// The rows of the result into which the rows of input i are copied.
+  /// Returns the rows of the result to which the rows of input i are copied.
   static row_order positions(const host_rows& h, int i) {
     row_order order;
     for_each_joined(h, [&](int input, int, int rows, int to) {
@@ -70,8 +70,8 @@ struct cut_arguments : sequence_arguments {
   sequence_view cut;
   argument_view offset;
 };
-/// Copies rows of each sequence from an offset on; with Back, which is the gradient, copies them
-/// back.
+/// Copies rows of each sequence from an offset on. With Back, copies the gradients of these rows to
+/// the gradient of X.
 template <bool Back>
 struct sequence_cut_lines {
   using arguments = cut_arguments;

@@ -25,8 +25,8 @@ struct call_kernel<operators::sequence_reverse> {
   }
 };
 
-/// Copies the rows of X. The result gets the sequences of another variable, or sequences with given
-/// offsets.
+/// Copies the rows of X to Out. Out gets the sequences of Y, or new sequences with the offsets in Y
+/// or target_lod.
 template <>
 struct call_kernel<operators::lod_reset> {
   static constexpr bool launches = true;

@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Reverses the rows of each sequence of X's last LoD level. The gradient is a sequence_reverse as
-/// well. Fluid: sequence_reverse.
+/// Out = X with the rows of each sequence of the last LoD level in reverse order. The gradient is a
+/// sequence_reverse as well. Fluid: sequence_reverse.
 struct sequence_reverse : operator_definition {
   static constexpr const char* type = "sequence_reverse";
   static constexpr auto inputs = slots_x;
@@ -25,8 +25,8 @@ struct sequence_reverse : operator_definition {
 };
 
 /// Sequence i of Out is sequence i of X[0], followed by sequence i of X[1], ... All inputs must
-/// have the same number of sequences. The gradient reads the inputs for their shapes and sequences
-/// only. Fluid: sequence_concat.
+/// have the same number of sequences. The gradient reads only the shapes and LoD of the inputs.
+/// Fluid: sequence_concat.
 struct sequence_concat : operator_definition {
   static constexpr const char* type = "sequence_concat";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -37,10 +37,10 @@ struct sequence_concat : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Sequence i of Out has Length[i] rows of sequence i of X, starting at row Offset[i] of the
-/// sequence. All of these rows must be inside the sequence. Offset and Length are integers
-/// [sequences, 1]. The gradient of all other rows is 0; it reads X for its shape and sequences
-/// only. Fluid: sequence_slice.
+/// Sequence i of Out consists of Length[i] rows of sequence i of X, from row Offset[i] of the
+/// sequence on. If one of these rows is not inside the sequence, the run fails. Offset and Length
+/// are integers [sequences, 1]. X@GRAD is 0 in all other rows; the gradient reads only the shape
+/// and LoD of X. Fluid: sequence_slice.
 struct sequence_slice : operator_definition {
   static constexpr const char* type = "sequence_slice";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Offset"}, {"Length"}}};
@@ -51,8 +51,8 @@ struct sequence_slice : operator_definition {
 };
 
 /// Rearranges the elements of each sequence of X [rows, width] into rows of new_dim elements. A
-/// sequence of n rows becomes one of n * width / new_dim rows, which must be an integer. The
-/// gradient reads X for its shape and sequences only. Fluid: sequence_reshape.
+/// sequence of n rows becomes a sequence of n * width / new_dim rows; if this is not an integer,
+/// the run fails. The gradient reads only the shape and LoD of X. Fluid: sequence_reshape.
 struct sequence_reshape : operator_definition {
   static constexpr const char* type = "sequence_reshape";
   static constexpr auto inputs = slots_x;
@@ -64,10 +64,10 @@ struct sequence_reshape : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = X with other sequences. If Y has sequences, Out gets these. If Y has none, Out gets one
+/// Out = X with other sequences. If Y has LoD, Out gets the LoD of Y. If Y has no LoD, Out gets one
 /// level whose offsets are the values of Y. Without Y, the offsets are target_lod. With `append`,
-/// the new level is added below the levels of X. The gradient reads X for its sequences only.
-/// Fluid: lod_reset.
+/// the new level is added below the levels of X; otherwise it replaces them. The gradient reads
+/// only the LoD of X. Fluid: lod_reset.
 struct lod_reset : operator_definition {
   static constexpr const char* type = "lod_reset";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Y", false, true}}};

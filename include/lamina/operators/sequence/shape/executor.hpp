@@ -11,7 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The source rows of a result and its sequences, if they are new.
+/// For each row of a result, the row of the input that is copied to it; and the sequences of the
+/// result, if they are new.
 struct rows_and_lod {
   row_positions from;
   lod sequences;
@@ -26,7 +27,8 @@ void sequence_reverse_forward(call_context<Real>& ctx) {
   ctx.give("Y", rows_at(ctx.input("X"), from));
 }
 
-/// Calls f(input, row of this input) for each row of a sequence_concat, in order.
+/// Calls f(index of the input, row of this input) for each row of the result of a sequence_concat,
+/// in order.
 template <class Real, class F>
 void for_joined_rows(const call_context<Real>& ctx, F&& f) {
   for (std::size_t s = 0; s < ctx.lod("X").sequences(); ++s)
@@ -134,7 +136,8 @@ void sequence_reshape_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", std::move(sequences));
 }
 
-/// The gradient of operators that only change the rows or sequences of the same elements.
+/// The gradient of operators that keep all elements in order and change only their rows or
+/// sequences.
 template <class Real>
 void reshaped_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", reshaped(ctx.real("Out@GRAD"), ctx.input("X").shape()));

@@ -16,10 +16,10 @@ struct sequence_concat_attr {
   std::string_view name{};
 };
 
-/// Concatenates sequence i of the first input with sequence i of the second, and so on:
-/// `sequence_concat<"both">(std::tuple{titles, bodies})`. The result has new sequences with the
-/// name Name. All inputs must have the same element type and row shape, and sequences with the same
-/// parent rows. Fluid: layers.sequence_concat.
+/// Returns sequences: sequence i consists of sequence i of the first input, then sequence i of the
+/// second input, and so on: `sequence_concat<"both">(std::tuple{titles, bodies})`. The result has
+/// new sequences with the name Name. All inputs must have the same element type and the same
+/// dimensions, and their sequences must have the same parent rows. Fluid: layers.sequence_concat.
 template <fixed_string Name, class First, class... More>
 constexpr auto sequence_concat(std::tuple<First, More...> inputs,
                                const options<sequence_concat_attr, First>& attr = {},

@@ -30,10 +30,10 @@ constexpr auto append_lod(variable<T, R, D...> x, int offsets, attribute_value t
 
 }  // namespace detail
 
-/// Divides the n rows of x into n sequences with the name Name, one for each row of R, so that the
-/// result has rows tokens<Name, R>. The offsets are a variable of n + 1 integers in one column: the
-/// first row of each sequence and, last, n. Other numbers are an error at run time. Fluid:
-/// layers.lod_append.
+/// Divides the n rows of x into n sequences with the name Name, one sequence for each row of R, so
+/// that the result has rows tokens<Name, R>. `offsets` has n + 1 integers in one column: the first
+/// row of each sequence and, last, n. If their number is not n + 1, or if they do not ascend from 0
+/// to n, the run fails. Fluid: layers.lod_append.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
                           const options<lod_append_attr, T>& attr = {},

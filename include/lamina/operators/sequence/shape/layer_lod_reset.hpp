@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_lod_reset.hpp - new sequences over the same rows.
+// lamina/operators/sequence/shape/layer_lod_reset.hpp - lod_reset: replaces the sequences of a
+// variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// One row for each sequence that lod_reset made under Name. Their number follows from the offsets
-/// and is independent of the number of samples.
+/// The rows of the sequences that lod_reset makes under Name: one row per sequence. The number of
+/// sequences follows from the offsets and does not depend on the number of samples.
 template <fixed_string Name>
 struct regrouped {
   using parent = batch;
@@ -56,9 +57,9 @@ constexpr with_rows<Rows, X> reset_lod(X x, int like, int target, std::string_vi
 
 }  // namespace detail
 
-/// Gives the values of x the sequences of y: the result has the rows of y. The caller asserts that
-/// x and y, although made in different ways, have the same rows; different numbers of rows are an
-/// error at run time. Fluid: layers.lod_reset with y.
+/// Returns the values of x with the rows and sequences of y. x and y may have different row types,
+/// and the caller asserts that row i of x belongs to row i of y. If x and y have different numbers
+/// of rows, the run fails. Fluid: layers.lod_reset with y.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
                          const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -70,9 +71,9 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::reset_lod<S>(x, y.id, -1, attr.name);
 }
 
-/// Divides the rows of x into sequences with the name Name. A variable holds the offsets at which
-/// they begin, one integer per row; the last offset is the number of rows of x. Offsets that do not
-/// ascend from 0 are an error at run time. Fluid: layers.lod_reset with a y that has no LoD.
+/// Divides the rows of x into sequences with the name Name. `offsets` has one integer per row: the
+/// first row of each sequence and, last, the number of rows of x. If the offsets do not ascend from
+/// 0 to this number, the run fails. Fluid: layers.lod_reset with a y that has no LoD.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
                          const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -86,9 +87,9 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
   return detail::reset_lod<tokens<Name, regrouped<Name>>>(x, offsets.id, -1, attr.name);
 }
 
-/// Divides the rows of x into sequences with the name Name that begin at the given offsets; the
-/// last offset is the number of rows. `lod_reset<"halves", 0, 3, 6>(x)` makes two sequences of
-/// three rows. Their rows are tokens<Name, regrouped<Name>>. Fluid: layers.lod_reset with
+/// Divides the rows of x into sequences with the name Name that begin at the rows `Offset...`; the
+/// last offset is the number of rows of x. `lod_reset<"halves", 0, 3, 6>(x)` makes two sequences of
+/// three rows. The result has rows tokens<Name, regrouped<Name>>. Fluid: layers.lod_reset with
 /// target_lod.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
 constexpr auto lod_reset(variable<T, R, D...> x, const options<lod_reset_attr, T>& attr = {}) {

@@ -16,9 +16,9 @@ struct sequence_reshape_attr {
 };
 
 /// Rearranges the elements of each sequence into rows of NewDim elements:
-/// `sequence_reshape<"pairs", 2>(x)`. A sequence of n rows with Width elements becomes n * Width /
-/// NewDim rows of a new sequence with the name Name. A sequence that does not fill its last row is
-/// an error at run time. Fluid: layers.sequence_reshape.
+/// `sequence_reshape<"pairs", 2>(x)`. A sequence of n rows with Width elements becomes a sequence
+/// of n * Width / NewDim rows; the new sequences have the name Name. If this number is not an
+/// integer, the run fails. Fluid: layers.sequence_reshape.
 template <fixed_string Name, int NewDim, class T, class R, int... D>
 constexpr auto sequence_reshape(variable<T, R, D...> x,
                                 const options<sequence_reshape_attr, T>& attr = {}) {

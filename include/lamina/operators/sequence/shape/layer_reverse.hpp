@@ -14,8 +14,8 @@ struct sequence_reverse_attr {
   std::string_view name{};
 };
 
-/// The rows of each sequence in reverse order; with two levels, the rows of each inner sequence.
-/// Fluid: layers.sequence_reverse.
+/// Returns the rows of each sequence in reverse order. If x has nested sequences, the rows of each
+/// innermost sequence are reversed. Fluid: layers.sequence_reverse.
 template <class T, class R, int... D>
 constexpr auto sequence_reverse(variable<T, R, D...> x,
                                 const options<sequence_reverse_attr, T>& attr = {}) {

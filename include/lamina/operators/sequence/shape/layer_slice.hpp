@@ -21,9 +21,10 @@ inline constexpr bool one_whole_number = V::size == 1 &&
                                           __is_same(typename V::value_type, std::int32_t));
 }  // namespace detail
 
-/// length[i] rows of sequence i of x from row offset[i] on, as new sequences with the name Name:
-/// `sequence_slice<"middle">(x, offset, length)`. Offset and length have one integer per sequence.
-/// A range that is not inside its sequence is an error at run time. Fluid: layers.sequence_slice.
+/// Returns new sequences with the name Name: sequence i consists of length[i] rows of sequence i of
+/// x, from row offset[i] of the sequence on: `sequence_slice<"middle">(x, offset, length)`. Offset
+/// and length have one integer per sequence. If a row is not inside its sequence, the run fails.
+/// Fluid: layers.sequence_slice.
 template <fixed_string Name, class T, class R, int... D, class Offset, class Length>
 constexpr auto sequence_slice(variable<T, R, D...> x, Offset offset, Length length,
                               const options<sequence_slice_attr, T>& attr = {},

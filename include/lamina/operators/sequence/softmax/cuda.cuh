@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/softmax/cuda.cuh - softmax over each sequence.
+// lamina/operators/sequence/softmax/cuda.cuh - sequence_softmax: the softmax over the rows of each
+// sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>

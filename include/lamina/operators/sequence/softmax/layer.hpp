@@ -14,9 +14,9 @@ struct sequence_softmax_attr {
   std::string_view name{};
 };
 
-/// y[t] = e^(x[t] - max) / sum e^(x - max) over the rows of each sequence. The results of a
-/// sequence add up to 1, like attention weights. x has one number per row. Fluid:
-/// layers.sequence_softmax.
+/// Returns y[t] = e^(x[t] - max) / sum e^(x - max), where max and sum are over the rows of t's
+/// sequence. The results of each sequence add up to 1, like attention weights. x must have one
+/// number per row. Fluid: layers.sequence_softmax.
 template <class T, class R, int... D>
 constexpr auto sequence_softmax(variable<T, R, D...> x,
                                 const options<sequence_softmax_attr, T>& attr = {}) {
