@@ -18,7 +18,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 ///   static int* rows(memory_type&);   by domain
 ///   static const int** offsets(memory_type&);
 ///   static constexpr int own_words(int loop);   words that the engine adds to a frame's head
-///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   called with them
+///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   gets these words
 ///   static void bind_rows(memory_type&);   called after the rows of a mini-batch were set
 /// An engine that stores additional values in the frame of an iteration (loop_frames.hpp) also
 /// provides:

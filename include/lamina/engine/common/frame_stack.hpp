@@ -57,7 +57,7 @@ class frame_stack {
     return at;
   }
   mark top() const { return top_; }
-  /// Frees everything that was pushed since `to`.
+  /// Frees everything that was pushed after top() returned `to`.
   void reset(mark to) { top_ = to; }
 
  private:

@@ -112,7 +112,7 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int be
   return r;
 }
 
-/// The memory of one thread for sequences of groups.
+/// The memory that one thread owns and uses while it runs sequences of groups on ranges of rows.
 struct range_memory {
   aligned_buffer arena;
   int rows = 0;  // the length of the longest range that fits in `arena`
