@@ -32,7 +32,8 @@ inline std::string text_literal(std::string_view text) {
   return made + "\"";
 }
 
-/// Converts a text so that it fits in a one-line comment.
+/// Replaces control characters and backslashes by '?', so that the text cannot end or continue the
+/// one-line comment into which it is written.
 inline std::string in_comment(std::string_view text) {
   std::string made;
   for (const char c : text) {
@@ -81,7 +82,8 @@ inline bool is_taken_word(std::string_view word) {
   return false;
 }
 
-/// Converts the name of a variable of a program to a C++ name: other characters become '_'.
+/// Converts the name of a variable of a program to a C++ name: characters other than letters and
+/// digits become '_'.
 inline std::string identifier_of(std::string_view name) {
   std::string made;
   for (const char c : name) {
@@ -138,8 +140,9 @@ inline const char* cpp_type(dtype type) {
   }
 }
 
-/// Breaks a statement into lines of at most 100 columns: after the outermost commas that fit,
-/// otherwise after the last bracket, but never inside a string literal.
+/// Breaks a statement into lines of at most 100 columns. A line ends after the last of the
+/// outermost commas that fit, or else after the last bracket that fits, but never inside a string
+/// literal.
 inline std::string wrapped(std::string_view statement, std::size_t indent) {
   std::string made;
   std::size_t column = indent;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/fluid_schedules.hpp - reads the operators that compute a learning rate in
-// Fluid's form.
+// lamina/codegen/fluid_schedules.hpp - converts the operators by which Fluid computes a learning
+// rate to a schedule.
 //
-// The reader extracts the numbers that distinguish schedules and does not check the operators: its
-// caller writes the schedule in Fluid's form again and compares both.
+// The reader extracts the numbers that distinguish schedules and does not check the operators. Its
+// caller writes the schedule in Fluid's form again and compares the result with the file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,8 +23,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Returns the number or one of its two neighbouring floats, whichever first satisfies a condition;
-/// the number itself if none does. Undoes an operation that has rounded its result.
+/// Returns the number, the float below it or the float above it, whichever first satisfies `holds`;
+/// the number if none does. It undoes an operation that has rounded its result.
 template <class F>
 float nearest(float number, const F& holds) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -44,17 +44,17 @@ inline double number_of_attribute(const operator_message& op, std::string_view n
                                          : static_cast<double>(a->integer);
 }
 
-/// Reads one schedule.
+/// Reads one schedule: note() receives its operators in order, and read() returns the schedule.
 class fluid_schedule_reader {
  public:
-  /// Records an operator that has the role of a learning rate.
+  /// Receives the next operator with the role of a learning rate.
   void note(const operator_message& op) {
     if (op.type == "assign") last_ = &op;
     for (const slot_message& s : op.outputs)
       for (const std::string& name : s.arguments) makers_[name] = &op;
   }
   bool is_empty() const { return makers_.empty(); }
-  /// Returns the variable with the learning rate of a step; empty if there is none.
+  /// Returns the name of the variable with the learning rate of a step; empty if there is none.
   std::string variable() const {
     return last_ == nullptr || last_->output("Out").size() != 1 ? "" : last_->output("Out")[0];
   }
@@ -138,7 +138,7 @@ class fluid_schedule_reader {
     return 0.f;
   }
 
-  /// The number of steps of a period, and whether only whole periods count.
+  /// The length of a period in steps, and whether only whole periods count.
   struct counted {
     std::int64_t steps;
     bool staircase;
@@ -161,7 +161,9 @@ class fluid_schedule_reader {
     return schedule::polynomial_decay{rate, whole(number(length, "value")), end,
                                       real(&pow, "factor"), cycle};
   }
-  /// Each term is a value times 1 or 0; the comparison that ends the term has the boundary.
+  /// Fluid computes the rate as a sum of terms. Each term is the value of one interval times 1
+  /// within the interval, otherwise times 0. The comparison that makes this factor 0 contains the
+  /// boundary.
   optimizer::learning_rate piecewise(const operator_message& sum) const {
     std::vector<std::int64_t> boundaries;
     std::vector<float> values;

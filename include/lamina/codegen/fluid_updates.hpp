@@ -2,9 +2,9 @@
 // lamina/codegen/fluid_updates.hpp - reads the updates of a training program in Fluid's form.
 //
 // An update of Fluid reads the learning rate and the powers of beta from variables, and operators
-// before it clip the gradient and add decay. The reader converts these operators to one update of
-// lamina. To check the result, it writes this update in Fluid's form again and compares it with the
-// operators in the file.
+// before the update clip the gradient and add weight decay. The reader converts all these operators
+// to one update of lamina. To check the result, the reader writes this update in Fluid's form again
+// and compares it with the operators in the file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,13 +33,14 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// An update of one parameter in Fluid's form.
 struct fluid_update {
-  operator_message own = {};  // lamina's; no learning rate of a step, and no scale of the gradient
+  // lamina's update, without a learning rate of the step and a scale of the gradient
+  operator_message own = {};
   update_numbers numbers = {};
   float factor = 1;  // the parameter's factor on the learning rate
 };
 
-/// Reads the updates of block 0 of a program. The value of the learning rate is not in a program,
-/// but in `values`, which may be null.
+/// Reads the updates of block 0 of a program. The value of a constant learning rate is not in the
+/// program, but in `values`, which may be null.
 class fluid_updates {
  public:
   /// Whether a program has updates in Fluid's form.
@@ -49,7 +50,8 @@ class fluid_updates {
         if (is_update(op)) return true;
     return false;
   }
-  /// Whether an operator of block 0 belongs to the updates; operators that store a value do not.
+  /// Whether an operator of block 0 belongs to the updates. Operators that store a value
+  /// (layer::store) do not, although they have the same role.
   static bool belongs(const operator_message& op) {
     const op_role role = role_of(op);
     return role == op_role::learning_rate ||
@@ -101,7 +103,7 @@ class fluid_updates {
   [[noreturn]] void fail(const std::string& what) const { fail(*updates_[0], what); }
 
  private:
-  // lamina's own updates also have attributes for the preparation of their gradients.
+  // Updates of lamina have the same output, but also attributes that prepare the gradient.
   static bool is_update(const operator_message& op) {
     return !op.output("ParamOut").empty() && op.attribute("gradient_scale") == nullptr;
   }
@@ -172,7 +174,8 @@ class fluid_updates {
     return op.type == type && belongs(op) ? &op : nullptr;
   }
 
-  /// Finds decay and clip; returns the gradient before both.
+  /// Finds the weight decay and the clip of an update. Returns the name of the gradient before both
+  /// are applied.
   std::string find_preparation(const operator_message& u, update_numbers& numbers) const {
     std::string gradient = one(u, "Grad");
     if (const operator_message* const sum = maker(gradient, "sum");
@@ -202,10 +205,10 @@ class fluid_updates {
     return gradient;
   }
 
-  /// Finds the learning rate of an update and its factor.
+  /// Finds the learning rate of an update, and the factor by which the parameter multiplies it.
   void find_rate(const operator_message& u, fluid_update& f) {
     f.numbers.learning_rate = 1;
-    if (u.input("LearningRate").empty()) return;  // adadelta of an old version
+    if (u.input("LearningRate").empty()) return;  // adadelta, as an old version of Fluid records it
     std::string name = one(u, "LearningRate");
     float factor = 1;
     if (const operator_message* const scale = maker(name, "scale")) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/foreign_training.hpp - converts a training program of PaddlePaddle to the form
-// of lamina's exporter.
+// lamina/codegen/foreign_training.hpp - converts a training program that PaddlePaddle wrote to the
+// form that lamina's exporter writes.
 //
-// In programs of PaddlePaddle, gradient operators name only the variables that they read, all
-// operators have attributes that tell where they were recorded, and parameters are updated in the
-// order of their names.
+// Programs of PaddlePaddle differ in three ways: gradient operators name only the variables that
+// they read, all operators have attributes that tell where they were recorded, and parameters are
+// updated in the order of their names.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,10 +27,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Rewrites one program.
+/// Converts one program.
 class foreign_training {
  public:
-  /// Whether PaddlePaddle wrote a program: lamina does not write this attribute.
+  /// Whether PaddlePaddle wrote a program: some operator has the attribute op_namescope, which
+  /// lamina does not write.
   static bool is_foreign(const program_message& program) {
     for (const block_message& b : program.blocks)
       for (const operator_message& op : b.operators)
@@ -38,8 +39,8 @@ class foreign_training {
     return false;
   }
 
-  /// Returns the program in the form of lamina's exporter. Throws format_error if a gradient or
-  /// update has an attribute that lamina does not know, unless the value has no effect.
+  /// Returns the program in the form of lamina's exporter. Throws format_error if a gradient or an
+  /// update has an attribute that lamina does not know and whose value may change results.
   static program_message as_exported(const loaded_program& program) {
     const program_view p = program.view();
     require_known(program, p);
@@ -66,7 +67,7 @@ class foreign_training {
   }
   static bool is_update(const operator_message& op) { return !op.output("ParamOut").empty(); }
 
-  /// Whether an attribute that lamina does not know has no effect on results.
+  /// Whether an attribute that lamina does not know cannot change results.
   static bool is_neutral(const attribute_message& a) {
     constexpr std::string_view of_place[] = {
         "op_role",   "op_role_var",     "op_namescope",     "op_callstack",
@@ -132,8 +133,8 @@ class foreign_training {
       if (v.kind == variable_class::feed_minibatch || v.kind == variable_class::fetch_list)
         to.variables.push_back(v);
   }
-  /// Sorts the parameters among the variables by their first use, which is the order in which
-  /// layers make them.
+  /// Sorts the parameters in the list of variables by their first use, because layers make them in
+  /// this order.
   static void sort_parameters(program_message& program) {
     std::map<std::string, std::size_t> first;
     for (const block_message& b : program.blocks)
@@ -155,8 +156,9 @@ class foreign_training {
     for (variable_message& v : variables)
       if (v.is_parameter) v = std::move(sorted[next++]);
   }
-  /// Sorts consecutive updates by their parameters; this is safe, because each changes only its own
-  /// variables. Marks accumulators as not trainable, which files of PaddlePaddle do not do.
+  /// Sorts consecutive updates by their parameters, which changes no result because each update
+  /// changes only its own variables. Also marks accumulators as not trainable, because files of
+  /// PaddlePaddle do not mark them.
   static void prepare_updates(block_message& b) {
     std::set<std::string> kept;
     for (const operator_message& op : b.operators)

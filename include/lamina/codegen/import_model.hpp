@@ -25,8 +25,8 @@ struct import_options {
                              // .safetensors
 };
 
-/// Writes a program that was read, with its parameters, as a C++ header (native_source) and a
-/// safetensors file. Either both files are written completely or neither is changed. Throws
+/// Writes a program and its parameters, which were read from a file, as a C++ header
+/// (native_source) and a safetensors file. If an error is thrown, neither file is changed. Throws
 /// format_error for programs that native_source cannot write.
 inline void import_model(const inference_model& read, const file_path& header,
                          const import_options& options = {}) {
@@ -50,7 +50,8 @@ inline void import_model(const inference_model& read, const file_path& header,
     if (!done)
       throw error("lamina: " + header.string() + ": cannot be written: " + reason_of(errno));
   };
-  // The header is written to disk before the parameters, and is renamed after them.
+  // The header is written under a temporary name before the parameters, and gets its name after
+  // them, so that no file is replaced if the other one cannot be written.
   require(text_file.open() && text_file.write(source.data(), source.size()));
   save_safetensors(weights, in_fluid ? own : *read.variables);
   require(text_file.keep());
@@ -58,8 +59,9 @@ inline void import_model(const inference_model& read, const file_path& header,
 
 /// Reads a directory that save_inference_model of lamina or PaddlePaddle wrote, and writes its
 /// program as a C++ header and its parameters as safetensors. A program that includes the header
-/// uses the net like one that is written by hand: `lamina::model m{net};
-/// lamina::load_safetensors("net.safetensors", m);`. Also throws format_error for damaged files.
+/// uses the net like a net that is written by hand: `lamina::model m{net};
+/// lamina::load_safetensors("net.safetensors", m);`. Throws format_error for programs that
+/// native_source cannot write, and for damaged files.
 inline void import_model(const file_path& directory, const file_path& header,
                          const import_options& options = {}) {
   import_model(load_inference_model(directory, options.files), header, options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/layer_calls.hpp - the table of layers for native_source: which layer records
-// an operator, and how it is called.
+// lamina/codegen/layer_calls.hpp - the table of layers for native_source. It says which layer
+// records an operator, and how the call of this layer is written.
 //
 // A row is the type of an operator and a call, FUNCTION<TEMPLATE>(ARGUMENTS; OPTIONS) -> RESULTS,
 // with the following words:

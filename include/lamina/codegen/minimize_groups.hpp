@@ -17,7 +17,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The operators of one call of minimize, except the gradients.
+/// The operators that one call of minimize has recorded, except the gradients.
 struct minimize_group {
   const operator_desc* seed = nullptr;      // begins the gradient of the cost
   int cost = -1;                            // the variable of the cost
@@ -26,12 +26,13 @@ struct minimize_group {
   std::vector<const operator_desc*> scales = {}, updates = {};
 };
 
-/// Finds these operators by their roles. Each call follows the same pattern: decayed_learning_rate,
-/// the gradient of the cost, gradients, gradient_scale, updates. Blocks of gradients belong to it,
-/// and so do the copies `x@STEP` at the beginning of a loop's body.
+/// Finds the operators of each call of minimize by their roles. Each call has recorded them in the
+/// same order: decayed_learning_rate, the gradient of the cost, gradients, gradient_scale, updates.
+/// All operators in blocks of gradients belong to a call, and so do the copies `x@STEP` at the
+/// beginning of the body of a loop.
 class minimize_groups {
  public:
-  /// Throws an error that names the operator.
+  /// A function that throws an error about an operator.
   using failure = std::function<void(const operator_desc& op, const std::string& what)>;
 
   minimize_groups() = default;
@@ -48,7 +49,7 @@ class minimize_groups {
   }
 
   const std::vector<minimize_group>& all() const { return all_; }
-  /// Whether a call of minimize has recorded the operator.
+  /// Whether a call of minimize has recorded an operator.
   bool contains(const operator_desc& op) const {
     return !is_member_.empty() && is_member_[static_cast<std::size_t>(&op - p_.operators)];
   }

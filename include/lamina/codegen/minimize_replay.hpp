@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/codegen/minimize_replay.hpp - records the calls of minimize of a program again, and
-// compares the results.
+// compares the result with the program.
 //
-// A call of minimize is recognised by its first and last operators; its gradients are not examined.
-// Therefore all calls are recorded again, in a copy of the program without their operators. The
-// message of this copy must then equal the program in the file.
+// minimize_groups.hpp recognises a call of minimize by its first and last operators and does not
+// examine the gradients between them. Therefore minimize_replay makes a copy of the program without
+// the operators of these calls, and records all calls again in this copy. The message of the copy
+// must then equal the program in the file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,31 +29,32 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The options of a parameter that can be read from its updates.
+/// The options of a parameter that its updates show.
 struct parameter_options {
   float learning_rate = 1;
   lamina::regularizer regularizer = {};
   lamina::gradient_clip clip = {};
 };
 
-/// A call of minimize.
+/// A call of minimize, with its C++ text and a function that records it.
 struct minimize_call {
   const operator_desc* seed = nullptr;
-  int cost = -1, rate = -1;               // variables; no rate: it is among the options
+  // variables; -1 for `rate`: the rate is a number among the options
+  int cost = -1, rate = -1;
   std::string optimizer = "";             // "adam"
-  std::vector<std::string> options = {};  // without a rate that is a variable
+  std::vector<std::string> options = {};  // without the learning rate if it is a variable
   std::string choice = "";                // "lamina::only<"fc_0">"; empty: all parameters
-  std::set<int> left_out = {};            // variables of parameters outside of the choice
-  std::vector<int> updated = {};          // variables of parameters
+  std::set<int> left_out = {};            // parameters that the choice leaves out
+  std::vector<int> updated = {};          // parameters that the call updates
   /// Records the call, with the variables of the builder.
   std::function<void(program_builder& b, int cost, int rate)> record = {};
 };
 
-/// Records the calls of a program again.
+/// Records all calls of minimize of a program again and compares.
 class minimize_replay {
  public:
-  /// Throws an error about operator number `k` of a block, or about the whole program if the block
-  /// has no such operator.
+  /// A function that throws an error about operator number `k` of a block, or, if the block has no
+  /// such operator, about the whole program.
   using failure = std::function<void(int block, std::size_t k, const std::string& what)>;
 
   minimize_replay(const loaded_program& program, const minimize_groups& groups,
@@ -70,7 +72,8 @@ class minimize_replay {
     require_room();
   }
 
-  /// Throws the error of the first operator or variable that the calls would not record.
+  /// Throws an error about the first operator or variable of the file that differs from what the
+  /// calls record.
   void require_same() {
     require_depth();
     for (int k = 0; k < p_.count.operators; ++k) {
@@ -89,7 +92,8 @@ class minimize_replay {
   }
 
  private:
-  static constexpr int most_blocks = 8;  // around an operator; each takes half a MB of the stack
+  // nested around an operator; each takes half a MB of the stack
+  static constexpr int most_blocks = 8;
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   void fail(const std::string& what) const { fail_(0, ~std::size_t{0}, what); }
@@ -146,8 +150,8 @@ class minimize_replay {
       for (int c = slot[s].duplicable ? p_.arguments[i++] : 1; c > 0; --c, ++i)
         if (p_.arguments[i] >= 0) f(p_.arguments[i]);
   }
-  /// Finds the variables that operators outside of the calls use, except those that only the calls
-  /// write.
+  /// Finds the variables that operators outside of the calls use, except variables that only the
+  /// calls write.
   void find_copied() {
     std::vector<bool> trained(at(p_.count.variables)), written(trained);
     is_copied_ = trained;
@@ -178,7 +182,8 @@ class minimize_replay {
     if (b_.is_full())
       fail("expected a program of the size that lamina can record, found a larger one");
   }
-  /// Each block of gradients uses a part of the stack.
+  /// Throws for deeply nested blocks: recording the gradients of each level takes stack memory,
+  /// which would overflow.
   void require_depth() const {
     for (int i = 0; i < p_.count.blocks; ++i) {
       int depth = 0;
@@ -202,7 +207,8 @@ class minimize_replay {
            "expected variables that the program or minimize makes before, found '" + name + "'");
     return found->second;
   }
-  /// The rules of gradients expect a variable in each slot that must not be empty, except in lists.
+  /// Throws if a slot that must not be empty is empty: the functions that make gradients expect a
+  /// variable there.
   void require_filled(const operator_desc& op, const slot_desc& slot, int at) const {
     if (slot.dispensable || slot.intermediate) return;
     const int n = slot.duplicable ? p_.arguments[at++] : 1;
@@ -327,7 +333,7 @@ class minimize_replay {
   std::unique_ptr<program_desc> made_;
   program_builder b_;
   std::vector<bool> is_copied_ = {};
-  std::vector<int> copy_of_ = {};  // by variable: its copy in the builder, or -1
+  std::vector<int> copy_of_ = {};  // for each variable, its copy in the builder, or -1
   int named_ = 0;  // variables of the builder before this one are in made_names_, or are copies
   std::map<std::string, int> made_names_ = {};
 };

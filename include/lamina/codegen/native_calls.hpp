@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_calls.hpp - writes the call of a layer for an operator, by the rows of
-// layer_calls.hpp.
+// lamina/codegen/native_calls.hpp - writes the call of a layer for an operator, as the rows of
+// layer_calls.hpp describe it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Makes the calls of layers.
+/// Writes the calls of layers.
 class native_calls : protected native_fusion {
  protected:
   using native_fusion::native_fusion;
@@ -54,8 +54,8 @@ class native_calls : protected native_fusion {
     text += made.options.empty() ? ");" : "});";
     assign(made.results, text, made.function == constant);
   }
-  /// Writes the call that a row of layer_calls.hpp describes; returns false if the operator does
-  /// not fit.
+  /// Writes the call that a row of layer_calls.hpp describes. Returns false if operator k does not
+  /// fit the row.
   bool call(std::size_t k, std::string_view row, layer_text& made) {
     const operator_desc& op = *operators_[k];
     const std::size_t open = row.find('('), close = row.find(')');
@@ -126,7 +126,7 @@ class native_calls : protected native_fusion {
     each(op, false, [&](int v) {
       for (const int r : made.results)
         if (r == v) return;
-      // A statistic that is updated in place is read only by the operator itself.
+      // Nothing reads a statistic that the operator updates in place, except the operator.
       if (is_parameter(v) || p_.variables[v].persistable) return;
       fits = fits && reads_[at(v)] == 0;
     });
@@ -148,7 +148,7 @@ class native_calls : protected native_fusion {
     const std::string text = literal(op, i);
     made.templates.push_back(equals != std::string::npos && text == item.substr(equals + 1) ? ""
                                                                                             : text);
-    if (!made.templates.back().empty())  // the arguments before it must be written too
+    if (!made.templates.back().empty())  // then the arguments before it must be written too
       for (std::size_t n = 0; n + 1 < made.templates.size(); ++n)
         if (made.templates[n].empty()) made.templates[n] = defaults_.at(n);
     defaults_.resize(made.templates.size());
@@ -162,7 +162,8 @@ class native_calls : protected native_fusion {
   static std::string extent2_text(const std::vector<int>& two) {
     return two[0] == two[1] ? pair(two) : "lamina::extent2" + pair(two);
   }
-  // Writes a window from lists with two numbers each; returns false for other lists.
+  // Writes strides, paddings and dilations as the options of a window. Returns false if a list does
+  // not have two numbers.
   bool window(const operator_desc& op, bool ceil_mode, std::string& text) const {
     std::string inside;
     const std::pair<const char*, const char*> members[] = {
@@ -253,7 +254,7 @@ class native_calls : protected native_fusion {
       std::string text;
       if (!window(op, false, text)) return false;
       made.templates.push_back(text);
-      // conv2d chooses between two operators by the channels of the image
+      // layer::conv2d records conv2d or depthwise_conv2d, depending on the channels of the image
       const std::vector<int> channels = dims_of(input(op, "Input"));
       const double groups = number(op, "groups");
       const bool depthwise = channels.size() == 4 && groups == channels[1] && groups > 1;
@@ -300,7 +301,7 @@ class native_calls : protected native_fusion {
     made.arguments += (made.arguments.empty() ? "" : ", ") + text;
     return true;
   }
-  /// The function whose results the layer marks as constant: no gradient flows through them.
+  /// The function that marks its results itself as variables through which no gradient flows.
   static constexpr std::string_view constant = "fill_constant";
   /// Parses a number in the table or in a template argument.
   template <class T = int>
@@ -320,7 +321,8 @@ class native_calls : protected native_fusion {
       if (v < 0) return true;
       if (!is_parameter(v) || handles_.count(v) != 0) return false;
       const std::string name = parameter_name(made.base, "." + item.substr(dot + 1) + "_", v);
-      const bool named = own.ends_with("_name");  // needs a name; not trainable
+      // an option of this kind needs a name, and its parameter is not trainable
+      const bool named = own.ends_with("_name");
       if (named && !has_own_options(v)) note_options(v);
       const std::string option =
           named ? (name.empty() ? "" : "." + own + " = " + name) : parameter_option(own, name, v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_choice.hpp - finds names that select the parameters which a call of
-// minimize updates, for a program that is written as C++.
+// lamina/codegen/native_choice.hpp - finds the names by which the C++ text of a call of minimize
+// selects the parameters that the call updates.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,13 +17,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Finds the choice of a call of minimize: none if it updates all parameters on which its cost
-/// depends, otherwise a prefix of their names, their layers, or their names.
+/// Finds the choice of parameters of a call of minimize. If the call updates all parameters on
+/// which its cost depends, there is no choice. Otherwise the choice is a common prefix of their
+/// names, the names of their layers, or their own names, whichever of these first selects exactly
+/// these parameters.
 class native_choice : protected native_records {
  protected:
   using native_records::native_records;
 
-  /// Throws an error about an operator for which no statement can be written.
+  /// Throws format_error about an operator for which no statement can be written.
   [[noreturn]] void fail_at(const operator_desc& op, const std::string& what) {
     const auto& of = program_.message().blocks[at(op.block)].operators;
     std::size_t k = 0, n = 0;
@@ -36,7 +38,7 @@ class native_choice : protected native_records {
                                std::to_string(op.block) + ", '" + op.schema->type + "')");
     throw format_error(program_.source(), 0, what);
   }
-  /// Finds the choice, and its text.
+  /// Finds the choice of a call and writes its text to `call.choice`.
   void choose(minimize_call& call) {
     const std::set<int> all = reached(call), chosen(call.updated.begin(), call.updated.end());
     if (all == chosen) return;
@@ -61,7 +63,7 @@ class native_choice : protected native_records {
   }
 
  private:
-  /// Returns the trainable parameters on which a cost depends, as far as the operators show.
+  /// Returns the trainable parameters on which the cost of a call depends.
   std::set<int> reached(const minimize_call& call) const {
     std::vector<bool> needed(at(p_.count.variables));
     needed[at(call.cost)] = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_fusion.hpp - recognises several operators that one layer records: fc of
-// several inputs, biases and activations.
+// lamina/codegen/native_fusion.hpp - recognises groups of operators that one layer has recorded,
+// such as an fc with several inputs, a bias and an activation.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,19 +15,20 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Recognises layers of several operators.
+/// Recognises layers that record several operators.
 class native_fusion : protected native_names {
  protected:
   using native_names::native_names;
 
-  /// The operators that one layer records, from operator `k` to before `end`.
+  /// The text of one call of a layer. The layer records the operators from operator k, at which the
+  /// search begins, to before `end`.
   struct layer_text {
     std::string function, arguments, key, base;
     std::vector<std::string> templates, options;
     std::vector<int> results;
     std::size_t end = 0;
   };
-  /// Recognises fc of one input, or of several whose products are summed.
+  /// Recognises an fc with one input, or with several inputs whose products are summed.
   bool fc(std::size_t k, layer_text& made) {
     const auto weight_of = [&](std::size_t i) {
       if (i >= operators_.size() || operators_[i]->schema->type != std::string_view("mul"))
@@ -48,7 +49,7 @@ class native_fusion : protected native_names {
            number(*operators_[k + n], "x_num_col_dims") == flatten &&
            base_of(output(*operators_[k + n], "Out")) == made.base;)
       ++n;
-    if (n > 1) {  // only if a sum of exactly these follows
+    if (n > 1) {  // several inputs only if a sum of exactly these products follows
       bool sums =
           k + n < operators_.size() && operators_[k + n]->schema->type == std::string_view("sum");
       const std::vector<int> added =
@@ -64,7 +65,8 @@ class native_fusion : protected native_names {
     for (std::size_t i = 0; i < n; ++i) {
       const std::string name = shared ? native_statement::name(name_of(w))
                                       : parameter_name(made.base, ".w_", weight_of(k + i));
-      if (n > 1 && !shared && !name.empty()) return false;  // they would be one parameter
+      // several weights with one name would be one parameter
+      if (n > 1 && !shared && !name.empty()) return false;
       parameter = name;
       made.arguments += (i > 0 ? ", " : "") + handle(input(*operators_[k + i], "X"), k);
     }
@@ -83,9 +85,9 @@ class native_fusion : protected native_names {
     if (!option.empty()) made.options.push_back(option);
     return true;
   }
-  /// Adds the bias along dimension `axis` and the activation that follow to the layer.
+  /// If a bias along dimension `axis` and an activation follow the layer, adds them to its call.
   bool fuse(layer_text& made, int axis, bool has_bias) {
-    const auto follows = [&](int v) {  // whether only the next operator reads the result
+    const auto follows = [&](int v) {  // whether the next operator is the only one that reads v
       if (made.end >= operators_.size() || reads_[at(v)] != 1 || writes_[at(v)] != 1) return false;
       const operator_desc& next = *operators_[made.end];
       const int x = input(next, "X");

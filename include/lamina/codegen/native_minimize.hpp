@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_minimize.hpp - calls of minimize in a program that is written as C++.
+// lamina/codegen/native_minimize.hpp - writes the calls of minimize of a program that is written as
+// C++.
 //
-// The options of the optimizer and of parameters are read from the attributes of the updates. Then
-// the calls are recorded again and compared with the file (minimize_replay.hpp).
+// It reads the options of the optimizer and of the parameters from the attributes of the updates.
+// Then it records the calls again and compares the result with the file (minimize_replay.hpp).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +28,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Finds the calls of minimize.
+/// Finds the calls of minimize of a program, and their texts.
 class native_minimize : protected native_choice {
  protected:
   explicit native_minimize(const loaded_program& program) : native_choice(program) {
@@ -39,7 +40,8 @@ class native_minimize : protected native_choice {
     }
     for (auto& [seed, call] : calls_) {
       choose(call);
-      reads_[at(call.cost)] += 2;  // counted twice, so that no layer hides the cost
+      // counted as two reads, so that the cost does not become an inner result of a layer
+      reads_[at(call.cost)] += 2;
       if (call.rate >= 0) reads_[at(call.rate)] += 2;
     }
     minimize_replay(
@@ -57,7 +59,7 @@ class native_minimize : protected native_choice {
     const auto found = calls_.find(&op);
     return found == calls_.end() ? nullptr : &found->second;
   }
-  /// Returns the options of a parameter except its name, each after a comma.
+  /// Returns the text of the options of a parameter except its name; a comma precedes each option.
   std::string options_of(int v) const {
     if (!trains()) return {};
     std::string text;
@@ -70,17 +72,18 @@ class native_minimize : protected native_choice {
     if (o.clip.kind != clip_kind::none) text += ", .gradient_clip = " + clip_text(o.clip);
     return text;
   }
-  /// Records that the text makes this parameter, if it does not exist yet.
+  /// Records that the text makes this parameter at this point, unless it has made it before.
   void note_parameter(int v) {
     if (std::find(parameters_.begin(), parameters_.end(), v) == parameters_.end())
       parameters_.push_back(v);
   }
   /// Whether a parameter has options that can be read from its updates.
   bool has_own_options(int v) const { return own_.count(v) != 0; }
-  /// Records that the text has the options of a parameter.
+  /// Records that the text contains the options of a parameter.
   void note_options(int v) { written_options_.insert(v); }
-  /// Throws unless updates follow the order in which parameters are made, and all options of
-  /// parameters are written.
+  /// Throws format_error unless the updates follow the order in which the text makes the
+  /// parameters, and the text contains the options of all parameters. Otherwise the text would
+  /// record another program.
   void require_parameters() {
     for (const auto& [seed, call] : calls_) {
       for (const int v : parameters_)
@@ -218,8 +221,8 @@ class native_minimize : protected native_choice {
   static bool same(const gradient_clip& a, const gradient_clip& b) {
     return a.kind == b.kind && a.low == b.low && a.high == b.high;
   }
-  /// Makes an option with the same value in all updates an option of the optimizer; otherwise sets
-  /// it for each parameter.
+  /// If an option has the same value in all updates, makes it an option of the optimizer; otherwise
+  /// an option of each parameter.
   template <class T, class Text>
   void share(const std::vector<update_facts>& facts, T update_facts::*of, T parameter_options::*own,
              T& option, const Text& text, const char* name, minimize_call& call) {
@@ -300,7 +303,8 @@ class native_minimize : protected native_choice {
       fail_at(op, std::string("expected the arguments of a schedule, found others: ") + e.what());
     }
   }
-  /// Uses the most frequent rate of the updates as the base rate, and factors for the others.
+  /// Makes the most frequent learning rate of the updates the rate of the optimizer, and writes the
+  /// rates of other parameters as factors on it.
   void constant(const minimize_group& g, minimize_call& call, optimizer::learning_rate& rate,
                 const std::vector<update_facts>& facts) {
     std::map<float, int> counts;
@@ -324,7 +328,7 @@ class native_minimize : protected native_choice {
 
   std::map<const operator_desc*, minimize_call> calls_;
   std::map<int, parameter_options> own_;
-  std::map<int, float> factors_;  // of learning rates, by parameter
+  std::map<int, float> factors_;  // for each parameter, its factor on the learning rate
   std::set<int> written_options_;
   std::vector<bool> is_made_;  // whether only calls of minimize write each variable
 };

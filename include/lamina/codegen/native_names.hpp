@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_names.hpp - names handles, layers and parameters in a program that is
-// written as C++, and collects its statements.
+// lamina/codegen/native_names.hpp - gives names to the handles, layers and parameters of a program
+// that is written as C++, and collects the statements of its text.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Names, and the text written so far.
+/// The names that are in use, and the text that is written so far.
 class native_names : protected native_rows {
  protected:
   using native_rows::native_rows;
@@ -33,8 +33,8 @@ class native_names : protected native_rows {
     made_handles_.push_back(v);
     return handles_[v] = native_statement::identifier(made);
   }
-  /// Returns a counter of names. Records its value, so that statement() can undo a row that does
-  /// not fit.
+  /// Returns a counter of names, and records its value: statement() restores it if a row of
+  /// layer_calls.hpp does not fit.
   int& counter(std::map<std::string, int>& of, const std::string& name) {
     int& found = of[name];
     counted_.emplace_back(&found, found);
@@ -61,31 +61,33 @@ class native_names : protected native_rows {
     return made;
   }
   void line(const std::string& statement) { statements_->push_back({statement}); }
-  /// Whether a layer of this kind generates this name by itself.
+  /// Whether the next layer of this kind would generate this name, so that the text need not
+  /// contain it.
   bool is_generated(const std::string& key, const std::string& name) const {
     if (partially_updated_.count(name) != 0) return false;
     const auto count = keys_.find(key);
     return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
   }
-  /// Returns the name of a parameter as an option of its layer; empty if it equals the layer's
-  /// default.
+  /// Returns the literal of a parameter's name; empty if it is the name that the layer would
+  /// generate.
   std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
     note_parameter(v);
     int& next = counter(numbers_, base + suffix);
     if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
     return native_statement::name(name_of(v));
   }
-  /// Returns the option `option` of a layer, which describes a parameter; empty if the layer's
-  /// default is that parameter.
+  /// Returns the text of the layer's option `option` with the name and options of a parameter;
+  /// empty if the parameter has the generated name and no options.
   std::string parameter_option(const std::string& option, const std::string& name, int v) {
     const std::string own = options_of(v);
     note_options(v);
     if (name.empty() && own.empty()) return {};
     return "." + option + " = {" + (name.empty() ? own.substr(2) : ".name = " + name + own) + "}";
   }
-  /// Appends a statement that names the results of a call; `is_marked` tells that no gradient flows
-  /// through them. Structured bindings are used only in programs without bodies, because clang 14
-  /// cannot capture them in the lambda of a body.
+  /// Appends a statement that assigns the results of a call to handles. `is_marked` says that the
+  /// layer marks them itself as variables through which no gradient flows. Structured bindings are
+  /// used only in programs without bodies, because clang 14 cannot capture them in the lambda of a
+  /// body.
   void assign(const std::vector<int>& results, const std::string& call, bool is_marked = false) {
     bool read = false;
     for (const int v : results) read = read || reads_[at(v)] > 0;
@@ -112,8 +114,8 @@ class native_names : protected native_rows {
       line("auto " + names[i] + " = std::get<" + std::to_string(i) + ">(" + all + ");");
     mark_results(results, is_marked);
   }
-  /// Marks the results through which no gradient flows, if the program trains and the layer does
-  /// not mark them itself.
+  /// If the program trains, appends calls of layer::stop_gradient for results through which no
+  /// gradient flows, unless the layer marks them itself.
   void mark_results(const std::vector<int>& results, bool is_marked) {
     for (const int v : results)
       if (!is_marked && trains() && p_.variables[v].stop_gradient &&
@@ -123,13 +125,16 @@ class native_names : protected native_rows {
 
   std::string here_ =
       native_statement::identifier(native_statement::block_name(0));  // the block in the text
-  std::map<int, std::string> handles_;  // by variable: its C++ name, marked
+  std::map<int, std::string> handles_;  // for each variable, its C++ name, with marks
   std::set<std::string> identifiers_;
-  std::map<std::string, int> keys_;        // by kind of layer: the number of the next name
-  std::map<std::string, int> numbers_;     // by layer and suffix: the number of the next parameter
-  std::map<std::string, int> numbers_of_;  // by C++ name: the last number after it
-  std::vector<int> made_handles_;          // variables that the current statement named
-  std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and their old values
+  std::map<std::string, int> keys_;  // for each kind of layer, the number of its next name
+  // for each layer and suffix, the number of the next parameter
+  std::map<std::string, int> numbers_;
+  // for each C++ name, the last number that was appended to it
+  std::map<std::string, int> numbers_of_;
+  std::vector<int> made_handles_;  // variables that the current statement named
+  // counters that the current statement has changed, and their old values
+  std::vector<std::pair<int*, int>> counted_;
   std::vector<native_statement> all_statements_;
   std::vector<native_statement>* statements_ = &all_statements_;  // of the current block
 };

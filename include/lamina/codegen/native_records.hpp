@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_records.hpp - reads the records of a program to be written as C++:
-// operators, slots, attributes, dimensions, names.
+// lamina/codegen/native_records.hpp - access to the operators, slots, attributes, dimensions and
+// names of a program that is written as C++.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The records of a program, and the block that is written.
+/// The parts of a program, and the block that is being written.
 class native_records {
  protected:
   explicit native_records(const loaded_program& program) : program_(program), p_(program.view()) {
@@ -79,7 +79,8 @@ class native_records {
     }
     open(0);
   }
-  // The operator that begins the gradients of a cost represents its call of minimize.
+  // Removes the operators of calls of minimize from the lists, except one: the operator that begins
+  // the gradients of the cost stays and represents the call.
   void leave_out_groups() {
     std::set<const operator_desc*> seeds;
     for (const minimize_group& g : groups_.all()) seeds.insert(g.seed);
@@ -98,7 +99,7 @@ class native_records {
     block_ = block;
     operators_ = blocks_[at(block)].operators;
   }
-  // Throws for an optimizer's update in Fluid's form, which must have been converted before.
+  // Throws for an update in Fluid's form: own_training.hpp must have converted it before.
   void require_known_update(std::size_t k) {
     const operator_desc& op = *operators_[k];
     if (op.schema->kind == operator_kind::update) return;
@@ -155,8 +156,8 @@ class native_records {
     const std::vector<int> found = in_slot(op, name, false);
     return found.empty() ? -1 : found[0];
   }
-  // Finds names whose operators are not consecutive: two layers cannot have the same generated
-  // name.
+  // Finds generated names of layers whose operators are not consecutive. Such operators become
+  // several layers, and two layers cannot have the same generated name.
   void find_torn_names() {
     std::map<std::string, std::pair<int, std::size_t>> last;  // by name: block, operator
     for (std::size_t b = 0; b < blocks_.size(); ++b)
@@ -180,7 +181,8 @@ class native_records {
     reads_.resize(at(p_.count.variables));
     writes_.resize(at(p_.count.variables));
     for (const operator_desc* op : all_) {
-      if (sub_block_of(p_, *op) >= 0) {  // counts its own operands; the body counts its own uses
+      // only the condition counts; the operators of the body count as readers themselves
+      if (sub_block_of(p_, *op) >= 0) {
         const int condition = condition_of(*op);
         if (condition >= 0) ++reads_[at(condition)];
         continue;
@@ -188,10 +190,11 @@ class native_records {
       each(*op, true, [&](int v) { ++reads_[at(v)]; });
       each(*op, false, [&](int v) { ++writes_[at(v)]; });
     }
-    for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // never inside
+    // two reads: never an inner result of a layer
+    for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;
   }
   std::string name_of(int v) const { return v < 0 ? "" : variable_name(p_, v); }
-  /// Whether a variable exists in a file only because its slot must not be empty there.
+  /// Whether a variable exists only because a file must not have an empty slot there.
   bool is_left_out(int v) const { return reads_[at(v)] == 0 && name_of(v).ends_with("@UNREAD"); }
   /// Returns the name of the layer that made a variable: "fc_0" for "fc_0.tmp_1".
   std::string base_of(int v) const {
@@ -211,7 +214,7 @@ class native_records {
     const std::vector<int> dims = dims_of(v);
     return !dims.empty() && dims[0] < 0;
   }
-  /// Returns the dimensions without the row dimension.
+  /// Returns the dimensions of a variable without the row dimension.
   std::vector<int> inner(int v) const {
     std::vector<int> dims = dims_of(v);
     if (has_rows(v)) dims.erase(dims.begin());
@@ -281,13 +284,15 @@ class native_records {
   const loaded_program& program_;
   program_view p_;
   minimize_groups groups_;
-  std::vector<const operator_desc*> all_;  // operators, without those of calls of minimize
+  std::vector<const operator_desc*> all_;  // all operators except those of calls of minimize
   std::vector<block_operators> blocks_;
   std::set<int> run_blocks_;
-  std::set<std::string> partially_updated_;      // names of layers in several places
-  int block_ = 0;                                // the one that is written
+  // generated names of layers whose operators are not consecutive
+  std::set<std::string> partially_updated_;
+  int block_ = 0;                                // the block that is being written
   std::vector<const operator_desc*> operators_;  // the operators of the block that is written
-  std::vector<int> reads_, writes_;              // counts of reads and writes by variable
+  // for each variable, how often it is read and written
+  std::vector<int> reads_, writes_;
 };
 
 }}}  // namespace lamina::detail

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_repeats.hpp - converts repeated runs of statements to functions.
+// lamina/codegen/native_repeats.hpp - converts repeated runs of statements (sequences of
+// consecutive statements) to functions.
 //
 // Two runs are equal if their statements are equal, except for C++ names and for literals that name
-// layers and parameters, and if they use their own results at the same positions. Results of other
-// statements become arguments, and so do differing parts of names. The run that saves the most
-// lines becomes the first function, and so on; a call counts as two lines, so that few long runs
-// are preferred to many short ones. The bodies of functions and loops are searched too.
+// layers and parameters, and if each uses the results of its own statements at the same positions.
+// Results of statements before the run become arguments of the function, and so do parts of names
+// that differ. First, the run that saves the most lines becomes a function; this is repeated until
+// no run saves lines. A call counts as two lines, so that few long functions are preferred to many
+// short ones. Bodies of functions and of loops are searched too.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,15 +26,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Finds repeated runs.
+/// Finds repeated runs and replaces them by calls.
 class native_repeats {
  public:
-  /// `name` is the prefix of the functions' names; `taken` are the C++ names of the program, and
-  /// `has_bodies` tells whether it has loops or branches.
+  /// `name` is the prefix of the names of the functions. `taken` are the C++ names of the program.
+  /// `has_bodies` tells whether the program has loops or branches.
   native_repeats(std::string name, std::set<std::string>& taken, bool has_bodies)
       : name_(std::move(name)), taken_(taken), has_bodies_(has_bodies) {}
 
-  /// Returns the statements with calls of functions instead of repeated runs.
+  /// Returns the statements, with calls of functions in place of repeated runs.
   std::vector<native_statement> shortened(std::vector<native_statement> all) {
     for (native_statement& s : all)
       if (!s.body.empty()) s.body = shortened(std::move(s.body));
@@ -46,13 +48,14 @@ class native_repeats {
   const std::string& functions() const { return functions_; }
 
  private:
-  /// The beginnings of the runs of one function.
+  /// Equal runs, which become one function: where each begins, and their length in statements.
   struct runs {
     std::vector<std::size_t> begins;
     std::size_t length = 0;
   };
-  /// A statement for comparisons: its text without words and, for each C++ name, the distance to
-  /// the statement that made it and the index of the name there.
+  /// The parts of a statement that are compared: `text` is the number of its text without names;
+  /// `origins` has, for each C++ name in it, the distance to the statement that made the name, and
+  /// the index of the name in that statement.
   struct outline {
     std::size_t text;
     std::vector<std::pair<std::size_t, std::size_t>> origins;
@@ -99,8 +102,8 @@ class native_repeats {
     }
     return true;
   }
-  // Whether a run consists of shorter equal runs, or whether all statements from the first run to
-  // the last one repeat with a shorter period.
+  // Whether a run consists of shorter runs that are equal, or whether the statements from the first
+  // run to the last run repeat with a shorter period. A shorter run is then better.
   static bool repeats_itself(const std::vector<outline>& all, const runs& r) {
     const std::size_t begin = r.begins[0], end = r.begins.back() + r.length;
     for (std::size_t part = 1; part <= r.length / 2; ++part)
@@ -145,7 +148,8 @@ class native_repeats {
         for (const runs& r : group) {
           const auto n = static_cast<std::ptrdiff_t>(r.begins.size()),
                      l = static_cast<std::ptrdiff_t>(length);
-          const std::ptrdiff_t saved = n * l - (l + n + 3);  // minus the function and the calls
+          // minus the lines of the function and of the calls
+          const std::ptrdiff_t saved = n * l - (l + n + 3);
           if (saved > 0 && saved - n > most && !repeats_itself(outlined, r)) {
             most = saved - n;
             found = r;
@@ -159,14 +163,15 @@ class native_repeats {
   std::vector<native_statement> replaced(const std::vector<native_statement>& all,
                                          const runs& found) {
     const std::size_t count = found.begins.size();
-    std::vector<std::vector<std::string>> words(count);  // by run: its C++ names, in order
-    std::vector<std::vector<std::string>> names(count);  // by run: the literals of names
+    std::vector<std::vector<std::string>> words(count);  // for each run, its C++ names, in order
+    // for each run, the literals of names, in order
+    std::vector<std::vector<std::string>> names(count);
     for (std::size_t r = 0; r < count; ++r)
       for (std::size_t i = 0; i < found.length; ++i)
         all[found.begins[r] + i].each_word([&](char mark, std::string_view word, bool) {
           (mark == native_statement::identifier_mark ? words : names)[r].emplace_back(word);
         });
-    // For each name: the statement that makes it, or `never`, and the last one that uses it.
+    // For each name, the statement that makes it (or `never`) and the last statement that uses it.
     std::map<std::string, std::pair<std::size_t, std::size_t>> lives;
     for (std::size_t k = 0; k < all.size(); ++k)
       all[k].each_word([&](char mark, std::string_view word, bool is_made) {
@@ -174,11 +179,13 @@ class native_repeats {
           lives.try_emplace(std::string(word), is_made ? k : never, k).first->second.second = k;
       });
 
-    std::set<std::string> local;             // names in the function
-    std::map<std::string, std::string> own;  // by name in the first run: in the function
-    std::vector<std::size_t> returned;       // places of results
+    std::set<std::string> local;  // names in the function
+    // for each name that the first run makes, its name in the function
+    std::map<std::string, std::string> own;
+    // for each result of the function, its index in words[0]
+    std::vector<std::size_t> returned;
     std::vector<std::pair<std::string, std::size_t>> parameters;  // their names, their positions
-    std::map<std::vector<std::string>, std::string> known;        // by arguments of all runs
+    std::map<std::vector<std::string>, std::string> known;        // keys: the arguments of all runs
     std::vector<std::string> in_function;                         // names in the function
     local.insert({"layer", "lamina", "std"});
     const native_run_names run_names(names, local);
@@ -295,7 +302,7 @@ class native_repeats {
       body.push_back({"return " + results + ";"});
       body.back().is_last = true;
     }
-    // Functions that this one calls are written before it.
+    // The body may contain repeated runs too; their functions are written before this function.
     body = shortened(std::move(body));
     std::string text = wrapped("constexpr " + std::string(returned.empty() ? "void " : "auto ") +
                                    function + "(" + list + ") {",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_row_classes.hpp - classifies the rows in a program that is written as
-// C++: sequences, rows of a time step, rows that a condition selects.
+// lamina/codegen/native_row_classes.hpp - classes of the rows in a program that is written as C++:
+// elements of sequences, rows of a time step, and rows that a condition selects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,30 +14,31 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Classes of variables with the same rows.
+/// Puts variables with the same rows into one class.
 class native_row_classes : protected native_minimize {
  protected:
   explicit native_row_classes(const loaded_program& program) : native_minimize(program) {
     class_.assign(at(p_.count.variables), -1);
   }
 
-  /// The kind of rows of a class: elements of sequences (sequence); rows of a time step of the
-  /// sequences `of` (step); all sequences sorted by their lengths (ranked); rows of the parent for
-  /// which the mask `of` has a given value (chosen).
+  /// The kind of the rows of a class. `sequence`: the elements of sequences. `step`: the rows of
+  /// one time step of the sequences `of`. `ranked`: one row per sequence of `of`, sorted by length.
+  /// `chosen`: the rows of the parent for which the mask `of` has the value `truth`.
   enum class row_kind { sequence, step, ranked, chosen };
-  /// A class of rows that have one type in the source text.
+  /// A class of rows; they have one type in the source text.
   struct row_class {
-    int like;       // another class with the same rows, or its own number
-    int parent;     // the class whose rows have these sequences, or are chosen from; -1: samples
-    int first;      // the first variable with these rows
-    int feed = -1;  // the first input with these rows
-    bool nested = false;    // whether it is an inner level of nested_sequence
-    std::string text = "";  // the type, when it is known
+    int like;  // the class that this class was merged into, or the number of this class
+    // the class with one row per sequence, or from which the rows are chosen; -1: samples
+    int parent;
+    int first;              // the first variable with these rows
+    int feed = -1;          // the first input with these rows
+    bool nested = false;    // the rows are the inner level of a nested_sequence
+    std::string text = "";  // the type in the source text, or empty
     row_kind kind = row_kind::sequence;
     int of = -1;            // a class of sequences, or a variable that is a mask
     bool truth = false;     // the value of the mask
-    int name_of = -1;       // the class of sequences whose name it uses
-    std::string name = "";  // the name in the type, when it is known
+    int name_of = -1;       // the class of sequences whose name this class uses, or -1
+    std::string name = "";  // the name in the type, once it is known
   };
   int level_of(int v) const { return has_rows(v) ? lod_level_of(p_, p_.variables[v].rows) : 0; }
   int root(int c) {
@@ -48,20 +49,21 @@ class native_row_classes : protected native_minimize {
     return c;
   }
   int parent_of(int c) { return c < 0 ? -1 : root(classes_[at(root(c))].parent); }
-  /// Returns the class of a variable's rows; -1 for the samples or for no rows.
+  /// Returns the class of a variable's rows; -1 if its rows are the samples or it has no rows.
   int class_of(int v) { return root(class_[at(v)]); }
   int new_class(int v, int parent) {
     const int c = static_cast<int>(classes_.size());
     classes_.push_back({c, parent, v});
     return c;
   }
-  // Makes a class of nested sequences; `levels` levels are new.
+  // Makes `levels` classes of nested sequences below `parent`, and returns the innermost.
   int new_classes(int v, int levels, int parent) {
     for (int l = 0; l < levels; ++l) parent = new_class(v, parent);
     return parent;
   }
   bool is_sequence(int c) { return c >= 0 && classes_[at(root(c))].kind == row_kind::sequence; }
-  /// Merges two classes of sequences.
+  /// Merges two classes of sequences, and their parents. Does nothing if one of them depends on the
+  /// other.
   void join(int a, int b) {
     a = root(a), b = root(b);
     if (a == b || !is_sequence(a) || !is_sequence(b) || lies_on(a, b) || lies_on(b, a)) return;
@@ -70,7 +72,8 @@ class native_row_classes : protected native_minimize {
     const int pa = root(classes_[at(a)].parent), pb = root(classes_[at(b)].parent);
     if (pa >= 0 && pb >= 0 && pa != pb) join(pa, pb);
   }
-  /// Returns the class of this kind, and makes it for variable v if there is none.
+  /// Returns the class with these properties; if there is none, makes one, with v as its first
+  /// variable.
   int class_like(int v, row_kind kind, int parent, int of, bool truth) {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       const row_class& r = classes_[c];
@@ -85,8 +88,8 @@ class native_row_classes : protected native_minimize {
     r.truth = truth;
     return made;
   }
-  /// Replaces the rows `from` by `to` in the rows c, which may be `from` or nested below them;
-  /// returns c itself if it does not depend on `from`.
+  /// Returns the class of the rows that c becomes if the rows `from` are replaced by `to`. c may be
+  /// `from`, or sequences nested below it; if it is neither, returns c.
   int replaced(int v, int c, int from, int to) {
     c = root(c), from = root(from);
     if (c == from) return to;
@@ -109,8 +112,8 @@ class native_row_classes : protected native_minimize {
   }
 
  private:
-  // Returns the position of a class among the inputs; when classes are merged, the first input
-  // defines the rows.
+  // Returns the position of a class among the inputs of the program. When two classes are merged,
+  // the class of the earlier input stays.
   std::size_t place(int c) const {
     const int v = classes_[at(c)].feed;
     if (v < 0) return ~std::size_t{0};
@@ -129,7 +132,8 @@ class native_row_classes : protected native_minimize {
   }
 
  protected:
-  std::vector<int> class_;  // by variable: its rows, -1 for the samples or none
+  // for each variable, the class of its rows; -1 for the samples or no rows
+  std::vector<int> class_;
   std::vector<row_class> classes_;
 };
 

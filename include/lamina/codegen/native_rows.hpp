@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_rows.hpp - finds the types of variables of a program that is written as
-// C++: which variables have the same rows, and the names of these rows.
+// lamina/codegen/native_rows.hpp - finds the types of the variables of a program that is written as
+// C++. A type contains the name of the variable's rows, so the header finds which variables have
+// the same rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,13 +20,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Finds which variables have the same rows, and the handle types of variables.
+/// Finds which variables have the same rows, and the types of the handles of variables.
 class native_rows : protected native_steps {
  protected:
   explicit native_rows(const loaded_program& program) : native_steps(program) { find_rows(); }
 
-  // Finds which variables have the same rows. A file does not tell that two inputs have sequences
-  // of the same lengths, but an operator that reads both requires it.
+  // Finds which variables have the same rows. A file does not say which inputs have sequences of
+  // the same lengths; but if an operator reads two inputs, their sequences must have the same
+  // lengths.
   void find_rows() {
     const auto feed = [&](int v) {
       const int level = level_of(v);
@@ -48,7 +50,7 @@ class native_rows : protected native_steps {
         const int like = first.emplace(level_of(v), v).first->second;
         join(class_of(v), class_of(like));
       }
-      // All items of an array have rows of one type, and so do all values of a variable.
+      // All items of a tensor array have rows of the same type, and so do all values of a variable.
       const std::string_view type = op->schema->type;
       const bool copies = type == "assign" || type == "write_to_array";
       if (const int x = input(*op, "X"), out = output(*op, "Out");
@@ -65,8 +67,8 @@ class native_rows : protected native_steps {
       });
     }
   }
-  // Returns the rows of a result without sequences: those of an input, or those above the input's
-  // sequences.
+  // Returns the class of the rows of a result without sequences. These are the rows of an input
+  // without sequences, or else the rows above the outermost sequences of the first input with rows.
   int rows_outside(const std::vector<int>& inputs) {
     for (const int v : inputs)
       if (has_rows(v) && level_of(v) == 0) return class_of(v);
@@ -108,7 +110,7 @@ class native_rows : protected native_steps {
   }
   std::string rows_text(int c) {
     if (c < 0) return "lamina::batch";
-    row_class& r = classes_[at(c)];  // makes no class, so the reference stays valid
+    row_class& r = classes_[at(c)];  // this function makes no class, so the reference stays valid
     if (!r.text.empty()) return r.text;
     if (r.kind == row_kind::chosen) {
       r.name = new_name(base_of(r.first) + (r.truth ? ".true" : ".false"));
@@ -128,7 +130,7 @@ class native_rows : protected native_steps {
       }
       return r.text;
     }
-    for (const row_class& other : classes_)  // the rows of samples of a nested input
+    for (const row_class& other : classes_)  // if c is the outer level of a nested input
       if (other.nested && root(other.parent) == c) {
         r.name = name_of(other.feed) + "/sequences";
         return r.text = "lamina::nested_tokens<" + text_literal(name_of(other.feed)) + ">::parent";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/codegen/native_run_names.hpp - the names of layers and parameters in repeated runs of
-// statements: differing parts become arguments.
+// statements. Parts of names that differ between the runs become arguments of a function.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,12 +19,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The names of several runs. "block_0.first" and "block_1.first" become
-/// `lamina::indexed("block", i, "first")` with the argument `int i`; other differences become
-/// arguments of type std::string_view.
+/// The names in several equal runs. If the names of two runs are "block_0.first" and
+/// "block_1.first", the function has the name `lamina::indexed("block", i, "first")` with the
+/// argument `int i`. Other differences become arguments of type std::string_view.
 class native_run_names {
  public:
-  /// `names` are the literals of each run, in order; `local` are the C++ names of the function.
+  /// names[r] are the literals of run r, in order. `local` are the C++ names that the function
+  /// uses.
   native_run_names(const std::vector<std::vector<std::string>>& names, std::set<std::string>& local)
       : runs_(names.size()) {
     for (std::size_t n = 0; n < names[0].size(); ++n) {
@@ -35,7 +36,7 @@ class native_run_names {
     }
   }
 
-  /// Returns the expression for name n in the function.
+  /// Returns the expression that the function has in place of name n.
   const std::string& expression(std::size_t n) const { return expressions_[n]; }
   /// Returns the declarations of the arguments.
   std::vector<std::string> parameters() const {
@@ -44,7 +45,7 @@ class native_run_names {
       made.push_back((a.is_number ? "int " : "std::string_view ") + a.name);
     return made;
   }
-  /// The arguments of a run.
+  /// Returns the arguments of the call that replaces a run.
   std::vector<std::string> arguments(std::size_t run) const {
     std::vector<std::string> made;
     for (const argument& a : arguments_)
@@ -73,7 +74,7 @@ class native_run_names {
     }
     if (same) return native_statement::name_mark + quoted(first) + native_statement::end_mark;
     if (!plain) return text_argument(values, local);
-    // Finds the common beginning and end of all names, without splitting a number.
+    // Finds the common beginning and the common end of all names; they must not split a number.
     std::size_t prefix = first.size(), suffix = first.size(), least = first.size();
     for (const std::string& v : values) {
       const auto ends = std::mismatch(first.begin(), first.end(), v.begin(), v.end());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_source.hpp - writes a program that was read from a file as C++ source
-// text, in calls of lamina's layers.
+// lamina/codegen/native_source.hpp - writes a program that was read from a file as C++ source text
+// that calls lamina's layers.
 //
-// An operator, together with the bias and the activation that follow it, becomes a call of a layer,
-// by a row of layer_calls.hpp; if no row fits, it becomes a call of layer::record. Loops and
-// branches become layer::record_block; gradients and updates become calls of minimize. The source
-// text is written from a loaded_program, so a reader of another format only needs to return one.
+// An operator, with the bias and the activation that follow it, becomes a call of a layer, as a row
+// of layer_calls.hpp describes. If no row fits, the operator becomes a call of layer::record. Loops
+// and branches become layer::record_block; gradients and updates become calls of minimize. The
+// input of the writer is a loaded_program, so programs in another format need only a reader that
+// returns a loaded_program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,11 +33,12 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 /// Options of native_source.
 struct native_options {
-  std::string name = "net";  // of the program, in the global namespace
-  std::string origin = "";   // the origin of the program, for a comment; empty: its source
+  std::string name = "net";  // the name of the program, in the global namespace
+  // where the program comes from, for a comment; if empty, the name of its file
+  std::string origin = "";
   std::string weights = "";  // the file of its parameters, if there is one
-  // The values of persistable variables: they include the learning rate of a training program in
-  // Fluid's form.
+  // The values of persistable variables. Only a training program in Fluid's form needs them,
+  // because its learning rate is among them.
   const scope* values = nullptr;
 };
 
@@ -91,7 +93,8 @@ class native_writer : native_calls {
   }
 
  private:
-  /// Writes one layer, or one operator by layer::record; returns the next operator.
+  /// Writes the call of one layer, or of layer::record for operator k. Returns the index of the
+  /// next operator that is not written yet.
   std::size_t statement(std::size_t k) {
     const operator_desc& op = *operators_[k];
     if (const minimize_call* const call = minimize_of(op)) return minimize(*call, k), k + 1;
@@ -141,15 +144,15 @@ class native_writer : native_calls {
     text += "}.minimize(" + handle(call.cost, k) + (call.choice.empty() ? "" : ", ") + call.choice;
     line(text + ");");
   }
-  /// Writes an operator that stores a value in a parameter.
+  /// Writes an operator that stores a value in a parameter as a call of layer::store.
   void store(std::size_t k) {
     const int x = input(*operators_[k], "X"), to = output(*operators_[k], "Out");
     if (!is_parameter(to)) fail(k, "expected a variable that keeps what is stored, found another");
     const std::string value = handle(x, k);
     line("layer::store(" + value + ", " + handle(to, k) + ");");
   }
-  /// Writes the operator that reads a mini-batch; its variables are named after the reader, with
-  /// numbers.
+  /// Writes the operator read_minibatch. The names of its variables are the name of the reader with
+  /// a number.
   void read_minibatch(std::size_t k) {
     const operator_desc& op = *operators_[k];
     const std::vector<int> read = in_slot(op, "Out", false);
@@ -188,8 +191,8 @@ class native_writer : native_calls {
       k = statement(k);
     }
   }
-  /// Makes the arrays of this block that operator k, or its body, writes first. The rows of their
-  /// items are already open then.
+  /// Writes the calls that make the tensor arrays of this block to which operator k, or its body,
+  /// is the first to write. The rows of their items are open at this point.
   void make_arrays(std::size_t k, int block) {
     const auto make = [&](int v) {
       const variable_desc& d = p_.variables[v];
@@ -207,7 +210,7 @@ class native_writer : native_calls {
       if (sub_block_of(p_, *within) < 0 && is_inside(p_, within->block, inner))
         each(*within, false, make);
   }
-  /// Opens the rows that a mask selects.
+  /// Writes the calls that open the rows that a mask selects.
   void open_rows(const operator_desc& op) {
     const int mask = input(op, "Mask");
     for (const bool truth : {true, false}) {
@@ -297,7 +300,8 @@ class native_writer : native_calls {
       bool known = true;
       for (const int v : variables)
         known = known && !is_left_out(v) && (is_known(v) || reads_[at(v)] > 0);
-      if (!known) continue;  // nothing reads it, and only its gradient would need its shape
+      // nothing reads these results, and only a gradient would need their shapes
+      if (!known) continue;
       for (const int v : variables) {
         if (is_parameter(v) || handles_.count(v) != 0) {
           targets += ", " + handle(v, k);
@@ -342,20 +346,20 @@ class native_writer : native_calls {
   }
 
   const native_options& options_;
-  std::set<int> opened_;  // the classes of rows that are already open
+  std::set<int> opened_;  // the classes of rows that the text has opened
 };
 
 }  // namespace detail
 
 /// Returns the text of a C++ header for a program that was read from a file: `inline constexpr auto
-/// net = lamina::program(...)` in calls of layers. It records the same operators, layers and
-/// parameters under the same names, including loops and branches. The gradients and updates of a
-/// call of minimize become that call, which is first recorded again and compared with the file;
-/// initial values of parameters and accumulators are not part of a program. A training program in
-/// Fluid's form, as written by training_messages_of or PaddlePaddle, also becomes a call of
-/// minimize. Throws format_error with the offset of an operator in the file if it cannot be
-/// written: gradients and updates that minimize would not record, inputs without rows, and
-/// dimensions that the file does not have.
+/// net = lamina::program(...)` in calls of layers. The program in the header records the same
+/// operators, layers and parameters under the same names, including loops and branches. Gradients
+/// and updates become the call of minimize that recorded them; before, native_source records this
+/// call again and compares the result with the file. Values of parameters and accumulators are not
+/// part of the text. A training program in Fluid's form, as written by training_messages_of or
+/// PaddlePaddle, also becomes a call of minimize. Throws format_error with the offset in the file
+/// of an operator that cannot be written: gradients or updates that minimize would not record,
+/// inputs without rows, or dimensions that the file does not contain.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
   if (!detail::fluid_updates::are_in(program.message()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_statement.hpp - the statements of a program that is written as C++, with
-// marks around C++ names and names of layers and parameters.
+// lamina/codegen/native_statement.hpp - the statements of a program that is written as C++. Marks
+// enclose C++ names and the names of layers and parameters, so that repeated statements can be
+// compared without them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,9 +15,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// A statement, and the statements of the body at its end. Marks enclose C++ names and the literals
-/// that name layers and parameters. A literal never contains mark characters, because text_literal
-/// escapes them.
+/// A statement, and the statements of its body, if it has one. In its text, marks enclose C++ names
+/// and the literals that name layers and parameters. A literal never contains mark characters,
+/// because text_literal escapes them.
 struct native_statement {
   static constexpr char identifier_mark = '\x01', name_mark = '\x03', end_mark = '\x02';
 
@@ -24,12 +25,12 @@ struct native_statement {
   std::vector<native_statement> body = {};
   std::string end = "";  // the line after the body
   bool is_call = false;  // calls a function that native_repeats made
-  bool is_last = false;  // whether it is a return statement
+  bool is_last = false;  // a return statement
 
   static std::string identifier(std::string_view name) {
     return identifier_mark + std::string(name) + end_mark;
   }
-  /// Returns the C++ name of a block in the text; variables do not have such names.
+  /// Returns the C++ name of a block in the text. Variables never get such names.
   static std::string block_name(int number) {
     return number == 0 ? "main" : "body_" + std::to_string(number);
   }
@@ -38,7 +39,7 @@ struct native_statement {
     return name == "main" || (name.starts_with(body) && name.size() > body.size() &&
                               name.find_first_not_of("0123456789", body.size()) == name.npos);
   }
-  /// Returns the literal that names a layer or a parameter.
+  /// Returns the literal that names a layer or a parameter, with marks.
   static std::string name(std::string_view name) {
     return name_mark + text_literal(name) + end_mark;
   }
@@ -48,8 +49,8 @@ struct native_statement {
       if (c != identifier_mark && c != name_mark && c != end_mark) made += c;
     return made;
   }
-  /// Calls f(mark, word, is_made) for each marked word, in order. `is_made` tells whether a C++
-  /// name is declared here.
+  /// Calls f(mark, word, is_made) for each marked word, in order. `is_made` tells whether this
+  /// statement declares the C++ name.
   template <class F>
   static void each_word(std::string_view text, const F& f) {
     constexpr std::string_view block = "lamina::block& ";
@@ -66,7 +67,7 @@ struct native_statement {
     each_word(text, f);
     for (const native_statement& s : body) s.each_word(f);
   }
-  /// Returns the statement with f(mark, word) instead of each marked word.
+  /// Returns the statement with f(mark, word) in place of each marked word.
   template <class F>
   native_statement with_words(const F& f) const {
     native_statement made = *this;
@@ -81,7 +82,7 @@ struct native_statement {
     for (native_statement& s : made.body) s = s.with_words(f);
     return made;
   }
-  /// Returns the lines of the statement.
+  /// Returns the text of the statement without marks, in lines that begin with `indent` spaces.
   std::string lines(std::size_t indent) const {
     std::string made = wrapped(plain(text), indent);
     for (const native_statement& s : body) made += s.lines(indent + 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/codegen/native_steps.hpp - finds the rows of operators that process sequences step by
-// step, and of those that split rows by a mask.
+// lamina/codegen/native_steps.hpp - finds the rows of the results of two kinds of operators: those
+// that process sequences step by step, and those that split rows by a mask.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,12 +12,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Rows of time steps and of branches.
+/// Finds rows of time steps and of branches.
 class native_steps : protected native_row_classes {
  protected:
   using native_row_classes::native_row_classes;
 
-  /// Finds the rows of an operator's results, if they are rows of a step or of a branch.
+  /// If the results of an operator have the rows of a time step or of a branch, finds the classes
+  /// of these rows and returns true; otherwise returns false.
   bool rows_of_step(const operator_desc& op) {
     const std::string_view type = op.schema->type;
     const int x = input(op, "X"), out = output(op, "Out");
@@ -42,7 +43,7 @@ class native_steps : protected native_row_classes {
     if (fills) {
       set(out, ranked());
     } else if (type == "lod_tensor_to_array" && x >= 0) {
-      int c = class_of(x);  // the sequences of x that have the lengths in the table
+      int c = class_of(x);  // becomes the level of x that has the sequences of the table
       for (int l = depth_of(c) - depth_of(s); l > 0; --l) c = parent_of(c);
       if (depth_of(c) == depth_of(s)) join(c, s);
       set(out, replaced(out, class_of(x), s, step()));
@@ -89,7 +90,7 @@ class native_steps : protected native_row_classes {
     return true;
   }
 
-  std::map<int, int> tables_;  // by rank table: the class of its sequences
+  std::map<int, int> tables_;  // for each rank table, the class of its sequences
 };
 
 }}}  // namespace lamina::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/codegen/operator_difference.hpp - describes the difference between an operator of a file
-// and the one that lamina records.
+// and the operator that lamina records in its place.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,13 +14,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Lists names for an error.
+/// Returns the list of names as a text for an error.
 inline std::string names_text(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
   return names.empty() ? "nothing" : all;
 }
-/// Writes the value of an attribute with all digits, for an error.
+/// Returns the value of an attribute with all digits, as a text for an error.
 inline std::string exact_value_text(const attribute_message& a) {
   if (a.type == attribute_type::string) return "'" + a.text + "'";
   if (a.type == attribute_type::real) return number_text(static_cast<double>(a.real));
@@ -28,8 +28,8 @@ inline std::string exact_value_text(const attribute_message& a) {
   return std::to_string(a.integer);
 }
 
-/// Describes the first part of the recorded operator `made` that `found` lacks; empty if it has
-/// all.
+/// Describes the first difference between the operator `made`, which lamina records, and the
+/// operator `found` of a file; empty if there is none.
 inline std::string operator_difference(const operator_message& made,
                                        const operator_message& found) {
   if (made.type != found.type)

@@ -20,7 +20,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// An option of an optimizer, and the attribute of its update that has the value.
+/// An option of an optimizer, and the attribute of its update operator that has the value of the
+/// option.
 template <class Opt, class T>
 struct optimizer_option {
   const char *name, *attribute;
@@ -33,8 +34,9 @@ constexpr optimizer_option<Opt, T> option_of(const char* name, T Opt::*member,
   return {name, attribute == nullptr ? name : attribute, member};
 }
 
-/// The options of an optimizer in the order of its members, without those that all optimizers have.
-/// adagrad's initial_accumulator_value is not among them, because no update has it.
+/// The options of an optimizer in the order of its members, without the options that all optimizers
+/// have. adagrad's initial_accumulator_value is not among them, because no update operator has such
+/// an attribute.
 template <class Opt>
 inline constexpr std::tuple<> optimizer_options{};
 template <>
@@ -120,7 +122,7 @@ inline std::string clip_text(const gradient_clip& c) {
          option_text(c.high) + ")";
 }
 
-/// The attributes of decayed_learning_rate, without the betas that correct the rate.
+/// The attributes of the operator decayed_learning_rate, except the betas that correct the rate.
 struct schedule_attributes {
   optimizer::schedule_kind kind;
   bool flag;
@@ -138,8 +140,8 @@ struct learning_rate_text {
   std::string text = {};
 };
 
-/// Returns the schedule that records these attributes. Throws lamina::error if one of its arguments
-/// is invalid; the text is empty if a program cannot have this schedule.
+/// Returns the schedule that would record these attributes, and its text. The text is empty if no
+/// schedule records them. Throws lamina::error if an argument of the schedule is invalid.
 inline learning_rate_text learning_rate_of(const schedule_attributes& s) {
   using optimizer::schedule_kind;
   const float a = static_cast<float>(s.a), b = static_cast<float>(s.b);

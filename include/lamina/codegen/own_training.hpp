@@ -23,14 +23,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Replaces updates in Fluid's form by those of lamina: an operator that counts steps and corrects
-/// the learning rate by the powers of beta, an operator for each clip by norm, and an update of
-/// each parameter with clip, decay and learning rate as attributes. Variables that only Fluid's
-/// form needs are removed.
+/// Replaces updates in Fluid's form by the operators of lamina: one operator that counts steps and
+/// corrects the learning rate by the powers of beta, one operator for each clip by norm, and an
+/// update of each parameter with clip, decay and learning rate as attributes. Removes the variables
+/// that only Fluid's form needs.
 class own_training {
  public:
-  /// Throws format_error as fluid_updates does, and if other operators read variables that only
-  /// updates in Fluid's form have.
+  /// Throws format_error as fluid_updates does, and also if other operators read variables that
+  /// only updates in Fluid's form have, because lamina's program does not have these variables.
   own_training(const loaded_program& program, const scope* values)
       : read_(exported(program), program.source()),
         updates_(read_, values),
@@ -61,8 +61,8 @@ class own_training {
 
   const program_message& program() const { return made_; }
 
-  /// Converts the values of the persistable variables from Fluid's form: copies the number of steps
-  /// instead of the powers of beta, and omits the learning rate.
+  /// Copies the values of the persistable variables, converted from Fluid's form: the number of
+  /// steps replaces the powers of beta, and the learning rate is omitted.
   void copy_values(const scope& from, scope& to) const {
     for (const std::string& name : from.names())
       if (dropped_.count(name) == 0) to.var(name) = from.get(name);
@@ -98,7 +98,7 @@ class own_training {
       insert(f.own.outputs, changed_);
     }
   }
-  /// Makes a variable with one element, like minimize does.
+  /// Makes a variable with one element, as minimize does.
   std::string number(const std::string& name, dtype type, bool persistable = false) {
     variable_message& v = new_.emplace_back();
     v.name = name;
@@ -181,8 +181,8 @@ class own_training {
     for (operator_message& op : own) to.push_back(std::move(op));
   }
 
-  /// Other operators may read parameters and accumulators, because lamina's updates change them
-  /// too.
+  /// Throws if an operator outside of the updates reads a variable that only updates in Fluid's
+  /// form write. Parameters and accumulators may be read, because lamina's updates write them too.
   void require_unread() const {
     for (const block_message& b : made_.blocks)
       for (const operator_message& op : b.operators)
@@ -201,9 +201,9 @@ class own_training {
     });
   }
 
-  /// Returns the number of steps that correspond to the powers of beta, which are floats:
-  /// beta^(steps + 1). If a power is 0, there were so many steps that the correction has no effect
-  /// any more.
+  /// Returns the number of steps so far, computed from a power of beta: the power is the float
+  /// beta^(steps + 1). If all powers have become 0, returns a large number: after so many steps the
+  /// correction has no effect.
   std::int64_t steps_done(const scope& values) const {
     for (const auto& [beta, name] : updates_.power_variables()) {
       const lod_tensor& power = values.get(name);
@@ -218,8 +218,9 @@ class own_training {
   fluid_updates updates_;
   program_message made_;
   std::string rate_ = "";  // the variable with the learning rate of a step
-  // Variables by use: used by operators of the updates, results of these, parameters and
-  // accumulators, used by other operators, and removed ones.
+  // Names of variables, by use: operators of the updates use them; operators of the updates write
+  // them; parameters and accumulators; other operators use them; the converted program does not
+  // have them.
   std::set<std::string> of_updates_ = {}, made_by_updates_ = {}, changed_ = {}, used_ = {},
                         dropped_ = {};
   std::vector<variable_message> new_ = {};

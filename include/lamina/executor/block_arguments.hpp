@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/block_arguments.hpp - conditions and outputs of the operators that run a block.
+// lamina/executor/block_arguments.hpp - the conditions and outputs of the operators that run a
+// block (a loop body or a branch).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,7 +36,8 @@ struct block_arguments {
     }
   }
 
-  /// Whether the block runs: a bool is true, or a variable has rows.
+  /// Whether the block runs: the condition is a bool that is true, or a variable that has rows.
+  /// Throws lamina::error if the condition has no value.
   bool condition_holds(const run_memory& memory) const {
     const lod_tensor& value = *memory.values[condition];
     if (!value.has_value())
@@ -44,8 +46,8 @@ struct block_arguments {
     return by_rows ? value.size() > 0 : value.cast<bool>().flat(0);
   }
 
-  /// Sets the outputs of a block that did not run: outputs with rows get zero rows, all others stay
-  /// unchanged.
+  /// Sets the outputs of a block that did not run. Outputs with rows get zero rows; all other
+  /// outputs keep their values.
   void leave_empty(run_memory& memory, domain_rows& rows) const {
     if (!by_rows) return;
     for (const std::size_t v : outputs) {
@@ -66,7 +68,7 @@ struct block_arguments {
   std::size_t condition = 0;
   std::size_t scopes = 0;
   std::vector<std::size_t> outputs{};
-  dtype real;  // the type in which floating variables are computed
+  dtype real;  // the type in which the executor computes floating variables
 
  private:
   lod no_sequences(int domain) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/call_context.hpp - the arguments of an operator's kernel: slots and attributes by
-// name.
+// lamina/executor/call_context.hpp - gives the kernel of an operator its arguments: the variables
+// in its slots and its attributes, by name.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,14 +27,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The data that an executor keeps for one operator.
+/// The data about one operator that an executor keeps from run to run.
 struct operator_history {
   std::uint64_t ordinal = 0;  // index among the operators of its type that draw random numbers
   std::int64_t runs = 0;      // number of runs so far
 };
 
-/// The arguments and services for a kernel of the reference executor. `Real` is the type in which
-/// all floating variables are computed.
+/// The arguments of a kernel of the reference executor, and the functions that the kernel may call.
+/// `Real` is the type in which the executor computes all floating variables.
 template <class Real>
 class call_context {
  public:
@@ -67,13 +67,15 @@ class call_context {
   int count(std::string_view slot) const { return find(slot, true).count; }
   /// Whether an input slot holds a variable.
   bool has(std::string_view slot, int i = 0) const { return input_variable(slot, i) >= 0; }
-  /// Returns the value in an input slot.
+  /// Returns the value of variable i in an input slot. Throws lamina::error if there is no such
+  /// variable.
   const tensor& input(std::string_view slot, int i = 0) const {
     const int v = input_variable(slot, i);
     if (v < 0) fail("expected a variable in the input slot " + quoted(slot) + ", found none");
     return value_of(v);
   }
-  /// Returns a floating value in an input slot.
+  /// Returns the value of variable i in an input slot as an array of Real. Throws lamina::error if
+  /// its elements are not floating numbers.
   const array& real(std::string_view slot, int i = 0) const {
     const tensor& t = input(slot, i);
     if (t.type() == dtype::float64 && dtype_of<Real> == dtype::float32)
@@ -83,11 +85,12 @@ class call_context {
            lamina::name_of(t.type()));
     return t.template as<Real>();
   }
-  /// Returns an integer value in an input slot.
+  /// Returns the value of variable i in an input slot, converted to int64.
   xt::xarray<std::int64_t> integers(std::string_view slot, int i = 0) const {
     return input(slot, i).template cast<std::int64_t>();
   }
-  /// Returns the sequences of an input's rows; without levels if there are none.
+  /// Returns the sequences of an input's rows; an object without levels if the rows form no
+  /// sequences.
   const lamina::lod& lod(std::string_view slot, int i = 0) const {
     (void)input(slot, i);
     return values_[static_cast<std::size_t>(input_variable(slot, i))]->lod();
@@ -97,7 +100,8 @@ class call_context {
     const int v = input_variable(slot, i);
     return v < 0 ? "" : variable_name(program_, v);
   }
-  /// Throws lamina::error unless low <= value < high for an element of the input.
+  /// Throws lamina::error that names the variable in the slot unless low <= value < high; `value`
+  /// is an element of this variable.
   void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
                      std::int64_t high) const {
     if (value >= low && value < high) return;
@@ -106,8 +110,8 @@ class call_context {
     fail(range_message(program_, input_variable(slot, 0), value, low, high,
                        at / static_cast<std::int64_t>(all.size() / all.shape()[0])));
   }
-  /// Returns the row numbers of a sparse gradient (selected rows) in an input slot; null for other
-  /// inputs.
+  /// Returns the row numbers of an input that is a sparse gradient (selected rows); null if the
+  /// input is dense.
   const std::set<std::int64_t>* selected_rows(std::string_view slot, int i = 0) const {
     return rows_of_selected(input_variable(slot, i));
   }
@@ -127,8 +131,8 @@ class call_context {
   const variable_desc& output_desc(std::string_view slot, int i = 0) const {
     return program_.variables[output_variable(slot, i)];
   }
-  /// Returns the shape of an output that cannot be computed from the inputs. A gradient has the
-  /// shape of its variable; other outputs have the recorded shape.
+  /// Returns the shape of an output, for operators whose inputs do not determine it. A gradient has
+  /// the shape of its variable; other outputs have the recorded shape.
   tensor_shape output_shape(std::string_view slot, int i = 0) const {
     const variable_desc& v = output_desc(slot, i);
     if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
@@ -140,8 +144,8 @@ class call_context {
     }
     return shape;
   }
-  /// Returns the row numbers of an output of selected rows, for the kernel to fill; null if it is
-  /// dense.
+  /// If an output is a sparse gradient (selected rows), returns the set to which the kernel must
+  /// add the row numbers; null if the output is dense.
   std::set<std::int64_t>* selected_output(std::string_view slot) const {
     return rows_of_selected(output_variable(slot, 0));
   }
@@ -149,9 +153,9 @@ class call_context {
   std::vector<lod_tensor>& array_output(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(output_variable(slot, 0))];
   }
-  /// Assigns an output, converted to its variable's type; does nothing if the program does not use
-  /// it. The kernel must have read all inputs before, because an output may be the same variable as
-  /// an input.
+  /// Assigns `value` to an output, converted to the type of the output's variable. Does nothing if
+  /// the program does not use the output. The kernel must have read all inputs before, because an
+  /// output may be the same variable as an input.
   void give(std::string_view slot, tensor value, int i = 0) {
     const int v = output_variable(slot, i);
     if (v < 0) return;
@@ -166,15 +170,15 @@ class call_context {
     if (options_.check_nan && type == dtype_of<Real>) check_numbers(v, value.template as<Real>());
     static_cast<tensor&>(*values_[static_cast<std::size_t>(v)]) = std::move(value);
   }
-  /// Sets the sequences of an output. An output with the rows of an input does not need this call:
-  /// it gets that input's sequences.
+  /// Sets the sequences of an output. An output with the rows of an input needs no call: finish()
+  /// gives it the sequences of this input.
   void set_lod(std::string_view slot, lamina::lod sequences, int i = 0) {
     const int v = output_variable(slot, i);
     if (v >= 0) made_.emplace_back(v, std::move(sequences));
   }
-  /// Completes the outputs; must be called after the kernel. Sets the sequences of each output:
-  /// those of set_lod, or those of the first input with the same rows (Fluid: ShareLoD). Throws
-  /// lamina::error if they contradict the row domain.
+  /// Sets the sequences of each output: those that the kernel passed to set_lod(), otherwise those
+  /// of the first input with the same rows (Fluid: ShareLoD). The executor calls finish() after the
+  /// kernel. Throws lamina::error if the sequences contradict the row domain of the output.
   void finish() {
     for (int s = 0, at = op_.outputs; s < schema().output_count; ++s) {
       const int n = schema().outputs[s].duplicable ? program_.arguments[at++] : 1;
@@ -185,8 +189,8 @@ class call_context {
 
   // -- attributes -------------------------------------------------------------------------------
 
-  /// Returns a real number, a boolean or an integer; `otherwise` if the operator has no such
-  /// attribute.
+  /// Returns an attribute that is a real number, a boolean or an integer; `otherwise` if the
+  /// operator has no such attribute.
   double attribute(std::string_view name, double otherwise = 0) const {
     const int i = find_attribute(name);
     if (i < 0) return otherwise;
@@ -227,7 +231,8 @@ class call_context {
     const attribute_value& a = program_.attributes[op_.attributes + i];
     return {program_.reals + a.offset, program_.reals + a.offset + a.count};
   }
-  /// Returns an attribute that is a dimension; a negative number counts from the end.
+  /// Returns an attribute that selects a dimension of an array of `rank` dimensions; -1 is the last
+  /// dimension. Throws lamina::error if there is no such dimension.
   std::size_t axis(std::string_view name, std::size_t rank, int otherwise = 0) const {
     return checked_axis(integer(name, otherwise), rank);
   }
@@ -238,7 +243,8 @@ class call_context {
     return static_cast<std::size_t>(axis < 0 ? axis + n : axis);
   }
 
-  /// Throws lamina::error that names the layer, or the operator if no layer recorded it.
+  /// Throws lamina::error with the name of the layer that recorded the operator, or of the operator
+  /// if no layer recorded it.
   [[noreturn]] void fail(const std::string& what) const {
     throw error("lamina: executor: " + executed_place_of(program_, op_) + ": " + what);
   }
@@ -294,7 +300,8 @@ class call_context {
     }
     return -1;
   }
-  // Returns the operand of an assign whose row domain has sequences of the same names, or -1.
+  // Returns the operand of an assign if its rows have the same type as those of `domain`, that is,
+  // sequences of the same names; else -1.
   int handed_over(int domain) const {
     const int v = program_.arguments[op_.inputs];
     return have_one_type(program_, program_.variables[v].rows, domain) ? v : -1;
@@ -304,7 +311,8 @@ class call_context {
     if (v >= 0) return values_[static_cast<std::size_t>(v)]->shape()[0];
     return rows_.has(domain) ? rows_.rows(domain) : 0;
   }
-  // Returns the variable whose gradient this one is, if that variable has a value; else -1.
+  // If a variable is a gradient, returns the variable that it is the gradient of, provided that it
+  // has a value; else -1.
   int of_gradient(int variable) const {
     const int of = program_.variables[variable].of;
     return of >= 0 && values_[static_cast<std::size_t>(of)]->has_value() ? of : -1;
@@ -324,8 +332,8 @@ class call_context {
         int like = input_with_rows(domain);
         if (like < 0 && schema().facts.origin == row_origin::handed_over)
           like = handed_over(domain);
-        // A program from a file does not distinguish rows that an operator makes from the rows of
-        // its inputs.
+        // In a program from a file, the rows that an operator makes and the rows of its inputs can
+        // have the same domain.
         if (like < 0 && program_.is_read) like = of_gradient(variable);
         sequences =
             like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
@@ -395,8 +403,10 @@ class call_context {
   const run_options& options_;
   domain_rows& rows_;
   const operator_history& history_;
-  mutable std::deque<array> converted_;            // doubles that an executor in float reads
-  std::vector<std::pair<int, lamina::lod>> made_;  // by variable: the sequences of set_lod
+  // inputs of doubles, converted for an executor in float
+  mutable std::deque<array> converted_;
+  // the variables and sequences that the kernel passed to set_lod()
+  std::vector<std::pair<int, lamina::lod>> made_;
 };
 
 /// A kernel of the reference executor.

@@ -15,8 +15,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The number of rows and the sequences of each row domain of a program during one run. Feeds set
-/// the rows of their domains and of the domains above them. Operators set the rows of other domains
-/// when they compute values.
+/// the rows of their own domains and of the parents of these domains. Operators set the rows of all
+/// other domains when they compute values.
 class domain_rows {
  public:
   explicit domain_rows(const program_view& program)
@@ -27,9 +27,9 @@ class domain_rows {
   std::size_t rows(int domain) const { return at(domain).rows; }
   const lod& sequences(int domain) const { return at(domain).sequences; }
 
-  /// Records the rows of a feed. Throws lamina::error that names the variable if its sequences have
-  /// another number of levels than its domain, or, naming both variables, if they contradict
-  /// another feed.
+  /// Records the rows of a feed. Throws lamina::error that names the variable if its sequences do
+  /// not have as many levels as its domain. Throws lamina::error that names both variables if its
+  /// rows contradict another feed.
   void feed(int variable, const lod_tensor& value) {
     const int domain = program_.variables[variable].rows;
     if (!has_rows_at_run_time(variable)) return;
@@ -48,11 +48,11 @@ class domain_rows {
     }
   }
 
-  /// Resets all rows, for another mini-batch.
+  /// Forgets the rows of all domains, before the next mini-batch.
   void forget() {
     for (entry& e : known_) e = {};
   }
-  /// Records the rows of a value that an operator computed.
+  /// Records the rows of a value that an operator has computed.
   void note(int variable, const lod_tensor& value) {
     if (!has_rows_at_run_time(variable)) return;
     entry& e = known_[static_cast<std::size_t>(program_.variables[variable].rows)];

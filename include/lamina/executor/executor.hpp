@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/executor.hpp - the reference interpreter: runs a program one operator after the
-// other, on xtensor arrays, in any precision. It is short and simple because every engine is tested
-// against it.
+// lamina/executor/executor.hpp - the reference interpreter. It runs a program one operator after
+// the other, on xtensor arrays, in any precision. It is short and simple because the tests compare
+// every engine with it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,17 +25,17 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
-/// of another precision in the scope are converted. Casts and metrics may make variables of another
-/// type than the program's own (docs/double.md). If `Real` is the program's own type, these
-/// variables keep their recorded type and are returned in it. Fluid: Executor.
+/// Runs programs. Every floating variable is computed in `Real`, whatever type the program records;
+/// values in the scope are converted to `Real`. A program computes in float or in double, but casts
+/// and metrics may make variables of the other type (docs/double.md). If `Real` is the type of the
+/// program, these variables keep their recorded type, also in the results. Fluid: Executor.
 template <class Real>
 class basic_executor {
  public:
   /// Makes an executor with the kernels of all operators of the library.
   basic_executor();
-  /// Does the same for `executor exe{place::cpu()}`. Throws lamina::error for a device; use an
-  /// evaluator or a trainer there.
+  /// Makes the same executor: `executor exe{place::cpu()}`. Throws lamina::error if the place is a
+  /// device, because only evaluators and trainers run there.
   explicit basic_executor(const lamina::place& at) : basic_executor() {
     if (at.kind != place_kind::cpu)
       throw error(
@@ -43,8 +43,8 @@ class basic_executor {
           "run() take a device");
   }
 
-  /// Adds or replaces the kernel of an operator type. A pointwise operator needs no kernel. `type`
-  /// must outlive the executor.
+  /// Adds or replaces the kernel of an operator type. Pointwise operators need no kernel. The
+  /// executor does not copy the characters of `type`, so they must outlive it.
   void add_kernel(std::string_view type, kernel_function<Real> kernel) { kernels_[type] = kernel; }
 
   /// Whether operators of this schema can be run.
@@ -54,7 +54,8 @@ class basic_executor {
            kernels_.find(schema.type) != kernels_.end();
   }
 
-  /// Initialises every parameter by running the startup operators.
+  /// Runs the startup operators of a program, which set the initial values of its parameters in
+  /// `variables`.
   void run_startup(const program_view& program, scope& variables, std::uint64_t seed = 0) {
     scope local(variables);
     run_memory memory(program);
@@ -68,10 +69,10 @@ class basic_executor {
 
   /// Runs all operators of block 0 in order, and the blocks that they run. Returns the values of
   /// the variables in `fetch`, which must be in block 0. Persistable variables are stored in
-  /// `variables`; all others exist only during this run. Throws lamina::error that names the
-  /// variable for: a feed with a wrong name, type, shape, number of rows or sequences; a variable
-  /// without a value; a label out of range; a condition that stays true for more than
-  /// options.iterations iterations; or, with check_nan, a result that is not finite.
+  /// `variables`; all other variables exist only during this run. Throws lamina::error that names
+  /// the variable in these cases: a feed has a wrong name, type, shape, number of rows or
+  /// sequences; a variable has no value; a label is out of range; a condition is still true after
+  /// options.iterations iterations; or, with check_nan, a result is not finite.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const std::vector<std::string>& fetch,
                               const run_options& options = {}) {
@@ -88,7 +89,8 @@ class basic_executor {
     return fetched;
   }
 
-  /// As above, but returns the values of the variables that the record function returned.
+  /// Runs the program in the same way and returns the values of the variables that the record
+  /// function returned.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const run_options& options = {}) {
     std::vector<std::string> outputs;
@@ -97,8 +99,9 @@ class basic_executor {
     return run(program, variables, feed, outputs, options);
   }
 
-  /// Returns the variables that persist between runs if no scope is given, by name: parameters,
-  /// global variables, accumulators. Fluid: global_scope().
+  /// Returns the scope that run() and run_startup() use if the caller passes none. It keeps, by
+  /// name, the variables that persist between runs: parameters, global variables and accumulators.
+  /// Fluid: global_scope().
   scope& variables() { return variables_; }
 
   /// Initialises every parameter of a recorded program in `variables()`. Fluid:
@@ -109,8 +112,8 @@ class basic_executor {
   }
   /// Runs a recorded program with the variables in `variables()`. Returns the values of the
   /// variables that the record function returned: `const auto [cost, hidden] = exe.run(net, feed)`.
-  /// A value with sequences has their lengths: `hidden.recursive_sequence_lengths()`. Fluid:
-  /// exe.run(program, feed, fetch_list, return_numpy=False).
+  /// If the rows of a value form sequences, `hidden.recursive_sequence_lengths()` returns their
+  /// lengths. Fluid: exe.run(program, feed, fetch_list, return_numpy=False).
   template <program_type P>
   auto run(P, const feed_map& feed = {}, const run_options& options = {}) {
     std::array<lod_tensor, static_cast<std::size_t>(counts_of<P>.outputs)> fetched_values;
@@ -120,8 +123,9 @@ class basic_executor {
     }
     return fetched_values;
   }
-  /// Does the same, but returns the values of the variables in `list`, handles of
-  /// returned_variables or names: `exe.run(net, feed, {cost, "fc_0.w_0", "fc_0.w_0@GRAD"})`.
+  /// Runs the program in the same way and returns the values of the variables in `list`. An element
+  /// of `list` is a handle of returned_variables, or a name: `exe.run(net, feed, {cost, "fc_0.w_0",
+  /// "fc_0.w_0@GRAD"})`.
   template <program_type P, std::size_t N>
   std::array<lod_tensor, N> run(P, const feed_map& feed, const fetched (&list)[N],
                                 const run_options& options = {}) {
@@ -189,8 +193,8 @@ class basic_executor {
     return tensor_shape(first, first + program.variables[variable].rank);
   }
 
-  // Finds the storage of each variable of the program: only variables of block 0 have a name
-  // outside of the program. Accumulators start as zeros.
+  // Finds the storage of each variable of the program. Only variables of block 0 can be in a scope,
+  // because the names of variables in other blocks need not be unique. Accumulators start as zeros.
   static void place(const program_view& program, scope& variables, scope& local,
                     run_memory& memory) {
     for (int v = 0; v < program.count.variables; ++v) {
@@ -255,7 +259,7 @@ class basic_executor {
       run_operator(program, program.operators[k], memory, options, rows);
   }
 
-  // Runs the operators that run a block.
+  // Runs an operator that runs a block: a loop, a branch, or the gradient of one.
   void run_block_operator(const program_view& program, const operator_desc& op, int block,
                           run_memory& memory, const run_options& options, domain_rows& rows) {
     const block_arguments arguments(program, op, dtype_of<Real>);
@@ -289,8 +293,8 @@ class basic_executor {
     }
   }
 
-  // Whether no later operator runs a gradient of the same body. With several costs, a body may have
-  // several gradients.
+  // Whether this gradient of a loop body is the last one in the program; with several costs, a body
+  // may have several gradients.
   static bool is_last_gradient(const program_view& program, int block) {
     bool last = false;
     for (int k = 0; k < program.count.operators; ++k) {
@@ -303,7 +307,7 @@ class basic_executor {
     return last;
   }
 
-  // Reads the next mini-batch and sets the rows of all domains again.
+  // Reads the next mini-batch; the rows of all domains are then those of this mini-batch.
   static void read_minibatch(const program_view& program, const operator_desc& op,
                              run_memory& memory, const run_options& options, domain_rows& rows) {
     if (!options.next_minibatch)
@@ -349,7 +353,7 @@ class basic_executor {
 
   kernel_table<Real> kernels_;
   scope variables_;
-  // Keys: the unique number of the program (`reading`), and the operator.
+  // The key is the unique number of the program (`reading`) and the operator.
   std::map<std::pair<std::uint64_t, const operator_desc*>, operator_history> history_;
 };
 
@@ -359,7 +363,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_paddle2_kernels(kernels_);
 }
 
-/// The interpreter in the precision of the engines.
+/// The interpreter in float, the precision in which engines compute most programs.
 using executor = basic_executor<float>;
 
 }}  // namespace lamina

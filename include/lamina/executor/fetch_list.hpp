@@ -13,9 +13,9 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// An element of a fetch list: a variable that a record function returned (returned_variables), or
-/// the name of any variable of block 0. A handle represents its name, so a handle of a program can
-/// also be used with programs derived from it, such as its clone for tests. Fluid: an element of
-/// fetch_list.
+/// the name of any variable of block 0. Only the name of a handle is used, so a handle of a program
+/// is also valid for programs that are derived from this program, such as its clone for tests.
+/// Fluid: an element of fetch_list.
 class fetched {
  public:
   fetched(const char* name) : name_(name) {}             // NOLINT: a name converts

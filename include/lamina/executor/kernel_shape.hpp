@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/kernel_shape.hpp - views of arrays for kernels: along one dimension, as matrices,
-// broadcast.
+// lamina/executor/kernel_shape.hpp - index computations for kernels: lines along one dimension,
+// arrays as matrices, and broadcasting.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Splits an array along one dimension of length n: element (o, k, i), with k along that dimension,
-/// has the index (o * n + k) * inner + i.
+/// Describes an array by one of its dimensions, `axis`, which has length n. Element (o, k, i),
+/// where k is the index along this dimension, has the index (o * n + k) * inner + i in the array.
 struct lines {
   std::size_t outer = 1, n = 1, inner = 1;
 
@@ -26,7 +26,8 @@ struct lines {
   }
 };
 
-/// An array as a matrix: the dimensions before `axis` are the rows, the others the columns.
+/// The sizes of an array that is regarded as a matrix: `rows` is the product of the dimensions
+/// before `axis`, `columns` the product of all other dimensions.
 struct matrix {
   std::size_t rows = 1, columns = 1;
 
@@ -56,16 +57,18 @@ xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
   return a;
 }
 
-/// Returns a value with elements of type T. Elements of another type are converted to `storage`: a
-/// double variable of a program in float is stored as float or as double.
+/// Returns the elements of a value as an array of type T. If they have another type, they are
+/// converted into `storage`, which is then returned. (The executor stores a double variable of a
+/// program in float as float or as double.)
 template <class T>
 const xt::xarray<T>& values_as(const tensor& value, xt::xarray<T>& storage) {
   if (value.type() == dtype_of<T>) return value.template as<T>();
   return storage = value.template cast<T>();
 }
 
-/// Calls f with the value in an input slot: an array of Real if it is floating, otherwise of int64.
-/// An int64 result wraps around when it is assigned to a variable of a smaller type.
+/// Calls f with the value in an input slot, as an array of Real if its elements are floating
+/// numbers, otherwise as an array of int64. An int64 result wraps around when it is assigned to a
+/// variable of a smaller type.
 template <class Real, class F>
 auto with_values(const call_context<Real>& ctx, std::string_view slot, F&& f) {
   if (is_floating(ctx.input(slot).type())) return f(ctx.real(slot));
@@ -73,10 +76,11 @@ auto with_values(const call_context<Real>& ctx, std::string_view slot, F&& f) {
   return f(values_as(ctx.input(slot), storage));
 }
 
-/// Returns, for each element of `shape`, the index of the element of a smaller array that is
-/// broadcast to it. The smaller shape, without trailing ones, equals the dimensions of `shape`
-/// beginning at `axis`. Axis -1 is the difference of the ranks; for equal ranks the axis is
-/// ignored. The result is empty if the shapes do not fit.
+/// Returns, for each element of an array of shape `shape`, the index of the element of a smaller
+/// array that is broadcast to this element. The shape of the smaller array, without trailing ones,
+/// must equal the dimensions of `shape` from `axis` on; axis -1 means that both shapes end at the
+/// same dimension. If both ranks are equal, `axis` is ignored. The result is empty if the shapes do
+/// not fit.
 inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, tensor_shape smaller,
                                                     int axis) {
   const std::size_t whole = size_of(shape);

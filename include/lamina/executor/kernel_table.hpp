@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/kernel_table.hpp - kernels by Fluid's name of the operator.
+// lamina/executor/kernel_table.hpp - a table of kernels, with Fluid's names of the operators as
+// keys.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Kernels by operator type; the names must outlive the table.
+/// Maps the type of an operator to its kernel. The table does not copy the characters of the types,
+/// so they must outlive the table.
 template <class Real>
 using kernel_table = std::map<std::string_view, kernel_function<Real>>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/matrix_product.hpp - C += A * B in any precision; a tile of C is kept in
+// lamina/executor/matrix_product.hpp - computes C += A * B in any precision, with tiles of C in
 // registers.
 #pragma once
 
@@ -21,7 +21,8 @@ struct matrix_product {
   using vector = xsimd::batch<Real>;
   static constexpr std::size_t lanes = vector::size;
   static constexpr std::size_t width = 2 * lanes;  // columns of a tile
-  static constexpr std::size_t depth = 256;  // rows of B per step, so that they stay in the cache
+  // rows of B that are multiplied together; they stay in the cache
+  static constexpr std::size_t depth = 256;
 
   /// Adds the product of `Rows` rows of A and a panel of B, [steps, width] without gaps, to a tile
   /// of C with `columns` columns.
@@ -52,8 +53,8 @@ struct matrix_product {
     }
   }
 
-  /// Computes the product for many rows: each panel of B is packed once and multiplied with all
-  /// rows.
+  /// Computes the product for many rows: packs each panel of B once and multiplies all rows of A by
+  /// the panel.
   static void many_rows(const Real* a, const Real* b, Real* c, std::size_t m, std::size_t k,
                         std::size_t n) {
     std::vector<Real> panel((std::min)(depth, k) * width);
@@ -91,8 +92,8 @@ struct matrix_product {
         row[r] = b + (r < rows ? l + r : l) * n;
         factor[r] = r < rows ? a[l + r] : Real(0);
       }
-      // The last rows are added one by one: padding with a factor of 0 would turn infinity into
-      // NaN.
+      // If fewer than four rows of B are left, they are added one by one. A row with a factor of 0
+      // in place of a missing row could turn infinity into NaN.
       std::size_t j = 0;
       for (; rows == 4 && j + lanes <= n; j += lanes) {
         vector sum = vector::load_unaligned(c + j);
@@ -105,7 +106,8 @@ struct matrix_product {
     }
   }
 
-  /// Computes one row of the product if B is stored transposed: each element is an inner product.
+  /// Computes one row of the product if B is stored transposed. Each element is the inner product
+  /// of two contiguous rows.
   static void one_row_transposed(const Real* a, const Real* b, Real* c, std::size_t k,
                                  std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -133,8 +135,8 @@ struct matrix_product {
 
 }  // namespace detail
 
-/// Computes C += A * B for row-major matrices A [m, k] and B [k, n]; each may be stored transposed
-/// (see its flag).
+/// Computes C += A * B for row-major matrices A [m, k] and B [k, n]; `transpose_a` and
+/// `transpose_b` say that A or B is stored transposed.
 template <class Real>
 void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_b, Real* c,
                  std::size_t m, std::size_t k, std::size_t n) {

@@ -18,12 +18,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The schemas of operators by type name. A recorded program refers to the definitions of its
-/// operators; a program from a file only names them. A type may have several forms with different
-/// slots: Fluid's `sgd` takes the learning rate as a variable, lamina's as an attribute.
+/// The schemas of operators by type name. A recorded program refers to the schemas of its
+/// operators; a program from a file contains only their type names. A type may have several forms
+/// with different slots: Fluid's `sgd` takes the learning rate as a variable, lamina's as an
+/// attribute.
 class operator_registry {
  public:
-  /// A registry with all operators of the library, their gradients, and all updates.
+  /// Makes a registry with all operators of the library, their gradients, and the updates of all
+  /// optimizers.
   operator_registry() {
     for_each_operator_list([this](auto list) { add_all(list); });
     add_all(operators::step_operators{});
@@ -39,7 +41,8 @@ class operator_registry {
     if constexpr (Op::differentiable != 0 && !requires { &Op::gradient; })
       add(schema_of<gradient_of<Op>>());
   }
-  /// Registers one form of an operator; forms registered earlier are tried first.
+  /// Registers one form of an operator. A reader tries the forms of a type in the order in which
+  /// they were registered.
   void add(const operator_schema& schema) { forms_[schema.type].push_back(&schema); }
 
   /// Returns all forms of a type; empty for a type that is not registered.
@@ -58,7 +61,8 @@ class operator_registry {
  private:
   template <class... Op>
   void add_all(operator_list<Op...>) {
-    const int each[] = {(add<Op>(), 0)...};  // a list, not a fold: clang folds at most 256 operands
+    // not a fold expression: clang folds at most 256 operands
+    const int each[] = {(add<Op>(), 0)...};
     (void)each;
   }
   template <class... Opt>
@@ -66,7 +70,8 @@ class operator_registry {
     (add_update<Opt, false>(), ...);
     (add_update<Opt, true>(), ...);
   }
-  // The form for selected rows has the attributes of the other form, and lazy_mode.
+  // Optimizers with lazy_mode are registered by their update for sparse gradients: it has all
+  // attributes of the update for dense gradients, and lazy_mode.
   template <class Opt, bool Given>
   void add_update() {
     if constexpr (optimizer::traits<Opt>::has_lazy_mode)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/paddle2_kernels.hpp - operators that PaddlePaddle 2 records instead of Fluid's,
-// for programs from files.
+// lamina/executor/paddle2_kernels.hpp - operators that PaddlePaddle 2 records in place of operators
+// of Fluid. Only programs from files contain them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace fluid {
 
-/// Selects rows of W by number, like lookup_table. But Ids [...] has no last dimension of 1, and
-/// Out is [..., width].
+/// Out[..., :] = W[Ids[...], :], that is, lookup_table for Ids without a last dimension of 1.
 struct lookup_table_v2 : operator_definition {
   static constexpr const char* type = "lookup_table_v2";
   static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};

@@ -16,11 +16,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The values that one iteration of a loop keeps for its gradient: the values of those variables of
-/// the body that operators outside of the body read or write. Fluid: a step scope.
+/// The values that one iteration of a loop keeps for the gradient of the iteration. These are the
+/// values of variables of the body that operators outside of the body read or write. Fluid: a step
+/// scope.
 struct step_scope {
-  std::vector<lod_tensor> values;               // the variables of run_memory's list, in order
-  std::vector<std::vector<lod_tensor>> arrays;  // the tensor arrays of the list
+  // in the order of run_memory's list of these variables
+  std::vector<lod_tensor> values;
+  std::vector<std::vector<lod_tensor>> arrays;  // the variables in the list that are tensor arrays
   std::vector<std::vector<step_scope>> scopes;  // the step scopes of inner loops
 };
 
@@ -50,11 +52,12 @@ class run_memory {
   /// Returns the operators of a block, in order.
   const std::vector<int>& operators(int block) const { return operators_[at(block)]; }
 
-  /// Starts a block: empties its arrays.
+  /// Begins a run of a block: empties its tensor arrays.
   void enter(int block) {
     for (const int v : local_arrays_[at(block)]) arrays[at(v)].clear();
   }
-  /// Ends an iteration of a loop: returns the values that its gradient needs, by moving them.
+  /// Ends an iteration of a loop: moves the values that its gradient needs out of the variables and
+  /// returns them.
   step_scope keep(int block) {
     step_scope kept;
     for (const int v : kept_[at(block)]) {
@@ -67,7 +70,7 @@ class run_memory {
     }
     return kept;
   }
-  /// Whether keep() would move anything.
+  /// Whether an iteration of a block has values that keep() must move.
   bool keeps(int block) const { return !kept_[at(block)].empty(); }
   /// Restores the values that keep() moved out.
   void restore(int block, step_scope kept) {
@@ -79,20 +82,22 @@ class run_memory {
     }
   }
 
-  /// Whether variables with another floating type than the executor's hold numbers of their own
-  /// type. If so, floats are rounded to float, although kernels read them as doubles, and doubles
-  /// keep their precision.
+  /// Whether floating variables hold numbers of their recorded type, also if it is not the
+  /// executor's type. If so, a float variable of an executor in double is rounded to float,
+  /// although kernels read it as doubles; a double variable of an executor in float keeps its
+  /// precision.
   bool as_declared = false;
 
  private:
   const program_view& program_;
 
  public:
-  std::vector<lod_tensor*> values;              // by variable; unused for arrays and step scopes
-  std::vector<std::vector<lod_tensor>> arrays;  // by variable: its tensor array
-  std::vector<std::vector<step_scope>> scopes;  // by variable: its step scopes
-  /// By variable: the row numbers of a sparse gradient (selected rows). Its value is a full array
-  /// with zeros in the other rows.
+  // for each variable; not used for arrays and step scopes
+  std::vector<lod_tensor*> values;
+  std::vector<std::vector<lod_tensor>> arrays;  // for each variable, its tensor array
+  std::vector<std::vector<step_scope>> scopes;  // for each variable, its step scopes
+  /// For each variable that is a sparse gradient (selected rows), its row numbers. The value of the
+  /// variable is a full array with zeros in all other rows.
   std::vector<std::set<std::int64_t>> rows;
   /// How often each operator that counts its iterations has run in this run.
   std::map<const operator_desc*, std::uint64_t> iterations;
@@ -100,8 +105,8 @@ class run_memory {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // Returns the body of the innermost loop that contains a block, or -1. The block of a condition
-  // is not a loop.
+  // Returns the body of the innermost loop that contains a block, or -1. (The block of a branch is
+  // not a loop.)
   int loop_of(int block) const {
     for (; block > 0; block = program_.blocks[block].parent)
       if (is_loop_[at(block)]) return block;

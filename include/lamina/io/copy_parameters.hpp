@@ -31,8 +31,9 @@ void copy_parameters(const model<P>& from, scope& to) {
   copy_parameters(values_of(from), to);
 }
 
-/// Sets the parameters of a model from variables of a scope. Throws lamina::error if a parameter is
-/// missing or has another type or shape; the model then stays unchanged.
+/// Sets the parameters of a model to the values of the variables with the same names in a scope.
+/// Throws lamina::error if such a variable is missing or has another type or shape; the model is
+/// then unchanged.
 inline void copy_parameters(const scope& from, const model_setter& to) {
   std::vector<const void*> values;
   for (int i = 0; i < to.count; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/export_onnx.hpp - writes programs and models to ONNX files.
 //
-// ONNX: a graph of nodes, each value written once. The number of rows of a batch is not fixed: one
-// file serves every batch.
+// An ONNX file contains a graph of nodes in which exactly one node writes each value. The file does
+// not fix the number of samples of a batch, so one file serves batches of every size.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,10 +17,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Writes the part of a model that computes `targets`, given as names of layers or variables, to an
-/// ONNX file. If there are no targets, they are the variables that its program returns. An existing
-/// file stays intact until the new one is complete. Tested with onnx.checker and ONNX Runtime:
-/// test/interop.
+/// Writes the part of a model that computes `targets`, names of layers or variables, to an ONNX
+/// file. If `targets` is empty, the targets are the variables that the program returns. An existing
+/// file stays intact until the new one is complete. (The tests in test/interop check files with
+/// onnx.checker and ONNX Runtime.)
 template <program_type P>
 void export_onnx(const file_path& file, const model<P>& from,
                  const std::vector<std::string>& targets = {}, const onnx_options& options = {}) {
@@ -31,8 +31,9 @@ template <program_type P>
 void export_onnx(const file_path&, const P&,  // expects lamina::model{program}
                  const std::vector<std::string>& = {}, const onnx_options& = {}) = delete;
 
-/// Writes a program and its parameters that were read from files (also PaddlePaddle's) to an ONNX
-/// file. `Model` is inference_model; this header does not include it.
+/// Writes a program and its parameters, which were read from files of lamina or PaddlePaddle, to an
+/// ONNX file. `Model` is always inference_model; it is a template parameter so that this header
+/// need not include inference_model.hpp.
 template <std::same_as<inference_model> Model>
 void export_onnx(const file_path& file, const Model& from, const onnx_options& options = {}) {
   detail::write_onnx(file, from.program.message(), *from.variables, from.program.feed_names(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid_training.hpp - converts training programs to Fluid's form: they train in
-// PaddlePaddle and, after reading, in the executor.
+// lamina/io/fluid_training.hpp - converts training programs to Fluid's form. PaddlePaddle can train
+// these programs, and so can the executor, after reading them from a file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,11 +27,12 @@ struct training_messages {
 
 namespace detail {
 
-/// Fluid's adadelta has a learning rate that it ignores. Later libraries multiply by it.
+/// adadelta in Fluid has a learning rate but ignores it; later versions multiply by it. So lamina
+/// writes a rate of 1.
 template <class Opt>
 constexpr bool ignores_rate = std::string_view(Opt::type) == "adadelta";
 
-/// Returns the learning rate of an optimizer.
+/// Returns the learning rate of an optimizer as a number or schedule.
 template <class Opt>
 optimizer::learning_rate fluid_rate_of(const Opt& opt) {
   if constexpr (ignores_rate<Opt>)
@@ -42,14 +43,14 @@ optimizer::learning_rate fluid_rate_of(const Opt& opt) {
     return optimizer::traits<Opt>::scalars(opt, 0)[0];
 }
 
-/// Returns the scalar arguments of the update of one parameter in the first step.
+/// Returns the numbers that the update of one parameter has in the first step.
 template <class Opt>
 update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   using traits = optimizer::traits<Opt>;
   update_numbers n;
   const auto scalars = traits::scalars(opt, 0);
   const optimizer::learning_rate rate = fluid_rate_of(opt);
-  // adadelta ignores the learning rate factor of a parameter, as it ignores the rate.
+  // adadelta ignores a parameter's factor on the learning rate too.
   n.learning_rate = ignores_rate<Opt> ? 1 : d.learning_rate;
   if (!fluid_schedule_writer::changes(rate)) n.learning_rate *= rate.at(0);
   n.clip = optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
@@ -62,12 +63,13 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
 
 }  // namespace detail
 
-/// Converts a network, its gradients and the updates of an optimizer to Fluid's operators: gradient
-/// clip, then decay, then one update operator per parameter, which reads the learning rate from the
-/// variable learning_rate_0. The startup program fills parameters, accumulators, powers of beta and
-/// the learning rate; a schedule becomes operators that compute the rate from a step counter.
-/// Throws lamina::error for an optimizer that Fluid does not have, and for a schedule of v2. Fluid:
-/// the main and startup programs that Optimizer.minimize makes.
+/// Converts a network, its gradients and the updates of an optimizer to Fluid's operators. For each
+/// parameter there are operators for the gradient clip, then for the weight decay, then one update
+/// operator, which reads the learning rate from the variable learning_rate_0. A schedule becomes
+/// operators that compute the rate from a step counter. The startup program sets the parameters,
+/// the accumulators, the powers of beta and the learning rate. Throws lamina::error for an
+/// optimizer that Fluid does not have, and for a schedule of v2. Fluid: the main and startup
+/// programs that Optimizer.minimize makes.
 template <program_type P, optimizer::optimizer_type Opt>
 training_messages training_messages_of(P, const Opt& opt) {
   using trained = training_program<P, Opt>;

@@ -11,7 +11,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// The names of the files of an inference model.
 struct inference_files {
   std::string program = "__model__";
-  std::string parameters = "";  // one file with all parameters; empty: one file per parameter
+  // the file of all parameters; if empty, there is one file per parameter
+  std::string parameters = "";
 };
 
 }}  // namespace lamina

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/inference_model.hpp - reads a directory with a program and its parameters, as Fluid's
-// save_inference_model writes it.
+// lamina/io/inference_model.hpp - reads a directory with a program and its parameters that Fluid's
+// save_inference_model wrote.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Reads a program from a file, for executor.run. Fluid: Program.parse_from_string.
+/// Reads a program from a file; executor.run can run it. Throws format_error for a damaged file.
+/// Fluid: Program.parse_from_string.
 inline loaded_program load_program_desc(const file_path& path,
                                         const operator_registry& known = known_operators()) {
   return loaded_program(from_proto(read_file(path.string()), path.string()), path.string(), known);

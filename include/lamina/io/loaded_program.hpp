@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/loaded_program.hpp - a program that was read at run time; the executor runs it without
-// a compiler.
+// lamina/io/loaded_program.hpp - a program that was read at run time. The executor can run it; no
+// compiler is needed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,9 +21,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
-/// of its view. It determines facts that Fluid determines only during a run:
-///  - the fed variables, which are the outputs of feed operators or, without these, the variables
+/// A program that is made from a message and can be run: `executor.run(loaded, scope, feed,
+/// fetch)`. It owns the arrays to which its view points. Its constructor determines facts that
+/// Fluid determines only during a run: - the fed variables, which are the outputs of feed operators
+/// or, without these, the variables
 ///    that operators of block 0 read and no operator writes; then the fields of mini-batches;
 ///  - the variable of each gradient, by the name of the gradient;
 ///  - the variables that share their rows (row_domains.hpp).
@@ -50,17 +51,17 @@ class loaded_program {
   loaded_program(loaded_program&&) = default;
   loaded_program& operator=(loaded_program&&) = default;
 
-  /// Returns the view that executors run; valid as long as this object.
+  /// Returns the view that executors run. It is valid as long as this object.
   program_view view() const { return made_.view(); }
   operator program_view() const { return view(); }
 
   /// Returns the contents of the file, including feed and fetch operators.
   const program_message& message() const { return message_; }
-  /// Returns the name of the file in errors.
+  /// Returns the name that errors use for the file.
   const std::string& source() const { return source_; }
 
-  /// Returns the names of the fed variables in the order of the feed operators, without fields of
-  /// mini-batches.
+  /// Returns the names of the fed variables, in the order of the feed operators. Fields of
+  /// mini-batches are not among them.
   std::vector<std::string> feed_names() const { return names_of(made_.fed()); }
   /// Returns the names of the variables of fetch operators, in their order.
   std::vector<std::string> fetch_names() const { return names_of(made_.outputs); }
@@ -166,8 +167,8 @@ class loaded_program {
     }
   }
 
-  /// Returns the variable that a name refers to in a block, or -1. Searches the block itself, the
-  /// enclosing blocks and, for a block of gradients, the forward block.
+  /// Returns the variable to which a name in a block refers, or -1. Searches the block, the blocks
+  /// around it and, for a block of gradients, the forward block.
   int find(int block, std::string_view name) const {
     for (; block >= 0; block = made_.blocks[at(block)].parent) {
       for (int b = block, tries = 0; b >= 0 && tries < 2; ++tries) {
@@ -181,7 +182,8 @@ class loaded_program {
     return -1;
   }
 
-  // "fc_0.w_0@GRAD@RENAME@1" is a gradient of fc_0.w_0, "x@GRAD_0@GRAD" one of x@GRAD_0.
+  // Finds the variable of each gradient by its name: "fc_0.w_0@GRAD@RENAME@1" is a gradient of
+  // fc_0.w_0, and "x@GRAD_0@GRAD" is a gradient of x@GRAD_0.
   void name_gradients() {
     for (variable_desc& d : made_.variables) {
       const name_desc& name = made_.names[at(d.base)];
@@ -199,7 +201,8 @@ class loaded_program {
     }
   }
 
-  // Only files since PaddlePaddle 2.3 distinguish parameters from other persistable variables.
+  // Finds which persistable variables are parameters. Only files of PaddlePaddle 2.3 and later mark
+  // parameters; in other files, all persistable variables count as parameters.
   void find_kinds() {
     bool told = false;
     for (const variable_message& m : message_.blocks[0].variables) told = told || m.is_parameter;
@@ -215,7 +218,8 @@ class loaded_program {
     }
   }
 
-  // Reads the operators of a block before the operator that runs it, as in recorded programs.
+  // Reads the operators of all blocks. The operators of an inner block are stored before the
+  // operator that runs the block, as in recorded programs.
   void read_operators() {
     std::vector<bool> read(message_.blocks.size(), false);
     std::vector<std::pair<int, std::size_t>> open;  // block, next operator
@@ -241,8 +245,8 @@ class loaded_program {
       }
     }
   }
-  // Returns the block that an operator runs. Its number must be higher, so that there are no
-  // cycles.
+  // Returns the block that an operator runs, or -1. Throws format_error unless the number of this
+  // block is higher than that of the operator's block; so blocks cannot run each other in a cycle.
   int inner_block(const operator_message& op, int block) const {
     const attribute_message* a = op.attribute("sub_block");
     if (a == nullptr || a->type != attribute_type::block) return -1;
@@ -285,7 +289,7 @@ class loaded_program {
     made_.operators.push_back(d);
   }
 
-  // Reads the column of a feed or fetch operator.
+  // Reads a feed or fetch operator: its variable, and its position among the feeds or fetches.
   void read_column(const operator_message& op, int block) {
     const bool feeds = op.type == "feed";
     const std::vector<std::string>& names = feeds ? op.output("Out") : op.input("X");
@@ -313,8 +317,9 @@ class loaded_program {
     fail(op.offset, "expected the slots that lamina knows of operator '" + op.type +
                         "', found the input slot '" + std::string(unfit) + "'");
   }
-  // Returns the first nonempty input slot of the operator that the form does not have. Gradient
-  // operators are not checked, because they may have more inputs than lamina's.
+  // Returns the first nonempty input slot of the operator that the form does not have; empty if
+  // there is none. Returns an empty name for gradient operators, because in files they may have
+  // more inputs than in lamina.
   static std::string_view slot_outside(const operator_message& op, const operator_schema& form) {
     if (op.type.size() > 5 && op.type.compare(op.type.size() - 5, 5, "_grad") == 0) return {};
     for (const slot_message& m : op.inputs) {
@@ -347,8 +352,8 @@ class loaded_program {
     return v;
   }
 
-  // Reads the exact value of a constant that is not representable as a float, from the attribute
-  // str_value.
+  // If the operator has the attribute str_value, reads the value of a constant from it: the text
+  // can be exact where a float is not.
   void read_digits(const operator_message& op, double& value) const {
     const attribute_message* digits = op.attribute("str_value");
     if (digits == nullptr || digits->text.empty()) return;
@@ -396,10 +401,12 @@ class loaded_program {
   program_message message_;
   std::string source_;
   const operator_registry* known_;
-  std::vector<std::map<std::string, int, std::less<>>> by_name_;  // by block: variables by name
+  // for each block, its variables by name
+  std::vector<std::map<std::string, int, std::less<>>> by_name_;
   std::map<std::int64_t, int> feed_columns_, fetch_columns_;
-  std::vector<int> levels_;                    // by variable: number of LoD levels
-  std::vector<const variable_message*> from_;  // by variable, while the records are made
+  std::vector<int> levels_;  // for each variable, its number of LoD levels
+  // for each variable, its message; used only in the constructor
+  std::vector<const variable_message*> from_;
   program_records made_;
 };
 

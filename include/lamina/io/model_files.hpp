@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/model_files.hpp - writes models to files that PaddlePaddle reads, and reads parameters
-// from its files. To read programs, use inference_model.hpp.
+// from its files. inference_model.hpp reads programs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Writes the part of a model that computes `targets`, layers or variables by name, to a directory
-/// that PaddlePaddle reads: `__model__` and the parameters. Fluid: save_inference_model.
+/// Writes the part of a model that computes `targets`, names of layers or variables, to a directory
+/// that PaddlePaddle can read: the file `__model__` with the program, and the files of the
+/// parameters. Fluid: save_inference_model.
 template <program_type P>
 void save_inference_model(const file_path& directory, const model<P>& from,
                           const std::vector<std::string>& targets,
@@ -28,8 +29,8 @@ void save_inference_model(const file_path&, const P&,  // expects lamina::model{
                           const std::vector<std::string>& = {},
                           const inference_files& = {}) = delete;
 
-/// Writes the parameters of a model, each to a file with its name, or all to `filename`. Fluid:
-/// save_persistables.
+/// Writes the parameters of a model to a directory, each to a file with its name or, if `filename`
+/// is not empty, all to this file. Fluid: save_persistables.
 template <program_type P>
 void save_persistables(const file_path& directory, const model<P>& from,
                        const std::string& filename = "") {
@@ -39,9 +40,9 @@ template <program_type P>
 void save_persistables(const file_path&, const P&,  // expects lamina::model{program}
                        const std::string& = "") = delete;
 
-/// Reads the parameters of a model, all or none. Throws format_error that names the file and the
-/// variable if a value is missing or differs from the model in type or shape. Fluid:
-/// load_persistables.
+/// Reads the parameters of a model from files that save_persistables wrote. Throws format_error
+/// that names the file and the variable if a value is missing or differs from the model in type or
+/// shape; the model is then unchanged. Fluid: load_persistables.
 template <program_type P>
 void load_persistables(const file_path& directory, model<P>& to, const std::string& filename = "") {
   detail::read_persistables(directory, setter_of(to), filename);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/model_values.hpp - a model without the type of its program, so that writers and readers
-// of files are compiled once for all programs.
+// lamina/io/model_values.hpp - access to a model through types that do not depend on its program,
+// so that writers and readers of files are compiled once for all programs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,12 +18,13 @@ struct model_values {
   int count;  // the number of parameters
   parameter_info (*describe)(int parameter);
   const void* model;
-  /// Copies the elements of a parameter, row by row, to memory of the same number of elements and
+  /// Copies the elements of a parameter, row by row, to `elements`, an array of the same size and
   /// type.
   void (*copy)(const void* model, int parameter, void* elements);
 };
 
-/// Describes a model of any program; the result refers to the model.
+/// Returns the program and the parameters of a model. The result refers to the model, which must
+/// outlive it.
 template <program_type P>
 model_values values_of(const model<P>& from) {
   return {P::view(), model<P>::parameter_arrays(), &model<P>::describe, &from,
@@ -33,7 +34,8 @@ model_values values_of(const model<P>& from) {
           }};
 }
 
-/// Sets all parameters of a model from pointers to their elements, row by row.
+/// A function that sets all parameters of a model; values[i] points to the elements of parameter i,
+/// row by row.
 struct model_setter {
   int count;
   parameter_info (*describe)(int parameter);

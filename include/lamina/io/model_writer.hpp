@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/model_writer.hpp - functions called by model_files.hpp, which do not depend on the
-// type of a program.
+// lamina/io/model_writer.hpp - the functions that model_files.hpp calls. They do not depend on the
+// type of a program, so they are compiled once.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +25,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Returns the variables of the named targets, which may be layers. A name that is neither a layer
-/// nor a variable is returned unchanged.
+/// Returns, for each target, the name of its variable: the output of a layer if the target is the
+/// name of a layer, otherwise the target unchanged.
 LAMINA_API std::vector<std::string> variables_named(const program_view& p,
                                                     const std::vector<std::string>& targets);
 LAMINA_API void write_inference_model(const file_path& directory, const model_values& from,

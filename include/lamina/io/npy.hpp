@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/npy.hpp - reads and writes one array in the format of numpy.save.
 //
-// "\x93NUMPY", version, length of the header (u16; from version 2 on u32), the header: a Python
-// dictionary of descr, fortran_order and shape, padded so that the elements begin at a multiple of
-// 64 and can be mapped into memory; then the elements.
+// The format is, in this order: "\x93NUMPY"; the version; the length of the header (u16, from
+// version 2 on u32); the header; the elements. The header is the text of a Python dictionary with
+// descr, fortran_order and shape. It is padded so that the elements begin at a multiple of 64 bytes
+// and can be mapped into memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -36,7 +37,8 @@ inline constexpr npy_type npy_types[] = {
     {"|b1", dtype::boolean}, {"<i2", dtype::int16},   {"<i4", dtype::int32}, {"<i8", dtype::int64},
     {"<f4", dtype::float32}, {"<f8", dtype::float64}, {"|u1", dtype::uint8}, {"|i1", dtype::int8}};
 
-/// Reads the dictionary; accepts only the form that numpy writes.
+/// Reads the dictionary in the header. It accepts only the form that numpy writes, not every Python
+/// dictionary.
 class npy_header_reader {
  public:
   npy_header_reader(const binary_reader& from, std::uint64_t offset, std::string_view all)
@@ -108,8 +110,8 @@ class npy_header_reader {
     const std::size_t start = at_;
     if (next_is('[')) fail(start, "expected elements of one number each, found a structured type");
     const std::string_view word = string();
-    // Other programs than numpy write "<i1", although a byte has no byte order, and "=f4" for the
-    // byte order of the machine.
+    // Programs other than numpy write "<i1", although a byte has no byte order, and "=f4", which
+    // means the byte order of the machine.
     const auto is = [&](const npy_type& t) {
       const bool same = word.size() == 3 && word.substr(1) == t.word.substr(1);
       return word == t.word ||
@@ -162,7 +164,7 @@ class npy_header_reader {
   std::size_t at_ = 0;
 };
 
-/// Converts the elements to row-major order.
+/// Returns the elements of a column-major array of shape `dims` in row-major order.
 template <class T>
 xt::xarray<T> rows_first(const xt::xarray<T>& from, const std::vector<std::uint64_t>& dims) {
   xt::xarray<T> to = xt::xarray<T>::from_shape(tensor_shape(dims.begin(), dims.end()));
@@ -182,8 +184,8 @@ xt::xarray<T> rows_first(const xt::xarray<T>& from, const std::vector<std::uint6
 }  // namespace detail
 
 /// Reads an array at the position of `from`; `what` is its name in errors. Supports versions 1 to
-/// 3, both orders of elements, and little-endian elements of types with which lamina computes.
-/// Throws format_error otherwise.
+/// 3, row-major and column-major order, and little-endian elements of the types of lamina. Throws
+/// format_error for all other arrays.
 inline tensor read_npy(binary_reader& from, std::string_view what) {
   const std::uint64_t begin = from.offset();
   if (from.bytes(6, what) != "\x93NUMPY")
@@ -210,8 +212,8 @@ inline tensor read_npy(binary_reader& from, std::string_view what) {
   });
 }
 
-/// Returns the header that precedes the elements of a value in a file; its size is a multiple of 64
-/// bytes.
+/// Returns all bytes that precede the elements of a value in a file; their number is a multiple of
+/// 64.
 inline std::string npy_header_of(const tensor& value) {
   std::string_view word;
   for (const detail::npy_type& t : detail::npy_types)
@@ -228,7 +230,7 @@ inline std::string npy_header_of(const tensor& value) {
          static_cast<char>(header.size() >> 8) + header;
 }
 
-/// Writes a value so that numpy.load can read it, also with mmap_mode. An existing file stays
+/// Writes a value to a file that numpy.load can read, also with mmap_mode. An existing file stays
 /// intact until the new one is complete.
 inline void save_npy(const file_path& path, const tensor& value) {
   binary_writer to(path.string());

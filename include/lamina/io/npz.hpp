@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/npz.hpp - reads and writes values by name in a zip archive of .npy files, the format of
+// lamina/io/npz.hpp - reads and writes named values in a zip archive of .npy files, the format of
 // numpy.savez.
 #pragma once
 
@@ -42,8 +42,8 @@ inline tensor read_npz_member(zip_reader& archive, binary_reader& from, const zi
   }
 }
 
-/// Reads the values of an archive. If `checked` is false, checksums are not verified, so damaged
-/// bytes reach the decoder (for tests).
+/// Reads the values `wanted` of an archive. If `checked` is false, checksums are not verified;
+/// tests use this to pass damaged bytes to the decoder.
 inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
                                 const wanted_values& wanted = {}) {
   tensors_of_file all{from.path()};
@@ -66,8 +66,9 @@ inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters, each as an array with its
-/// name, uncompressed. An existing file stays intact until the new one is complete. numpy: savez.
+/// Writes named_tensors, the variables of a scope or the parameters of a model, each as an
+/// uncompressed array with its name. An existing file stays intact until the new one is complete.
+/// numpy: savez.
 template <class Parameters>
 void save_npz(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -88,9 +89,9 @@ inline named_tensors load_npz(const file_path& path) {
   binary_reader from(path.string());
   return detail::read_npz(from).values;
 }
-/// Reads an archive into a scope, or into a model whose parameters have the arrays' names; further
-/// arrays are ignored. Throws format_error if a parameter is missing or has another type or shape;
-/// then scope and model stay unchanged.
+/// Reads the arrays of an archive into a scope, or into the parameters with the same names of a
+/// model; arrays without such a parameter are ignored. Throws format_error for a damaged file, and
+/// if a parameter is missing or has another type or shape; the scope or model is then unchanged.
 template <class Parameters>
 void load_npz(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

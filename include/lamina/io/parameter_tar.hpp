@@ -2,9 +2,10 @@
 // lamina/io/parameter_tar.hpp - reads and writes parameters in a tar archive, the format of
 // PaddlePaddle v2's Parameters.to_tar.
 //
-// Two members per parameter: NAME is u32 0, u32 4 (bytes per element; 8 for double), u64 number of
-// elements, the elements; NAME.protobuf is a ParameterConfig. Parameters of v2 are matrices:
-// vectors are written as one row.
+// The archive has two members per parameter. The member NAME is u32 0; u32, the bytes per element
+// (4 for float, 8 for double); u64, the number of elements; the elements. The member NAME.protobuf
+// is a ParameterConfig. In v2 all parameters are matrices, so a vector is written as a matrix of
+// one row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,7 +31,8 @@ namespace detail {
 
 inline constexpr std::string_view parameter_config_suffix = ".protobuf";
 
-/// The fields of a ParameterConfig that lamina reads: name 1, size 2, dims 9.
+/// The fields of a ParameterConfig that lamina reads: name (field 1), size (field 2) and dims
+/// (field 9).
 struct parameter_config {
   std::string name{};
   std::uint64_t size = 0, offset = 0;
@@ -39,7 +41,7 @@ struct parameter_config {
 
 inline parameter_config read_parameter_config(binary_reader& from, const tar_member& m) {
   const std::string bytes = from.bytes(m.size, "a ParameterConfig");
-  // Offsets in errors are counted from the beginning of the archive.
+  // Errors report offsets from the beginning of the archive.
   parameter_config c;
   c.offset = m.begin;
   const message_source source{from.path(), bytes.data()};
@@ -135,9 +137,10 @@ inline tensors_of_file read_parameter_tar(binary_reader& from, const wanted_valu
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters. An existing file stays intact
-/// until the new one is complete. Throws lamina::error for elements other than float32 and float64,
-/// and for names that end in ".protobuf", like configs. v2: Parameters.to_tar.
+/// Writes named_tensors, the variables of a scope or the parameters of a model. An existing file
+/// stays intact until the new one is complete. Throws lamina::error for elements other than float32
+/// and float64, and for names that end in ".protobuf", because they would be read as a
+/// ParameterConfig. v2: Parameters.to_tar.
 template <class Parameters>
 void to_tar(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -173,21 +176,23 @@ void to_tar(const file_path& path, const Parameters& from) {
 template <program_type P>
 void to_tar(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-/// Reads an archive that to_tar of lamina or v2 wrote, also without the two blocks at the end, and
-/// also if it is compressed with gzip. Throws format_error for damaged files. v2:
+/// Reads an archive that to_tar of lamina or v2 wrote. The archive may be compressed with gzip, and
+/// the two blocks of zeros at its end may be missing. Throws format_error for damaged files. v2:
 /// Parameters.from_tar.
 inline named_tensors from_tar(const file_path& path) {
   binary_reader from(path.string(), detail::unpack_gzip);
   return detail::read_parameter_tar(from).values;
 }
-/// Reads an archive into a model. Throws format_error if a parameter is missing or has another
-/// shape; then the model stays unchanged. A vector may be stored as a row.
+/// Reads the parameters of a model from an archive; a vector may be stored as a matrix of one row.
+/// Throws format_error for a damaged file, and if a parameter is missing or has another type or
+/// shape; the model is then unchanged.
 template <program_type P>
 void from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);
   put_tensors(detail::read_parameter_tar(from, detail::wanted_by(to)), to, true);
 }
-/// Reads the parameters that are in both the archive and the model. v2: Parameters.init_from_tar.
+/// Reads only the parameters that are both in the archive and in the model. v2:
+/// Parameters.init_from_tar.
 template <program_type P>
 void init_from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);

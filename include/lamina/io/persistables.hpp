@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/persistables.hpp - reads and writes the persistable variables of a loaded program in
-// Fluid's files: one file per variable, or one file for all.
+// Fluid's format: in one file per variable, or in one file for all variables.
 #pragma once
 
 #include <lamina/core/config.hpp>

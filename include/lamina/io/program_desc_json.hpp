@@ -2,13 +2,14 @@
 // lamina/io/program_desc_json.hpp - reads and writes programs in protobuf's JSON mapping. Needs
 // nlohmann_json.
 //
-// The mapping: lowerCamelCase names, enumerations by name, 64 bit numbers as text, floats that are
-// not finite as "NaN", "Infinity", "-Infinity". The reader accepts both spellings of a name, and
-// numbers as numbers or text. Text must be UTF-8, as protobuf's own writers demand.
+// In this mapping, names are in lowerCamelCase, enumerators are names, 64-bit integers are texts,
+// and floats that are not finite are "NaN", "Infinity" or "-Infinity". The reader also accepts
+// names in snake_case, and each number as a number or a text. Texts must be UTF-8, as protobuf
+// requires; otherwise an error is thrown.
 //
-// The functions are templates on nlohmann's class. If they were ordinary inline functions, a
-// compiler would instantiate the class in every program, which takes half as long again as parsing
-// it.
+// The functions are templates with nlohmann's class as parameter. If they were ordinary inline
+// functions, the compiler would instantiate this class in every program that includes the header,
+// which takes 1.5 times as long as parsing the class.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -50,7 +51,7 @@ inline constexpr const char* variable_type_names[] = {"BOOL",           "INT16",
                                                       "CHANNEL",        "RAW",
                                                       "TUPLE",          "SIZE_T",
                                                       "UINT8",          "INT8"};
-/// The names of the members of OpDesc.Attr that hold values of each type.
+/// For each type of attribute, the name of the member of OpDesc.Attr that holds the value.
 inline constexpr const char* value_names[] = {"i",        "f",       "s",         "ints",
                                               "floats",   "strings", "b",         "bools",
                                               "blockIdx", "l",       "blocksIdx", "longs"};
@@ -253,8 +254,8 @@ variable_message variable_of(const json_reader<Json>& j) {
 
 }  // namespace detail
 
-/// Returns a ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that the reader
-/// did not know are omitted.
+/// Returns a ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Omits the fields that
+/// lamina does not know.
 template <class Json = nlohmann::json>
 Json to_json(const program_message& p) {
   Json all;
@@ -274,8 +275,9 @@ nlohmann::json to_json(P program) {
   return to_json(to_program_message(program));
 }
 
-/// Reads JSON that to_json or protobuf wrote. Throws format_error, with the path of the member, if
-/// a member is missing or has another type; loaded_program checks the contents of the program.
+/// Reads JSON that to_json or protobuf wrote. Throws format_error with the path of the member if a
+/// member is missing or has another type. It does not check whether the program makes sense;
+/// loaded_program does.
 template <std::same_as<nlohmann::json> Json>
 program_message from_json(const Json& json, const std::string& file = "JSON") {
   using reader = detail::json_reader<Json>;

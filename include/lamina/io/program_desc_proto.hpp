@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Returns the number of the field of OpDesc.Attr that holds a value of this type.
+/// Returns the number of the field of OpDesc.Attr that holds a value of type `type`.
 constexpr unsigned value_field(attribute_type type) {
   constexpr unsigned field[] = {3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15};
   return field[static_cast<int>(type)];
@@ -117,7 +117,7 @@ inline operator_message read_operator(field_reader from) {
   return op;
 }
 
-/// Converts a number to an element type. Throws format_error for an unknown number.
+/// Converts a number of VarType.Type to an element type. Throws format_error for any other number.
 inline dtype checked_dtype(const field_reader& from, std::int64_t number) {
   if (number < 0 || (number > 6 && number != 20 && number != 21))
     from.fail(text("expected an element type (0 to 6, 20 or 21), found ") << number);
@@ -152,8 +152,9 @@ inline variable_message read_variable(field_reader from) {
   };
   const auto variable_type = [&](field_reader f) {
     bool kind = false;
-    // Reads field 1, the kind of variable, first: it decides which other field has the element type
-    // and the shape, and fields may come in any order.
+    // Reads field 1, the kind of the variable, first, because the kind decides which other field
+    // has the element type and the shape. Fields may come in any order, so all fields are read
+    // twice.
     std::string rest;
     field_reader again = f;
     f.each(rest, [&](unsigned field) {
@@ -237,10 +238,10 @@ inline block_message read_block(field_reader from) {
 
 }  // namespace detail
 
-/// Reads a ProgramDesc; `file` is the name of the bytes in errors. The version may be in field 2,
-/// as written by Fluid 1.0 to 1.5, or in field 4. Fields may come in any order. Throws format_error
-/// with the offset if the bytes are not a ProgramDesc; loaded_program checks the contents of the
-/// program.
+/// Reads a ProgramDesc; `file` is the name that errors use. The version may be in field 2, where
+/// Fluid 1.0 to 1.5 write it, or in field 4. Fields may come in any order. Throws format_error with
+/// the offset if the bytes are not a ProgramDesc. It does not check whether the program makes
+/// sense; loaded_program does.
 inline program_message from_proto(std::string_view bytes, const std::string& file = "bytes") {
   const detail::message_source source{file, bytes.data()};
   detail::field_reader from(source, {bytes.data(), bytes.size()}, "ProgramDesc");
@@ -308,7 +309,7 @@ inline std::string bytes_of(const operator_message& op) {
   for (const attribute_message& a : op.attributes) w.message(4, bytes_of(a));
   return w.flag(5, op.is_target).raw(op.unknown).take();
 }
-/// Dimensions are not packed, as in all files of Fluid.
+/// Returns the bytes of a TensorDesc. Dimensions are written unpacked, as Fluid writes them.
 inline std::string tensor_desc_bytes(dtype type, const std::vector<std::int64_t>& dims,
                                      const std::string& unknown = {}) {
   message_writer w;
@@ -354,7 +355,7 @@ inline std::string to_proto(const program_message& p) {
   return w.message(4, detail::message_writer().integer(1, p.version).take()).raw(p.unknown).take();
 }
 
-/// Returns the main program, or startup_program(program), as protobuf bytes.
+/// Returns the main program of a recorded program as protobuf bytes.
 template <program_type P>
 std::string to_proto(P program) {
   return to_proto(to_program_message(program));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/safetensors.hpp - reads and writes values by name in a safetensors file. Needs
+// lamina/io/safetensors.hpp - reads and writes named values in a safetensors file. Needs
 // nlohmann_json.
 //
 // u64 size of the header; the header, JSON: {"NAME": {"dtype": "F32", "shape": [2, 3],
@@ -40,7 +40,7 @@ inline constexpr safetensors_type safetensors_types[] = {
     {"F32", dtype::float32},  {"F64", dtype::float64}, {"U8", dtype::uint8},  {"I8", dtype::int8}};
 inline constexpr std::uint64_t safetensors_largest_header = 100'000'000;
 
-/// The entry of one value in the header.
+/// The entry of one value in the header; `begin` and `end` are the offsets of its elements.
 struct safetensors_entry {
   std::string name{};
   bool wanted = true;
@@ -49,8 +49,9 @@ struct safetensors_entry {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Destroys a value from the innermost level outwards: the destructor of a list or object that is
-/// not empty allocates memory, and a failed allocation there terminates the program.
+/// Empties a value from the innermost level outwards. The destructor of a list or object that is
+/// not empty allocates memory, and if this allocation fails, the program terminates; for empty ones
+/// it allocates nothing.
 inline void take_apart(nlohmann::json& value) {
   if (!value.is_structured()) return;
   for (nlohmann::json& inner : value) take_apart(inner);
@@ -61,8 +62,8 @@ struct safetensors_header {
   ~safetensors_header() { take_apart(json); }
 };
 
-/// Parses the header. The format needs at most three levels; deeper headers are an error, and so
-/// are duplicate members, which JSON parsers accept.
+/// Parses the header. Throws format_error for more than three levels, which the format does not
+/// need, and for duplicate members, which JSON parsers accept.
 inline nlohmann::json parse_safetensors_header(const binary_reader& from,
                                                const std::string& bytes) {
   using event = nlohmann::json::parse_event_t;
@@ -184,9 +185,10 @@ inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters. Values with larger elements
-/// come first, so that each is aligned to its element size. An existing file stays intact until the
-/// new one is complete. Throws lamina::error for a name that is not UTF-8. safetensors: save_file.
+/// Writes named_tensors, the variables of a scope or the parameters of a model. Values with larger
+/// elements come first, so that each value is aligned to the size of its elements. An existing file
+/// stays intact until the new one is complete. Throws lamina::error for a name that is not UTF-8.
+/// safetensors: save_file.
 template <class Parameters>
 void save_safetensors(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -242,9 +244,9 @@ inline named_tensors load_safetensors(const file_path& path) {
   binary_reader from(path.string());
   return detail::read_safetensors(from).values;
 }
-/// Reads a file into a scope, or into a model whose parameters have the values' names; further
-/// values are ignored. Throws format_error if a parameter is missing or has another type or shape;
-/// then scope and model stay unchanged.
+/// Reads the values of a file into a scope, or into the parameters with the same names of a model;
+/// values without such a parameter are ignored. Throws format_error for a damaged file, and if a
+/// parameter is missing or has another type or shape; the scope or model is then unchanged.
 template <class Parameters>
 void load_safetensors(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/save_inference_model.hpp - writes a program and its parameters to a directory, as
-// Fluid's save_inference_model does.
+// lamina/io/save_inference_model.hpp - writes a program and its parameters to a directory, in the
+// form of Fluid's save_inference_model.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,11 +17,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Writes the part of a program that computes `targets`, and the parameters that it needs, to a
-/// directory that PaddlePaddle reads. The program is written last, so a directory with a program
-/// always has its parameters. Throws lamina::error for a target that is not a variable, a parameter
-/// without a value, and a parameter whose file would have the name of the program's file. Fluid:
-/// save_inference_model.
+/// Writes the part of a program that computes `targets`, and the parameters that this part needs,
+/// to a directory that PaddlePaddle can read. The program is written last, so a directory with a
+/// program always has all its parameters. Throws lamina::error for a target that is not a variable,
+/// a parameter without a value, and a parameter whose file would have the name of the program's
+/// file. Fluid: save_inference_model.
 inline void save_inference_model(const file_path& directory, const program_message& program,
                                  const scope& variables, const std::vector<std::string>& feeds,
                                  const std::vector<std::string>& targets,
@@ -39,7 +39,8 @@ inline void save_inference_model(const file_path& directory, const program_messa
   write_file(directory.string() + "/" + files.program, to_proto(inference));
 }
 
-/// Writes a recorded program, `net.view()`, whose parameters are in a scope.
+/// Does the same for a recorded program, for example `net.view()`; its parameters are in the scope
+/// `variables`.
 inline void save_inference_model(const file_path& directory, const program_view& program,
                                  const scope& variables, const std::vector<std::string>& targets,
                                  const inference_files& files = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/aligned_buffer.hpp - zero-initialised float arrays, aligned to 64 bytes for
-// vector instructions; large arrays use huge pages if the system has them.
+// lamina/engine/common/aligned_buffer.hpp - arrays of floats that start as zeros and are aligned to
+// 64 bytes for vector instructions. Large arrays use huge pages if the operating system has them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// An array of floats that begins at a multiple of 64 bytes. New memory is zeroed, because kernels
-/// require the padding of rows to hold finite numbers.
+/// An array of floats that begins at a multiple of 64 bytes. New memory is zeroed: kernels also
+/// compute with the padding after each row, so uninitialised padding could bring a NaN into a
+/// result.
 class aligned_buffer {
  public:
   aligned_buffer() = default;
@@ -46,15 +47,16 @@ class aligned_buffer {
     data_ = static_cast<float*>(::operator new(bytes, alignment_of(floats)));
     size_ = floats;
 #if defined(MADV_HUGEPAGE)
-    // The call is only a hint to the kernel, so a failure does not matter.
+    // The call is only a hint to the operating system, so its failure does not matter.
     if (bytes >= large_bytes) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
 #endif
     std::memset(data_, 0, bytes);
   }
-  /// Like resize(), for an array that may be written only in part: on Linux, pages of a large array
-  /// take no memory until they are written.
+  /// Like resize(), for an array of which the caller may write only a part. On Linux, a page of a
+  /// large array takes no memory until the caller writes to it.
   LAMINA_API LAMINA_COLD void resize_unwritten(std::size_t floats);
-  /// Turns huge pages off for a large array that is used only in part.
+  /// Turns huge pages off for a large array of which only a part is used, so that one written
+  /// number takes a page of 4 KiB and not 2 MiB.
   LAMINA_API LAMINA_COLD void use_small_pages() noexcept;
 
   float* data() noexcept { return data_; }
@@ -62,8 +64,8 @@ class aligned_buffer {
   std::size_t size() const noexcept { return size_; }
 
  private:
-  // The TLB of a processor holds a few hundred pages. With pages of 2 MiB, loops over many
-  // megabytes cause fewer TLB misses.
+  // A processor caches the addresses of a few hundred pages (in its TLB). With pages of 2 MiB,
+  // loops over many megabytes miss this cache less often.
   static constexpr std::size_t page_bytes = std::size_t{2} << 20;
   static constexpr std::size_t large_bytes = 2 * page_bytes;
   static constexpr std::align_val_t alignment_of(std::size_t floats) {
@@ -92,7 +94,7 @@ class aligned_buffer {
   }
   float* data_ = nullptr;
   std::size_t size_ = 0;
-  bool is_mapped_ = false;  // by mmap, in whole huge pages
+  bool is_mapped_ = false;  // allocated by mmap, in whole huge pages
 };
 
 #if LAMINA_DEFINES

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/argument_info.hpp - the constant facts about an argument in a schedule, and
-// the operand that a kernel receives. All engines share both types.
+// lamina/engine/common/argument_info.hpp - the compile-time facts about an argument of a kernel,
+// and the operand, the form in which the kernel receives the argument. All engines share both
+// types.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,19 +12,19 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The facts about an argument that are known before any batch arrives.
+/// The facts about an argument that the compiler knows, before any mini-batch is read.
 struct argument_info {
-  int rows;     // a fixed number; if negative, the code of a row domain
+  int rows;     // the number of rows; if negative, it encodes a row domain (operator_call::rows_of)
   int columns;  // elements per row
   int stride;   // distance between consecutive rows, in elements
   dtype type;
   bool panel;
   bool swapped;    // dimensions 1 and 2 are exchanged in memory (plan/aliasing.hpp)
-  int dims, rank;  // the whole shape: position and length in the program's list of dims
+  int dims, rank;  // the shape: where it begins in the program's list of dims, and its length
 };
 
 /// Returns the facts about argument `a` of a plan's code. A group may split each row of a domain
-/// into `parts` equal parts; each part is then described as one row.
+/// into `parts` equal parts; the result then describes each part as one row.
 template <class Plan>
 constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;
@@ -43,8 +44,9 @@ constexpr argument_info argument_info_of(int a, int parts) {
 }
 
 /// An array as a kernel receives it: `rows` rows of `columns` elements. Consecutive rows begin
-/// `stride` elements apart. If dims[0] is -1, the array has one row per batch row, and the inner
-/// dimensions are dims[1] and after. Otherwise the inner dimensions are all of dims.
+/// `stride` elements apart. If dims[0] is -1, the array has one row per row of the mini-batch, and
+/// the dimensions of a row are dims[1], dims[2] and so on. Otherwise `dims` is the shape of the
+/// whole array.
 struct operand {
   void* data;
   int rows, columns;
@@ -54,7 +56,7 @@ struct operand {
   const int* dims;
   int rank;
   int domain = 0;        // the row domain that the rows belong to; 0: none
-  bool swapped = false;  // the inner dimensions 1 and 2 are exchanged in memory
+  bool swapped = false;  // dimensions 1 and 2 are exchanged in memory
 
   template <class T>
   T* row(int r) const {

@@ -30,8 +30,8 @@ struct array_layout {
   }
 };
 
-/// Returns the layout of an operand. A matrix copy that the plan itself made has no recorded shape
-/// (rank 0), so its layout consists of its rows and columns.
+/// Returns the layout of an operand. A copy of a matrix that the plan inserted has no shape in the
+/// program (rank 0), so its layout has two dimensions: its rows and its columns.
 inline array_layout layout_of(const operand& o) {
   array_layout l;
   if (o.rank == 0) {
@@ -56,7 +56,8 @@ inline array_layout layout_of(const operand& o) {
   return l;
 }
 
-/// Returns the dimension that `axis` selects; a negative `axis` counts from the last dimension.
+/// Returns the dimension that `axis` selects; -1 is the last dimension. Throws lamina::error if the
+/// array has no such dimension.
 inline int dimension_of(const operator_call& c, int axis, int rank) {
   const int d = axis < 0 ? axis + rank : axis;
   if (d < 0 || d >= rank)
@@ -64,10 +65,10 @@ inline int dimension_of(const operator_call& c, int axis, int rank) {
   return d;
 }
 
-/// The lines of an array along one dimension. A line is the `n` elements along that dimension;
-/// element k is `step * k` elements after the first element of the line. The first elements are at
-/// the offsets row * row_step + o * outer_step + i, for each row, each o below `outer` and each i
-/// below `inner`.
+/// The lines of an array along one dimension. A line has `n` elements, one per index of that
+/// dimension; element k is `step * k` elements after the first element of the line. There is a line
+/// for each row, each o < `outer` and each i < `inner`; its first element is at the offset row *
+/// row_step + o * outer_step + i.
 struct line_layout {
   int rows = 1, outer = 1, n = 1, inner = 1;
   std::ptrdiff_t row_step = 0, outer_step = 0, step = 1;
@@ -81,7 +82,7 @@ struct line_layout {
     for (int d = 1; d < axis; ++d) outer *= static_cast<int>(a.extent[d]);
     outer_step = static_cast<std::ptrdiff_t>(n) * inner;
   }
-  /// The offset at which the `inner` lines of a row begin, at index `o` of the outer dimensions.
+  /// The offset of the first of the `inner` lines of a row at index `o` of the outer dimensions.
   std::ptrdiff_t at(int row, int o) const { return row * row_step + o * outer_step; }
   /// The number of lines.
   std::ptrdiff_t lines() const { return static_cast<std::ptrdiff_t>(rows) * outer * inner; }
@@ -99,9 +100,9 @@ struct row_lines {
   }
 };
 
-/// Nested loops over K arrays of the same shape. Each array has its own strides (`step`); a stride
-/// of 0 repeats an element. Neighbouring dimensions that are contiguous in all arrays are merged
-/// into one loop.
+/// Nested loops over K arrays of the same shape. Each array has its own strides (`step`); along a
+/// dimension with a stride of 0, every iteration reads the same element. Adjacent dimensions that
+/// are contiguous in all arrays are merged into one loop.
 template <int K>
 struct loop_nest {
   static constexpr int most = 24;
@@ -129,8 +130,9 @@ struct loop_nest {
   /// The stride of array k in the innermost loop.
   std::ptrdiff_t inner_step(int k) const { return rank == 0 ? 0 : step[k][rank - 1]; }
 
-  /// Calls f(offsets, count) each time the innermost loop would run. `offsets` holds the first
-  /// element of each array, `count` the number of iterations.
+  /// Runs all loops except the innermost one. For each innermost loop, calls f(offsets, count):
+  /// `offsets[k]` is the offset of the first element in array k, and `count` is the number of
+  /// iterations that f must run.
   template <class F>
   void run(F&& f) const {
     if (is_empty) return;

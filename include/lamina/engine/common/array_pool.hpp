@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/array_pool.hpp - a pool of the tensor arrays that loop iterations keep in
-// their frames for gradients.
+// lamina/engine/common/array_pool.hpp - a pool of tensor arrays. The frame of a loop iteration
+// takes from it the arrays that the gradient of the iteration reads.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// Lends tensor arrays to callers. A returned array keeps its memory for the next caller.
+/// Lends tensor arrays to callers. An array that a caller gives back keeps its memory, so that the
+/// next caller allocates none.
 template <class Chunks>
 class array_pool {
  public:

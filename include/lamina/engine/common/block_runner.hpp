@@ -18,13 +18,15 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 ///   static int* rows(memory_type&);   by domain
 ///   static const int** offsets(memory_type&);
 ///   static constexpr int own_words(int loop);   words that the engine adds to a frame's head
-///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   called with them
+///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   gets these words
 ///   static void bind_rows(memory_type&);   called after the rows of a mini-batch were set
-/// An engine that keeps additional values in the frame of an iteration also provides:
+/// An engine that stores additional values in the frame of an iteration (loop_frames.hpp) also
+/// provides:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
-/// The memory type provides fed_data(n), the address of the n-th fed data. The engine's kernel of
-/// read_minibatch copies data from there to a frame if their variable is kept in the frame.
+/// The memory type provides fed_data(n), the address of the n-th array of fed data. If the frame
+/// keeps the variable of that array, the engine's kernel of read_minibatch copies the array into
+/// the frame.
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;
@@ -35,8 +37,8 @@ class block_runner : loop_frames<P, Engine> {
  public:
   using base::base;
 
-  /// Sets the maximum number of iterations of one loop; a loop that needs more throws. Without this
-  /// limit, the frames of an endless loop would take all memory.
+  /// Sets the maximum number of iterations of one loop; run() throws lamina::error if a loop needs
+  /// more. Without this limit, the frames of an endless loop would take all memory.
   void limit_iterations(std::uint64_t most) { limit_ = most; }
 
   /// Throws lamina::error for a loop that has reached the limit. `condition` is the number of the
@@ -120,8 +122,8 @@ class block_runner : loop_frames<P, Engine> {
       } else if (!tables::keeps_frames || !tables::nests_loops || loop.inner == 0) {
         run_inner(c.block);
       } else {
-        // This loop keeps no frames, but its inner loops may. The gradients of inner loops run in
-        // the same iteration, so the frames are freed at its end.
+        // This loop keeps no frames, but its inner loops may. The gradients of the inner loops run
+        // in the same iteration of this loop, so the end of the iteration frees the frames.
         const auto below = frames_.top();
         run_inner(c.block);
         frames_.reset(below);

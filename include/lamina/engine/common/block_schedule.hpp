@@ -22,12 +22,12 @@ enum class block_use : std::uint8_t {
 struct block_call {
   block_use use;
   int block;
-  int loop;       // the forward loop (use: loop or loop_gradient); -1 for a branch
+  int loop;       // the forward loop, if `use` is loop or loop_gradient; -1 for a branch
   int condition;  // the program variable that is tested, or -1
-  bool again;     // another gradient block runs the same iterations later, so the frames stay
+  bool again;     // a later gradient block reads the same frames, so they are not freed
 };
 
-/// The values with rows of one domain that the frames of a loop keep.
+/// The values of one row domain that each frame of a loop keeps.
 struct kept_rows {
   int domain;        // the domain of the rows; once::domain for values without rows
   int width;         // floats per row
@@ -35,10 +35,10 @@ struct kept_rows {
                      // iteration makes the rows, or it reads a mini-batch
   int first, count;  // range in table_type::frame_arguments
 };
-/// An argument whose memory is in a frame.
+/// An argument of a kernel whose memory is in a frame.
 struct frame_argument {
   int argument;
-  int offset;  // in floats per row: multiplied by the number of rows of the domain
+  int offset;  // in floats per row; its address is data + offset * the number of rows of the domain
 };
 
 /// A while loop. Its lists are ranges (first index, count) of the arrays in table_type.
@@ -51,13 +51,13 @@ struct loop_desc {
   int views, view_count;      // views (variables in another array's memory) that its gradient reads
   int inner;                  // the number of loops directly inside
   bool keeps;                 // it has a gradient, so each iteration has a frame
-  bool reads;                 // its iterations read mini-batches outside of inner loops
+  bool reads;                 // its iterations read mini-batches, and not only within inner loops
 };
 struct list_range {
   int first, count;
 };
 
-/// The tables of program P for the groups of Schedule.
+/// The tables about the loops and branches of program P, with the group numbers of Schedule.
 template <class P, class Schedule>
 struct block_schedule {
   using plan_type = plan<P>;
@@ -150,7 +150,7 @@ struct block_schedule {
 
   // Finds the loop whose iterations make the rows of each domain. A domain belongs to the block of
   // the first operator with an output that has rows of this domain. A parent domain without such an
-  // operator belongs to the block of its sequences.
+  // operator belongs to the same block as the domain of its sequences' rows.
   static constexpr void find_domains(table_type& t) {
     int block[bound(domains)];
     for (int d = 0; d < domains; ++d) {
@@ -239,8 +239,9 @@ struct block_schedule {
     }
   }
 
-  // Returns run_context::view for an instruction: -1 if its output refers to X without a copy, 1 +
-  // the index of the view that it sets, or 0.
+  // Returns run_context::view for an instruction: -1 if its output refers to the memory of X and
+  // copies nothing; 1 + the index of the view if it sets the address of a view; 0 for all other
+  // instructions.
   static constexpr int told_by(int instruction) {
     const lamina::instruction& i = plan_type::lowered.instructions[instruction];
     if (plan_type::views.refers_at(instruction)) return -1;
@@ -289,8 +290,8 @@ struct block_schedule {
   }
   static constexpr table_type table = make();
 
-  /// Whether frames keep rows of a domain. If so, the number of these rows must not change as long
-  /// as a frame exists.
+  /// Whether frames keep rows of a domain. The number of these rows must then stay the same as long
+  /// as a frame exists, because a frame has memory for that number; a change throws.
   static constexpr bool keeps_rows(int domain) {
     for (const loop_desc& loop : table.loops)
       for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)

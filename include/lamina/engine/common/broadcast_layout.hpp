@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/broadcast_layout.hpp - broadcasting: strides with which smaller arrays are
-// read, or summed into, at every position of the largest array.
+// lamina/engine/common/broadcast_layout.hpp - broadcasting: at every position of the largest array,
+// an operator reads or adds to an element of each smaller array. This header computes the strides
+// of these accesses.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +12,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// Computes the strides with which array `a` is read, or summed into, at the positions of `space`.
-/// A stride is 0 along each dimension that `a` lacks. Throws if the shapes do not match.
+/// Computes the strides with which a loop over the positions of `space` reads or adds to the
+/// elements of `a`. The stride is 0 along each dimension that `a` does not have. Throws
+/// lamina::error if the shapes do not match.
 inline void broadcast_steps(const operator_call& c, const array_layout& space, array_layout a,
                             int axis, std::ptrdiff_t* steps) {
   const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
@@ -28,17 +30,17 @@ inline void broadcast_steps(const operator_call& c, const array_layout& space, a
   if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
 }
 
-/// Returns the size of an array, with extents of 0 counted as 1. The choice of the largest operand
-/// therefore does not depend on the mini-batch, which may have no rows.
+/// Returns the product of the extents of an array, each at least 1. With real extents, a mini-batch
+/// without rows would make another operand the largest one.
 inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
   std::ptrdiff_t n = 1;
   for (int d = 0; d < a.rank; ++d) n *= a.extent[d] > 0 ? a.extent[d] : 1;
   return n;
 }
 
-/// Loops over the inputs of a pointwise operator and one output, which is the last operand. The
-/// loops visit every position of the largest array. If the output is smaller, each of its elements
-/// is the sum over all positions that map to it.
+/// Loops over the inputs and the output of a pointwise operator; the output is the last operand.
+/// The loops visit every position of the largest array. If the output is smaller than that array,
+/// each element of the output is the sum over all positions that map to the element.
 template <int Most>
 struct broadcast_layout {
   array_layout space;
@@ -66,8 +68,8 @@ struct broadcast_layout {
     for (int d = 0; d < space.rank; ++d) add(loops, d);
     return loops;
   }
-  /// kept() returns the loops over the elements of the output, summed() the loops over the
-  /// positions that are summed into one element.
+  /// kept() returns the loops over the elements of the output. summed() returns the loops over the
+  /// positions whose values are summed into one element of the output.
   loop_nest<Most> kept() const { return some(false); }
   loop_nest<Most> summed() const { return some(true); }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/call_error.hpp - how kernels report invalid input with little generated
-// code.
+// lamina/engine/common/call_error.hpp - error messages of kernels, with little machine code in each
+// kernel.
 //
-// A kernel that builds its own message would contain the code for string operations and their
-// exceptions. So a kernel passes only a list of message parts, and one cold function joins them.
+// If each kernel built its own message, each would contain code for string operations and their
+// exceptions. Instead, a kernel passes a list of message parts, and one function, which is compiled
+// once for size, joins them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -42,11 +43,11 @@ struct message_part {
   sort is;
 };
 
-/// Returns the message: the layer that recorded the operator, or else the operator's type, followed
-/// by the parts.
+/// Returns the text of a message: the name of the layer that recorded the operator (or the
+/// operator's type, if no layer did), followed by the parts.
 LAMINA_API_COLD std::string call_message(const operator_call& c,
                                          std::initializer_list<message_part> parts);
-/// Throws lamina::error with this message.
+/// Throws lamina::error with the text that call_message returns.
 [[noreturn]] LAMINA_API_COLD void fail(const operator_call& c,
                                        std::initializer_list<message_part> parts);
 

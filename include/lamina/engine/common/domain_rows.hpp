@@ -13,10 +13,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The rows of one run, by row domain of the program. A domain has one sequence per row of its
-/// parent domain. Sequence i is the rows from offsets[i] - offsets[0] to before offsets[i + 1] -
-/// offsets[0]. The subtraction lets a part of a mini-batch use a pointer into the offsets of the
-/// whole mini-batch.
+/// The rows of one run, indexed by row domain of the program. A domain has one sequence per row of
+/// its parent domain. Sequence i contains the rows from offsets[i] - offsets[0] to before offsets[i
+/// + 1] - offsets[0]. Because offsets[0] is subtracted, the offsets of a part of a mini-batch are a
+/// pointer into the offsets of the whole mini-batch.
 template <int Domains>
 struct domain_rows {
   int count[bound(Domains)] = {};

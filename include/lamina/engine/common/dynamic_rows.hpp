@@ -14,12 +14,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// Whether the program passes a variable for this operand. A variable whose rows have not been made
-/// yet has no address, but it has a domain.
+/// Whether the program passes a variable for this operand. The address alone does not tell: a
+/// variable whose rows do not exist yet has no address, but it has a domain.
 inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
 
 // In the functions below, the type Call is the host's view of an operator call. It has the members
-// of operator_call and, for a domain, sequences(), make_offsets() and set_rows().
+// of operator_call and three functions of a domain: sequences(), make_offsets() and set_rows().
 
 /// The number of levels of nested sequences that the rows of a domain form.
 inline int levels_of(const operator_call& c, int domain) {
@@ -27,35 +27,35 @@ inline int levels_of(const operator_call& c, int domain) {
   for (; c.kind_of(domain) == domain_kind::sequence; domain = c.parent_of(domain)) ++n;
   return n;
 }
-/// The domain that is `levels` levels above another.
+/// The domain that is `levels` levels above `domain`.
 inline int domain_above(const operator_call& c, int domain, int levels) {
   for (; levels > 0; --levels) domain = c.parent_of(domain);
   return domain;
 }
-/// The number of sequence levels between the rows of a mask and the rows of a domain below it. The
-/// mask itself has `level` levels of sequences.
+/// The number of sequence levels between the rows of a mask and the rows of a domain below the
+/// mask's domain. The mask has `level` levels of sequences.
 inline int levels_below_mask(const operator_call& c, int domain, int level) {
   const int levels = levels_of(c, domain) - level;
   return levels > 0 ? levels : 0;
 }
-/// The number of sequence levels between the rows of a table (domain `table`) and the rows of
-/// `domain` below it; 0 if `domain` is not below the table's domain.
+/// The number of sequence levels between the rows of a domain `table` and the rows of `domain`; 0
+/// if `domain` is not below `table`.
 inline int levels_below(const operator_call& c, int domain, int table) {
   int levels = 0;
   for (int d = domain; d != table; d = c.parent_of(d), ++levels)
     if (c.kind_of(d) != domain_kind::sequence) return 0;
   return levels;
 }
-/// Converts a row index between levels: `row` counts rows `from` levels above a domain. Returns the
-/// index of its first descendant row, `to` levels above the domain.
+/// Converts a row index between levels. `row` is the index of a row `from` levels above `domain`;
+/// the result is the index of the first row below it that is `to` levels above `domain`.
 template <class Call>
 int first_below(const Call& c, int domain, int from, int to, int row) {
   while (from-- > to) row = c.sequences(domain_above(c, domain, from)).begin(row);
   return row;
 }
 
-/// Sets the sequences of a domain: sequence i gets `length(i)` rows. `n` is the number of sequences
-/// and of parent rows. Returns the total number of rows.
+/// Sets the rows and sequences of a domain: there are `n` sequences, one per parent row, and
+/// sequence i gets `length(i)` rows. Returns the total number of rows.
 template <class Call, class Length>
 int make_sequences(const Call& c, int domain, int n, Length&& length) {
   int* const offsets = c.make_offsets(domain, n);
@@ -65,8 +65,8 @@ int make_sequences(const Call& c, int domain, int n, Length&& length) {
   return at;
 }
 
-/// Copies the sequences of domain `from` to domain `to`, on all levels below their first common
-/// ancestor.
+/// Gives domain `to` the sequences of domain `from`, on all levels below the lowest ancestor of
+/// both domains.
 template <class Call>
 void hand_over_sequences(const Call& c, int from, int to) {
   int levels = 0;
@@ -77,9 +77,10 @@ void hand_over_sequences(const Call& c, int from, int to) {
   }
 }
 
-/// Checks the sequence offsets `numbers` and sets the sequences of a domain of `rows` rows to them.
-/// Without `append`, makes one parent row per sequence. With `append`, requires one sequence for
-/// each of `rows` rows.
+/// Sets a domain's number of rows to `rows` and its sequences to the offsets `numbers`. Without
+/// `append`, also sets the number of parent rows to the number of sequences. With `append`, the
+/// parent already has `rows` rows, and there must be one sequence for each. Throws lamina::error
+/// for offsets that do not fit.
 template <class Call, class Numbers>
 void made_offsets(const Call& c, int domain, int rows, bool append, const Numbers& numbers) {
   const int count = static_cast<int>(numbers.size()), n = count > 0 ? count - 1 : 0;
@@ -99,9 +100,10 @@ void made_offsets(const Call& c, int domain, int rows, bool append, const Number
   c.set_rows(domain, rows);
 }
 
-/// Makes the rows and sequences of an output (domain `to`) that consists of selected parts of an
-/// input (domain `from`). A part is one row `levels` levels above the rows of the input, together
-/// with all rows below it. `each(f)` must call f(part) for every selected part in order.
+/// Sets the rows and sequences of an output (domain `to`) that consists of selected parts of an
+/// input (domain `from`). A part is one row `levels` levels above the rows of the input, with all
+/// rows below that row. `each(f)` must call f(part) for every selected part, in the order of the
+/// output.
 template <class Call, class Each>
 void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
   int n = 0;
@@ -121,9 +123,11 @@ void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
   }
 }
 
-/// Makes the rows, and the sequences on all levels, of an output that merges two inputs by a mask
-/// of `n` entries. `sides` holds the domain of the input for false and for true entries; -1 for an
-/// omitted input. `mask()` is called once per level, because making offsets may move arrays.
+/// Sets the rows, and the sequences on all levels, of an output that merges two inputs by a mask of
+/// `n` entries. sides[0] is the domain of the input for entries that are false, sides[1] for
+/// entries that are true; -1 means that the input is omitted. mask() returns the address of the
+/// entries. It is called again for each level, because make_offsets() may move the array of
+/// entries.
 template <class Call, class Mask>
 void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, int n,
                       const Mask& mask) {
@@ -153,8 +157,9 @@ void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, 
   }
 }
 
-/// Calls f(input, first row, rows, first row of the result) for each sequence that is concatenated.
-/// Sequence i of the result consists of sequence i of every variable of slot 0 in turn.
+/// For operators that concatenate sequences: sequence s of the result consists of sequence s of
+/// each variable of slot 0, in order. Calls f(input, first row, rows, first row of the result) for
+/// each of these pieces.
 template <class Call, class F>
 void for_each_joined(const Call& c, F&& f) {
   const int inputs = c.input_count(0);

@@ -10,8 +10,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 /// Returns the first group of the outermost block that updates a parameter. Returns 0 if an inner
-/// block updates a parameter, and the number of groups if no group does. A run that fails before
-/// this group leaves all parameters unchanged.
+/// block updates a parameter, and the number of groups if no group does. If a run fails before this
+/// group, all parameters are unchanged.
 template <class Schedule>
 constexpr int first_updating_group() {
   int first = Schedule::groups;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/frame_memory.hpp - the memory of frames. A frame keeps the values of one
-// loop iteration for its gradient; it has a head (addresses and sizes) and the values.
+// loop iteration that the gradient of the iteration reads. It has a head, which consists of
+// addresses and sizes, and the values.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,12 +31,12 @@ struct host_chunks {
 };
 
 /// Two stacks, one for the heads of frames and one for their values. They are separate because the
-/// padding between rows must hold finite numbers: memory for values must never have held the words
-/// of a head.
+/// padding between rows of values must hold finite numbers, and the words of a head, read as
+/// floats, may be NaN: memory that held a head is never used for values.
 template <class Chunks>
 struct frame_memory {
   using word = std::uintptr_t;
-  /// The heights of both stacks. A head stores them in `mark_words` words.
+  /// The heights of both stacks. A head stores the two heights in `mark_words` words.
   struct marks {
     typename frame_stack<host_chunks>::mark heads;
     typename frame_stack<Chunks>::mark values;
@@ -47,8 +48,9 @@ struct frame_memory {
     heads.reset(to.heads);
     values.reset(to.values);
   }
-  /// Frees the memory between two stored heights if it is at the top of the stacks. It may not be,
-  /// because the gradients of several costs need not visit loops in reverse order.
+  /// Frees the memory between two stored heights if this memory is at the top of both stacks.
+  /// Otherwise does nothing; other frames can be above it, because the gradients of several costs
+  /// need not visit the loops in reverse order. The next run, at the latest, frees such memory.
   void free(const word* begin, const word* end) {
     if (!is_above(heads.top(), kept(end).heads) && !is_above(values.top(), kept(end).values))
       reset(kept(begin));

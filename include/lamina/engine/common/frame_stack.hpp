@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/frame_stack.hpp - a stack allocator for the memory that loop iterations
-// keep.
+// lamina/engine/common/frame_stack.hpp - a stack allocator for the frames of loop iterations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,10 +11,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// A stack of floats in chunks that never move, so its contents keep their addresses while it
-/// grows. It never shrinks: a run that needs no more memory than an earlier run allocates nothing.
-/// `Chunks` allocates the memory by `Chunks::chunk* make(floats)`; a chunk has data() and size(),
-/// the latter in floats.
+/// A stack of floats in chunks that never move, so pushed values keep their addresses while the
+/// stack grows. The stack keeps its chunks: a run that needs no more memory than an earlier run
+/// allocates nothing. `Chunks` allocates a chunk by `Chunks::chunk* make(floats)`; a chunk has
+/// data() and size(), the number of its floats.
 template <class Chunks>
 class frame_stack {
  public:
@@ -38,16 +37,17 @@ class frame_stack {
     for (int i = 0; i < chunks_.count; ++i) delete chunks_[i];
   }
 
-  /// Allocates `floats` floats, aligned to 64 bytes. Memory is zero when it is allocated for the
-  /// first time.
+  /// Allocates `floats` floats, aligned to 64 bytes. Memory of a new chunk is zero; memory that
+  /// reset() freed keeps its old contents.
   float* push(std::size_t floats) {
     const std::size_t wanted = (floats + 15) / 16 * 16;
     while (top_.chunk < chunks_.count && chunks_[top_.chunk]->size() - top_.used < wanted)
       top_ = {top_.chunk + 1, 0};
     if (top_.chunk == chunks_.count) {
-      // Each chunk is as large as all earlier chunks together.
+      // Each chunk is at least as large as all earlier chunks together.
       const std::size_t least = total_ < first_chunk ? first_chunk : total_;
-      if (chunks_.count == chunks_.capacity)  // before make(), so a failure here leaks no chunk
+      // before make(), so a failure of reserve() leaks no chunk
+      if (chunks_.count == chunks_.capacity)
         chunks_.reserve(chunks_.capacity == 0 ? 64 : 4 * chunks_.capacity);
       chunks_.push(from_.make(wanted > least ? wanted : least));
       total_ += chunks_[top_.chunk]->size();
@@ -57,7 +57,7 @@ class frame_stack {
     return at;
   }
   mark top() const { return top_; }
-  /// Frees everything that was pushed since `to`.
+  /// Frees everything that was pushed after top() returned `to`.
   void reset(mark to) { top_ = to; }
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/loop_frames.hpp - the frames of loop iterations, and the rows that operators
-// make in iterations.
+// lamina/engine/common/loop_frames.hpp - the frames of loop iterations, and the numbers of rows
+// that operators set in iterations.
 //
 // A frame holds the values of one loop iteration that the gradient of the iteration reads later. It
 // consists of a head (a list of words) and the kept values, grouped by row domain. Kernels write
-// these values directly into the frame: when an iteration or its gradient starts, the addresses of
-// these arguments are set to the frame's memory.
+// these values directly into the frame: when an iteration or its gradient starts, loop_frames sets
+// the addresses of the kernels' arguments to the memory of the frame.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,7 +34,7 @@ class loop_frames {
   using tables = block_schedule<P, schedule>;
   static constexpr int domains = counts_of<P>.domains;
   static constexpr const auto& table = tables::table;
-  /// Whether the engine keeps additional values in a frame.
+  /// Whether the engine stores additional values in a frame.
   static constexpr bool keeps_own = requires { &Engine::restore_own; };
 
   loop_frames() = default;
@@ -102,8 +102,8 @@ class loop_frames {
     return frame + first_word + loop.kept_count;
   }
   /// Records that an iteration of loop `l` has read a mini-batch: marks its rows as known and
-  /// allocates memory for its kept data. Throws if one kept iteration reads two mini-batches with
-  /// different numbers of rows.
+  /// allocates memory for its kept data. Throws lamina::error if one iteration with a frame reads
+  /// two mini-batches with different numbers of rows.
   void keep_minibatch(int l) {
     if constexpr (tables::keeps_minibatches) {
       const loop_desc& loop = table.loops[l];
@@ -129,8 +129,8 @@ class loop_frames {
     for (int d = batch::domain; d < domains; ++d)
       if (table.fed[d]) known_[d] = true;
   }
-  // Throws if a kept iteration has already recorded another number of rows. `kept` is that number +
-  // 1, or 0.
+  // Throws if the frame of the iteration has already recorded another number of rows. `kept` is the
+  // recorded number + 1, or 0 if the frame has recorded none.
   void require_rows(int domain, word kept) const {
     if (kept != 0 && kept != static_cast<word>(Engine::rows(*memory_)[domain]) + 1)
       fail_changed_rows<schedule>(domain, static_cast<int>(kept) - 1,
@@ -185,8 +185,8 @@ class loop_frames {
       Engine::keep_own(*memory_, l, at,
                        [this](std::size_t floats) { return frames_.heads.push(floats); });
   }
-  // Returns a copy of a domain's sequence offsets in the heads' memory; null for a domain without
-  // sequences.
+  // Copies a domain's sequence offsets to memory of the stack of heads and returns the copy;
+  // returns null for a domain without sequences.
   int* kept_offsets(int domain) {
     if (schedule::program.domains[domain].kind != domain_kind::sequence) return nullptr;
     const std::size_t n =
@@ -227,7 +227,8 @@ class loop_frames {
     if constexpr (keeps_own) Engine::restore_own(*memory_, l, at);
   }
 
-  // Restores the rows and sequences of the mini-batch that an iteration has read.
+  // Restores the rows and sequences of the mini-batch that an iteration has read, before its
+  // gradient runs.
   void bind_minibatch(const loop_desc& loop, const word* at) {
     bool known = false, same = true;
     [[maybe_unused]] const word* first = at;
@@ -270,7 +271,8 @@ class loop_frames {
       arrays_.give_back(from_word<array_type>(arrays[i]));
     frames_.free(frame + begin_words, frame + end_words);
   }
-  /// Marks the rows that an iteration makes as unknown. Called before each iteration.
+  /// Marks the rows that an iteration of the loop makes as unknown. The runner calls it before each
+  /// iteration.
   void forget_rows(const loop_desc& loop) {
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
       known_[table.made_domains[i]] = false;
@@ -302,7 +304,7 @@ class loop_frames {
   }
   void set_rows(int domain, int rows) {
     if (known_[domain]) {
-      // An operator may make only the first rows of a time step and so fewer rows than the step
+      // An operator may write only the first rows of a time step, that is, fewer rows than the step
       // has.
       const bool fewer = rows < Engine::rows(*memory_)[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;

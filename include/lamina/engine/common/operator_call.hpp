@@ -15,8 +15,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 /// One call of an operator. Slots are numbered as in the operator's schema.
 class operator_call {
  public:
-  /// `op` is the operator that holds the attributes, or null for a copy that the plan inserted;
-  /// `rows` is the number of rows per domain.
+  /// `op` is the operator with its attributes, or null for a copy that the plan inserted; `rows`
+  /// are the numbers of rows, indexed by domain.
   operator_call(const program_view& program, float* const* arguments, const argument_info* info,
                 const operator_schema* schema, const operator_desc* op, const int* rows)
       : program_(program),
@@ -30,8 +30,9 @@ class operator_call {
   const program_view& program() const { return program_; }
   const operator_desc* op() const { return op_; }
 
-  /// Decodes a number of rows as a schedule stores it. `known` >= 0 is the number itself; otherwise
-  /// it encodes a domain and a factor, the rows per row of the domain.
+  /// Returns a number of rows that a schedule stores as `known`. If `known` >= 0, it is the number;
+  /// otherwise it encodes a domain and a factor, and the number is the rows of the domain times the
+  /// factor.
   static int rows_of(const int* rows, int known) {
     return known < 0 ? rows[domain_of_rows(known)] * parts_of_rows(known) : known;
   }
@@ -59,8 +60,8 @@ class operator_call {
     for (int s = 0; s < slot; ++s) at += output_count(s);
     return at_position(at);
   }
-  /// Argument n of the call's argument list, regardless of slots. In an update, constants follow
-  /// the inputs.
+  /// Argument n of the call's argument list, in which the variables of all slots follow one
+  /// another. In an update, constants follow the inputs.
   operand at_position(int n) const {
     const argument_info& i = info_[n];
     return {arguments_[n],
@@ -77,9 +78,9 @@ class operator_call {
   float* address(int n) const { return arguments_[n]; }
   const argument_info& info(int n) const { return info_[n]; }
 
-  /// The domain that the rows of `domain` belong to.
+  /// The parent of a domain. Each row of the parent has one sequence of rows of `domain`.
   int parent_of(int domain) const { return program_.domains[domain].parent; }
-  /// The kind of a domain's rows, and their current number.
+  /// The kind of a domain.
   domain_kind kind_of(int domain) const { return program_.domains[domain].kind; }
   int rows_in(int domain) const { return rows_[domain]; }
 
@@ -91,14 +92,14 @@ class operator_call {
   }
   int integer(int attribute) const { return static_cast<int>(number(attribute)); }
   bool flag(int attribute) const { return number(attribute) != 0; }
-  /// Length and elements of a list attribute.
+  /// The length of a list attribute; integer_at() and real_at() return its elements.
   int list_size(int attribute) const { return list(attribute).count; }
   int integer_at(int attribute, int i) const {
     return program_.integers[list(attribute).offset + i];
   }
   float real_at(int attribute, int i) const { return program_.reals[list(attribute).offset + i]; }
-  /// Position and length of a list attribute in the program's list of numbers, or of a text
-  /// attribute in the program's characters.
+  /// Where a list attribute begins in the program's list of numbers, and its length; for a text
+  /// attribute, in the program's characters.
   attribute_value list(int attribute) const {
     if (op_ == nullptr || op_->attributes < 0) return {0, 0, 0};
     return program_.attributes[op_->attributes + attribute];
@@ -112,7 +113,8 @@ class operator_call {
     return n;
   }
 
-  /// The program's variable whose elements are at address `data` of an input; -1 if there is none.
+  /// The variable of the program that is the input whose data are at address `data`; -1 if there is
+  /// none.
   int variable_of(const void* data) const {
     if (op_ == nullptr || data == nullptr || program_.arguments == nullptr) return -1;
     int n = 0, at = op_->inputs;
@@ -125,7 +127,7 @@ class operator_call {
   }
 
  private:
-  // In the program's list of arguments, the length of a list slot precedes its variables.
+  // In the program's list of arguments, the length of a slot that is a list precedes its variables.
   int input_start(int slot) const {
     int at = op_->inputs;
     for (int s = 0; s < slot; ++s)

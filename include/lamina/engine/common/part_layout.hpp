@@ -20,8 +20,8 @@ struct array_part {
   const std::ptrdiff_t* step;
 };
 
-/// Returns the layout of an input of the operator stack with an additional dimension of extent 1 at
-/// `axis`, so that it is one part of Y.
+/// Returns the layout `a` of an input of the operator stack, with an additional dimension of extent
+/// 1 at `axis`. With it, the input has the rank of Y and is one part of Y.
 inline array_layout unsqueezed(const array_layout& a, int axis) {
   array_layout l;
   for (int d = 0; d <= a.rank; ++d) {
@@ -31,8 +31,8 @@ inline array_layout unsqueezed(const array_layout& a, int axis) {
   return l;
 }
 
-/// Returns the offset in elements at which the slice (operator slice) of an array with layout `x`
-/// starts.
+/// Returns the offset, in elements, at which the result of the operator slice starts in its input;
+/// `x` is the layout of the input.
 inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x) {
   std::ptrdiff_t at = 0;
   for (int i = 0; i < c.list_size(0); ++i) {
@@ -44,7 +44,8 @@ inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x)
   }
   return at;
 }
-/// Returns the offset in X at which the box `y`, the result of the operator crop, starts.
+/// Returns the offset, in elements, at which the result of the operator crop, with layout `y`,
+/// starts in X. Throws lamina::error if the result does not lie within X.
 inline std::ptrdiff_t crop_begin(const operator_call& c, const array_layout& x,
                                  const array_layout& y) {
   if (c.list_size(0) != x.rank) fail(c, {"expected ", x.rank, " offsets, found ", c.list_size(0)});
@@ -58,7 +59,8 @@ inline std::ptrdiff_t crop_begin(const operator_call& c, const array_layout& x,
   }
   return at;
 }
-/// Returns the offset at which X starts in the padded result of the operator pad.
+/// Returns the offset, in elements, at which X starts in the padded result of the operator pad; `y`
+/// is the layout of the result.
 inline std::ptrdiff_t pad_begin(const operator_call& c, const array_layout& y) {
   if (c.list_size(0) != 2 * y.rank)
     fail(c, {"expected ", 2 * y.rank, " paddings, found ", c.list_size(0)});
@@ -67,8 +69,8 @@ inline std::ptrdiff_t pad_begin(const operator_call& c, const array_layout& y) {
   return at;
 }
 
-/// The loops of the operator expand. Every dimension becomes two loops: over the copies, and over
-/// the elements of one copy.
+/// The loops of the operator expand. Every dimension becomes two loops: one over the copies of X
+/// along the dimension, and one over the elements of one copy.
 struct expanded_layout {
   int rank = 0;
   std::ptrdiff_t extent[2 * array_layout::most], x[2 * array_layout::most],
@@ -91,8 +93,9 @@ struct expanded_layout {
   }
 };
 
-/// Returns the stride in X for each dimension of transpose's result; with `back`, the strides for
-/// the gradient of X.
+/// The strides of the operator transpose: step[k] is the stride in X along dimension k of the
+/// result. With `back`, for the gradient: step[d] is the stride in `x` (the gradient of the result)
+/// along dimension d of X.
 struct turned_steps {
   std::ptrdiff_t step[array_layout::most] = {};
 

@@ -18,22 +18,23 @@ enum class process_reduction : std::uint8_t { sum, max };
 /// A reduction over all processes of a run.
 struct reduction_call {
   process_reduction kind;
-  bool of_samples;    // leave out processes that have no samples in the mini-batch
+  bool of_samples;    // leaves out processes that have no samples in the mini-batch
   int place;          // identifies the operator that calls; -1: not known
   dtype type;         // float32, float64, int32 or int64
   std::size_t count;  // number of elements
 };
 
 /// The interface by which kernels reduce an array over all processes of a run;
-/// train/world_calls.hpp implements it. All processes must make the same calls in the same order.
+/// train/world_calls.hpp implements it. All processes must make the same calls in the same order;
+/// otherwise reduce() throws in all of them.
 class process_calls {
  public:
   virtual ~process_calls() = default;
   /// Returns memory for an array of this size, aligned for all types. A kernel writes its array
   /// there in row-major order, calls reduce(), and reads the result there.
   virtual void* array(std::size_t bytes) = 0;
-  /// Replaces the array by the reduced one, which has the same bits in all processes. Throws
-  /// lamina::error in all processes if they do not make the same call.
+  /// Replaces the array by the reduced array, which has the same bits in all processes. Throws
+  /// lamina::error in all processes if their calls differ.
   virtual void reduce(const reduction_call& call) = 0;
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/real_numbers.hpp - access to memory whose size is given in floats, but whose
-// elements are floats or doubles.
+// lamina/engine/common/real_numbers.hpp - access to memory whose elements are floats or doubles;
+// its size is always given in floats.
 //
 // Sizes are in floats so that the memory plan, scratch memory and arguments have the same types in
 // all programs. An array of doubles takes twice as many floats; its kernel knows this at compile

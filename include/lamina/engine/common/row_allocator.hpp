@@ -9,9 +9,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
 class process_calls;
 
-/// Functions by which kernels set the rows of a domain while a program runs. Examples are the batch
-/// rows that a condition selects, the sequences that are still active at a time step, and sequences
-/// with new lengths.
+/// Functions by which kernels set the number of rows of a domain while a program runs. Such rows
+/// are, for example, the rows of a batch that a condition selects, the sequences that are still
+/// active at a time step, or the elements of sequences with new lengths.
 struct row_allocator {
   void* machine;
   void (*set_rows)(void* machine, int domain, int rows);
@@ -20,9 +20,9 @@ struct row_allocator {
   bool (*knows)(void* machine, int domain) = nullptr;  // whether rows were set in this iteration
 };
 
-/// The source of mini-batches for a program that reads them itself by read_minibatch. `next` binds
-/// the machine to the rows of the next mini-batch, feeds its data, and returns whether another
-/// mini-batch follows. After that, `field` returns the address of the values of a data layer.
+/// The source of mini-batches for a program that contains the operator read_minibatch. `next` sets
+/// the machine's rows to those of the next mini-batch, feeds its data, and returns whether another
+/// mini-batch follows. After `next`, `field` returns the address of the values of a data layer.
 /// `processes` is null in a run of one process.
 struct minibatch_source {
   void* self;

@@ -6,7 +6,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The sequences of one row domain: sequence i is its rows from begin(i) to before end(i).
+/// The sequences of one row domain. Sequence i contains the rows from begin(i) to before end(i).
 struct sequence_rows {
   const int* offsets;
   int count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/tensor_array.hpp - an array of tensors, as its values are stored during one
-// run.
+// lamina/engine/common/tensor_array.hpp - an array of tensors, and the memory of its values during
+// one run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,19 +14,19 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// An array of slots; each slot holds one tensor with any number of rows. Its memory only grows: a
-/// run that needs no more than an earlier run allocates nothing. Written values do not move.
-/// `Chunks` allocates memory, see frame_stack. Fluid: LoDTensorArray.
+/// An array of slots; each slot holds one tensor with any number of rows. The array keeps its
+/// memory: a run that needs no more than an earlier run allocates nothing. Written values do not
+/// move. `Chunks` allocates memory as in frame_stack. Fluid: LoDTensorArray.
 template <class Chunks>
 class tensor_array {
  public:
   tensor_array() = default;
   explicit tensor_array(Chunks from) : memory_(from) {}
 
-  /// Sets which memory a slot uses when it is written again: the same, an alternate or fresh
-  /// memory.
+  /// Sets which memory a slot uses when it is written again: the same memory, a second memory in
+  /// turn, or new memory.
   void use_memory(slot_memory how) { how_ = how; }
-  /// The number of slots, including unwritten slots in between.
+  /// The number of slots up to the last written slot, including unwritten slots before it.
   int size() const { return used_; }
   /// Whether slot i has a value.
   bool holds(int i) const { return i >= 0 && i < used_ && at(i).rows >= 0; }
@@ -34,7 +34,7 @@ class tensor_array {
   int rows(int i) const { return at(i).rows; }
   /// The elements of slot i, in the layout of the variable that was written.
   float* data(int i) { return at(i).data; }
-  /// The offsets of slot i's sequences: `sequences(i) + 1` numbers that start with 0.
+  /// The offsets of the sequences of slot i: `sequences(i) + 1` numbers, the first of which is 0.
   const int* offsets(int i) const { return offsets_.data() + at(i).offsets; }
   int sequences(int i) const { return at(i).sequences; }
 
@@ -50,8 +50,8 @@ class tensor_array {
     }
     return s.data;
   }
-  /// Lets slot i refer to `rows` rows at `data`, outside of the array. This memory must stay valid
-  /// as long as the slot is read.
+  /// Makes slot i refer to `rows` rows at `data`, without a copy. The caller must keep this memory
+  /// valid as long as the slot is read.
   void refer(int i, int rows, float* data) {
     slot& s = take(i, rows);
     s.data = data;

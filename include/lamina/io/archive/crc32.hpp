@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// table[k][b] is the contribution of byte b to the remainder if k further bytes follow.
+/// table[k][b] is the contribution of byte b to the remainder if k more bytes follow b.
 inline const auto& crc32_tables() {
   static const auto tables = [] {
     std::array<std::array<std::uint32_t, 256>, 8> t{};

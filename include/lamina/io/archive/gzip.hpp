@@ -16,7 +16,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 #if LAMINA_HAS_ZLIB
-/// Decompresses all streams of `packed`; `window` tells zlib the kind of their headers.
+/// Decompresses all streams of `packed`. `window` is the argument of zlib's inflateInit2, which
+/// also tells zlib whether the streams have headers of gzip.
 inline std::string unpack_streams(std::string_view packed, const std::string& path, int window) {
   struct inflating {
     z_stream stream{};
@@ -55,8 +56,8 @@ inline std::string unpack_streams(std::string_view packed, const std::string& pa
 }
 #endif
 
-/// Decompresses all members of `packed`. Throws format_error for a stream that ends early, fails
-/// its checksum or is followed by other bytes; offsets refer to `packed`.
+/// Decompresses all members of `packed`. Throws format_error if a stream ends early, has a wrong
+/// checksum or is followed by other bytes; the offset in the error is an offset in `packed`.
 inline std::string unpack_gzip(std::string_view packed, const std::string& path) {
 #if LAMINA_HAS_ZLIB
   return unpack_streams(packed, path, 16 + MAX_WBITS);

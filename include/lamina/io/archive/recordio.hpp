@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/recordio.hpp - reads and writes PaddlePaddle's RecordIO: records in chunks.
+// lamina/io/archive/recordio.hpp - reads and writes files of PaddlePaddle's format RecordIO, which
+// store records in chunks.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +21,8 @@
 
 // A file is a sequence of chunks. A chunk begins with five 32-bit numbers, little-endian:
 // 0x01020304, the number of records, the CRC-32 of the stored bytes, the compression (0 none, 1
-// snappy, 2 gzip) and the number of stored bytes. The stored bytes follow: for each record its size
-// (32 bits) and its bytes.
+// snappy, 2 gzip) and the number of stored bytes. Then the stored bytes follow. Decompressed, they
+// are, for each record, its size (32 bits) and its bytes.
 namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
@@ -30,16 +31,18 @@ inline constexpr std::uint32_t recordio_magic = 0x01020304;
 
 /// The limits of a chunk.
 struct recordio_options {
-  std::size_t records = 1000;                ///< maximum number of records
-  std::size_t bytes = std::size_t{1} << 24;  ///< a chunk that has reached this size is written
+  std::size_t records = 1000;  ///< maximum number of records
+  /// the writer ends a chunk before it would become larger
+  std::size_t bytes = std::size_t{1} << 24;
 };
 
-/// Writes records to a file, in chunks without compression; finish() writes the last one.
+/// Writes records to a file, in chunks without compression. The caller must call finish() at the
+/// end, which writes the last chunk; otherwise its records are missing.
 class recordio_writer {
  public:
   LAMINA_API LAMINA_COLD explicit recordio_writer(binary_writer& to,
                                                   const recordio_options& how = {});
-  /// Appends a record. Error: a record of 2 GiB or more.
+  /// Appends a record. Throws lamina::error for a record of 2 GiB or more.
   LAMINA_API LAMINA_COLD void write(std::string_view record);
   LAMINA_API LAMINA_COLD void finish();
 
@@ -56,7 +59,7 @@ class recordio_writer {
 /// Throws format_error for a file that is damaged or ends within a chunk.
 class recordio_reader {
  public:
-  /// `from` must outlive this reader.
+  /// The reader keeps a reference to `from`, which must outlive it.
   explicit recordio_reader(binary_reader& from) : from_(from) {}
 
   /// Reads the next record; returns false at the end. The record is valid until the next call.
@@ -85,7 +88,7 @@ void recordio_writer::write(std::string_view record) {
   if (record.size() >> 31 != 0)
     throw error(text("lamina: RecordIO: expected a record below 2 GiB, found ")
                 << record.size() << " bytes");
-  constexpr std::size_t most = std::size_t{1} << 31;  // a size is stored in 32 bits
+  constexpr std::size_t most = std::size_t{1} << 31;  // the size of a chunk is stored in 32 bits
   const std::size_t bytes = how_.bytes < most ? how_.bytes : most;
   if (count_ > 0 && content_.size() + record.size() + 4 > bytes) write_chunk();
   const auto size = static_cast<std::uint32_t>(record.size());

@@ -33,15 +33,15 @@ inline std::uint32_t crc32c_of(std::string_view bytes) {
   return ~r;
 }
 
-/// Reads a stream of snappy: blocks of at most 65536 bytes, each with a checksum. Source: "Snappy
-/// framing format description" and "Snappy compressed format description", Google.
+/// Reads a stream of snappy. It consists of blocks of at most 65536 bytes, each with a checksum.
+/// Source: "Snappy framing format description" and "Snappy compressed format description", Google.
 class snappy_stream {
  public:
-  /// `path` and `offset` locate the first byte, for errors.
+  /// `path` and `offset` are the file and the offset of the first byte of `packed`, for errors.
   snappy_stream(std::string_view packed, const std::string& path, std::uint64_t offset)
       : packed_(packed), path_(path), offset_(offset) {}
 
-  /// Returns all bytes. Throws format_error for a damaged stream.
+  /// Returns all decompressed bytes. Throws format_error for a damaged stream.
   LAMINA_API LAMINA_COLD std::string unpacked();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/tar_file.hpp - the members of a tar archive (POSIX ustar and pax, GNU's long
-// names).
+// lamina/io/archive/tar_file.hpp - reads and writes the members of a tar archive. It reads the
+// formats POSIX ustar, pax, and GNU with long names.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,17 +26,18 @@ struct tar_member {
 /// Tells how a tar_reader treats links, devices and other members that are not files.
 enum class tar_others : std::uint8_t { refused, skipped };
 
-/// Reads the members of an archive in order. The two blocks of zeros at the end may be missing.
-/// Throws format_error for wrong checksums, sizes beyond the file and, unless `others` is
-/// `skipped`, for links, devices and similar members; directories are skipped.
+/// Reads the members of an archive in order, without directories. The two blocks of zeros at the
+/// end of the archive may be missing. Throws format_error for a wrong checksum, for a member that
+/// is larger than the file and, unless `others` is `skipped`, for links, devices and similar
+/// members.
 class tar_reader {
  public:
-  /// `from` must outlive this reader.
+  /// The reader keeps a reference to `from`, which must outlive it.
   explicit tar_reader(binary_reader& from, tar_others others = tar_others::refused)
       : from_(from), file_size_(from.left()), others_(others) {}
 
-  /// Finds the next member; returns false at the end. Then `from` is at the bytes of the member and
-  /// cannot read beyond them.
+  /// Finds the next member; returns false at the end of the archive. After it returns true, `from`
+  /// reads the bytes of the member and cannot read beyond them.
   bool next(tar_member& m) {
     if (file_size_ == 0) from_.fail_at(0, "expected a tar archive, found an empty file");
     std::string long_name;
@@ -50,12 +51,12 @@ class tar_reader {
       m.header = at_;
       m.begin = from_.offset();
       const char kind = block[156];
-      const bool is_link = kind >= '1' && kind <= '6';  // or a device: without bytes
+      const bool is_link = kind >= '1' && kind <= '6';  // or a device; these have no bytes
       m.size = is_link && others_ == tar_others::skipped ? 0 : number(block + 124, 12);
       if (m.size > from_.left())
         from_.fail_at(at_ + 124, text("expected at most ")
                                      << from_.left() << " bytes of a member, found " << m.size);
-      // The last member may lack the padding to a whole block.
+      // The padding of the last member to a whole block may be missing.
       const std::uint64_t blocks = (m.size + 511) / 512 * 512;
       const std::uint64_t header = at_;
       at_ = blocks > from_.left() ? file_size_ : m.begin + blocks;
@@ -72,7 +73,7 @@ class tar_reader {
       } else if (kind == '5' || kind == 'g') {
         long_name.clear();
       } else if (others_ == tar_others::skipped) {
-        if (kind != 'K') long_name.clear();  // K: the long target of a link
+        if (kind != 'K') long_name.clear();  // K: the next member is a link with a long target
       } else {
         from_.fail_at(header + 156, text("expected files in a tar archive, found a member of type ")
                                         << static_cast<int>(kind));
@@ -83,7 +84,8 @@ class tar_reader {
   }
 
  private:
-  /// Whether the archive ends here: after a block of zeros only zeros may follow.
+  /// Requires that only zeros follow a block of zeros, which ends the archive. Returns false, as
+  /// next() does at the end.
   bool end() {
     while (from_.left() > 0) {
       char piece[512] = {};
@@ -105,8 +107,8 @@ class tar_reader {
                                    << sum << " of a member's header, found "
                                    << number(block + 148, 8));
   }
-  /// Reads a number: octal digits, with spaces before and spaces or zeros after them, or big-endian
-  /// bytes, which GNU tar uses for sizes above 8 GiB.
+  /// Reads a number in one of two forms: octal digits, with spaces before and spaces or zeros after
+  /// them; or big-endian bytes, which GNU tar writes for sizes above 8 GiB.
   std::uint64_t number(const char* field, std::size_t size) const {
     const auto fail = [&] {
       from_.fail_at(at_ + 124,
@@ -136,12 +138,14 @@ class tar_reader {
   }
   std::string name_in(const char* block) const {
     const std::string name = text_in(block, 100);
-    // Headers of GNU tar begin with "ustar ". They have other fields instead of the prefix.
+    // Headers of GNU tar begin with "ustar ". They have other fields in place of the prefix of the
+    // name.
     if (std::memcmp(block + 257, "ustar\0", 6) != 0) return name;
     const std::string prefix = text_in(block + 345, 155);
     return prefix.empty() ? name : prefix + "/" + name;
   }
-  /// Reads records of the form "LENGTH KEY=VALUE\n". Only the path is used.
+  /// Reads the records of a pax header, which have the form "LENGTH KEY=VALUE\n". Only the record
+  /// of the key "path" is used.
   void read_pax(std::uint64_t begin, const std::string& all, std::string& name) const {
     for (std::size_t at = 0; at < all.size();) {
       std::size_t length = 0, i = at;
@@ -165,8 +169,8 @@ class tar_reader {
   tar_others others_;
 };
 
-/// Writes an archive member by member; finish() writes its end. The same members always give the
-/// same bytes: the time is always 0.
+/// Writes an archive member by member; the caller must call finish() after the last member. Equal
+/// members always give equal bytes, because the time of each member is 0.
 class tar_writer {
  public:
   explicit tar_writer(binary_writer& to) : to_(to) {}
@@ -183,7 +187,7 @@ class tar_writer {
     }
     header(name.substr(0, 100), size, '0');
   }
-  /// Pads the last block of the member.
+  /// Pads the bytes of the member to a whole block.
   void end_member() { to_.write(std::string((512 - to_.offset() % 512) % 512, '\0')); }
   void finish() { to_.write(std::string(1024, '\0')); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/zip_reader.hpp - reads the members of a zip archive from its directory (PKWARE
-// APPNOTE 6.3).
+// lamina/io/archive/zip_reader.hpp - reads the members of a zip archive that its directory lists
+// (PKWARE APPNOTE 6.3).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,14 +31,15 @@ struct zip_member {
   std::string refused{};     // if not empty: the reason why its bytes cannot be read
 };
 
-/// Finds the members of an archive, Zip64 included. The reader is strict: it throws format_error
-/// for archives of several parts, bytes before the first member or after the archive, members that
-/// overlap or have equal names, and directories that are inconsistent or contradict the headers of
-/// members. Encrypted members and unknown methods are an error only when their bytes are read,
-/// because a caller may need only other members.
+/// Finds the members of an archive, also of a Zip64 archive. The reader is strict. It throws
+/// format_error for an archive of several parts, for bytes before the first member or after the
+/// archive, for members that overlap or have equal names, and for a directory that is inconsistent
+/// or contradicts the headers of members. An encrypted member, or one with an unknown method of
+/// compression, is an error only when its bytes are read, because a caller may need only other
+/// members.
 class zip_reader {
  public:
-  /// `from` must outlive this reader.
+  /// The reader keeps a reference to `from`, which must outlive it.
   explicit zip_reader(binary_reader& from) : from_(from), file_size_(from.left()) {
     find_directory();
     read_directory();
@@ -47,13 +48,14 @@ class zip_reader {
 
   const std::vector<zip_member>& members() const { return members_; }
 
-  /// Moves to the bytes of a stored member and limits reads to them.
+  /// Moves `from` to the bytes of a member that is stored uncompressed, and limits reads to these
+  /// bytes. Throws format_error if the bytes cannot be read.
   void open(const zip_member& m) {
     if (!m.refused.empty()) from_.fail_at(m.entry, m.refused);
     from_.window(m.begin, m.stored_size, "the member '" + m.name + "'");
   }
 
-  /// Throws format_error unless the bytes of a stored member have its checksum.
+  /// Throws format_error unless the bytes of an uncompressed member match its checksum.
   void check_member(const zip_member& m) {
     std::vector<unsigned char> piece(std::min<std::uint64_t>(m.stored_size, 1 << 18));
     open(m);
@@ -84,7 +86,7 @@ class zip_reader {
     constexpr std::uint64_t most = (std::numeric_limits<uInt>::max)();
     std::uint64_t in = 0, out = 0;
     int status = Z_OK;
-    unsigned char none = 0;  // a valid address for a stream without bytes
+    unsigned char none = 0;  // zlib needs a valid address, also for 0 bytes
     while (status == Z_OK) {
       stream.next_in =
           reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // it is only read
@@ -130,7 +132,8 @@ class zip_reader {
   std::uint32_t u32() { return from_.number<std::uint32_t>("a zip archive's record"); }
   std::uint64_t u64() { return from_.number<std::uint64_t>("a zip archive's record"); }
 
-  /// Finds the end record; only a comment that extends to the end of the file may follow it.
+  /// Finds the end record of the archive. Only a comment may follow it, and the comment must end at
+  /// the end of the file.
   void find_directory() {
     constexpr std::uint64_t record = 22;
     const std::uint64_t n = std::min<std::uint64_t>(file_size_, record + 65535);
@@ -160,7 +163,8 @@ class zip_reader {
       from_.fail_at(end, text("expected at most ") << size_ / 46 << " members in a directory of "
                                                    << size_ << " bytes, found " << count_);
   }
-  /// Reads the Zip64 locator before the end record, which has the offset of a larger end record.
+  /// Reads the Zip64 locator, which may precede the end record at offset `at` and which has the
+  /// offset of a larger end record. Returns false if there is none.
   bool read_locator(std::uint64_t at) {
     go(at, 20, "a Zip64 locator");
     if (from_.number<std::uint32_t>("a Zip64 locator") != 0x07064b50) return false;
@@ -215,8 +219,8 @@ class zip_reader {
     }
     if (from_.left() != 0) from_.fail("expected the end of a zip archive's directory, found more");
   }
-  /// Reads the Zip64 extra field (number 1): it holds the sizes and offsets that are too large for
-  /// the entry.
+  /// Reads the Zip64 extra field (number 1) of a directory entry. It holds the sizes and offsets
+  /// that do not fit into the entry.
   void read_extra(std::uint64_t size, zip_member& m) {
     const std::uint64_t begin = from_.offset();
     const std::string all = from_.bytes(size, "a member's extra fields");
@@ -243,8 +247,8 @@ class zip_reader {
     }
   }
 
-  /// Reads the local headers of the members; checks that names are distinct and that members do not
-  /// overlap.
+  /// Reads the local headers of the members. Throws format_error if two members have the same name
+  /// or overlap.
   void read_headers() {
     std::vector<zip_member*> order;
     for (zip_member& m : members_) order.push_back(&m);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/zip_writer.hpp - writes a zip archive of stored members (PKWARE APPNOTE 6.3).
+// lamina/io/archive/zip_writer.hpp - writes a zip archive of uncompressed members (PKWARE APPNOTE
+// 6.3).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,17 +16,18 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Writes members in the order of the calls, uncompressed and aligned to 64 bytes, so that they can
-/// be mapped into memory; finish() writes the directory. Sizes and offsets of at least `limit`
-/// (2^32 - 1, except in tests) are written as Zip64. The same members always give the same bytes:
-/// the time is always 1980-01-01.
+/// Writes members in the order of the calls. They are uncompressed and aligned to 64 bytes, so that
+/// a program can map them into memory. The caller must call finish() at the end, which writes the
+/// directory; without it, the file is not an archive. Sizes and offsets of at least `limit` (2^32 -
+/// 1, except in tests) are written as Zip64. Equal members always give equal bytes, because the
+/// time of each member is 1980-01-01.
 class zip_writer {
  public:
   explicit zip_writer(binary_writer& to, std::uint64_t limit = 0xffffffffu)
       : to_(to), limit_(limit) {}
 
-  /// Adds a member whose bytes are given in two pieces. Throws lamina::error for a name that is not
-  /// valid in an archive.
+  /// Adds a member; its bytes are `head` and then the `size` bytes at `data`. Throws lamina::error
+  /// for a name that is empty, contains a zero byte or has more than 65535 bytes.
   void add(const std::string& name, std::string_view head, const void* data, std::uint64_t size) {
     if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos)
       throw error(text() << "lamina: zip archive: expected a name of 1 to 65535 bytes, found "
@@ -97,8 +99,8 @@ class zip_writer {
   void u16(std::uint64_t n) { to_.number(static_cast<std::uint16_t>(n)); }
   void u32(std::uint32_t n) { to_.number(n); }
   void u64(std::uint64_t n) { to_.number(n); }
-  /// Writes the fields that a local header and a directory entry have in common: from the needed
-  /// version to the CRC.
+  /// Writes the fields that local headers and directory entries have in common, from the version
+  /// that a reader needs to the CRC.
   void common(const entry& e, bool large) {
     u16(large ? 45 : 20);
     u16(0x800);         // names are UTF-8

@@ -2,8 +2,9 @@
 // lamina/io/arrays/lod_tensor_stream.hpp - reads and writes one value in the format of Fluid's save
 // operator.
 //
-// u32 0; u64 number of levels; each level: u64 bytes, u64 offsets; u32 0; i32 size of a TensorDesc
-// and its protobuf bytes; the elements, little-endian, row by row.
+// The format is, in this order: u32 0; u64, the number of levels of the LoD; for each level, u64,
+// its size in bytes, and its offsets, each u64; u32 0; i32, the size of a TensorDesc, and its bytes
+// in protobuf; the elements, little-endian, row by row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -41,7 +42,7 @@ inline void write_lod_tensor(binary_writer& to, const lod_tensor& value) {
 }
 
 /// Reads the value of the variable `name`. Throws format_error for bytes that do not follow the
-/// format: another version, sizes beyond the file, descending offsets. Fluid:
+/// format, for example another version, a size that exceeds the file, or descending offsets. Fluid:
 /// DeserializeFromStream.
 inline lod_tensor read_lod_tensor(binary_reader& from, const std::string& name) {
   const auto version = [&](const char* of) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/named_tensors.hpp - values by name, the contents of parameter files, and their
-// copies from and to scopes and models.
+// lamina/io/arrays/named_tensors.hpp - a map from names to values, which is the contents of a
+// parameter file, and copies between such maps, scopes and models.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,14 +27,14 @@ namespace lamina { inline namespace LAMINA_ABI {
 template <program_type P>
 class model;
 
-/// Values by name, in alphabetic order.
+/// A map from names to values, in alphabetic order.
 using named_tensors = std::map<std::string, tensor, std::less<>>;
 
-/// Returns the values that a writer of parameter files stores, here from values by name.
+/// Returns the values that a writer of parameter files stores; here they are given as such a map.
 inline const named_tensors& tensors_of(const named_tensors& all) { return all; }
 
-/// Returns them from variables of a scope. Throws lamina::error for a variable without a value or
-/// with sequences.
+/// Returns the values of the variables `names` of a scope. Throws lamina::error for a variable
+/// without a value, or whose rows form sequences.
 inline named_tensors tensors_of(const scope& from, const std::vector<std::string>& names) {
   named_tensors all;
   for (const std::string& name : names) {
@@ -48,7 +48,7 @@ inline named_tensors tensors_of(const scope& from, const std::vector<std::string
 }
 inline named_tensors tensors_of(const scope& from) { return tensors_of(from, from.names()); }
 
-/// Returns them from the parameters of a model, row-major.
+/// Returns the parameters of a model, in row-major order.
 template <program_type P>
 named_tensors tensors_of(const model<P>& from) {
   named_tensors all;
@@ -57,8 +57,8 @@ named_tensors tensors_of(const model<P>& from) {
   return all;
 }
 
-/// Returns values by name as arrays for load_by_name: `load_by_name(entries_of(load_npz(path)),
-/// model)`.
+/// Converts a map of values to a list of arrays for load_by_name:
+/// `load_by_name(entries_of(load_npz(path)), model)`.
 inline std::vector<tensor_entry> entries_of(const named_tensors& all) {
   std::vector<tensor_entry> made;
   for (const auto& [name, value] : all) {
@@ -76,8 +76,8 @@ inline std::vector<tensor_entry> entries_of(const named_tensors& all) {
 
 namespace detail {
 
-/// The values of a file that the caller requests: all, or those of a list. Readers skip other
-/// values without decoding them, so these may have any type.
+/// The names of the values that a reader of files must read: all names, or a list of names. Readers
+/// do not decode other values, so these may have any type.
 class wanted_values {
  public:
   wanted_values() = default;
@@ -101,7 +101,7 @@ wanted_values wanted_by(const model<P>&) {
   return wanted_values(std::move(names));
 }
 
-/// The values of a parameter file, and their offsets in it.
+/// The values of a parameter file, and the offset of each value in the file.
 struct tensors_of_file {
   std::string path;
   named_tensors values{};
@@ -119,17 +119,17 @@ inline void put_tensors(tensors_of_file&& from, scope& to) {
   for (auto& [name, value] : from.values) to.var(name) = std::move(value);
 }
 
-/// Whether a value has the shape of a parameter. With `vectors_are_rows`, for formats that store
-/// vectors as matrices of one row, such a matrix also fits a vector.
+/// Whether a value of shape `found` fits a parameter of shape `wanted`. Some formats store a vector
+/// as a matrix of one row; with `vectors_are_rows`, such a matrix fits a vector too.
 inline bool fits_parameter(tensor_shape found, const tensor_shape& wanted, bool vectors_are_rows) {
   if (vectors_are_rows && wanted.size() == 1 && found.size() == 2 && found[0] == 1)
     found.erase(found.begin());
   return found == wanted;
 }
 
-/// Sets parameters of a model. Throws format_error for a parameter that is missing, unless `some`
-/// is true, or that has another type or shape; the model then stays unchanged. Further values are
-/// ignored.
+/// Sets the parameters of a model; values for which the model has no parameter are ignored. Throws
+/// format_error if a value has another type or shape than the parameter, or if the value of a
+/// parameter is missing and `some` is false. After an error the model is unchanged.
 template <program_type P>
 void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = false,
                  bool some = false) {

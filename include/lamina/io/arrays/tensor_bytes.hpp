@@ -21,7 +21,8 @@ template <class T>
 tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::string_view what) {
   xt::xarray<T> values = xt::xarray<T>::from_shape(shape);
   if constexpr (__is_same(T, bool)) {
-    // Every nonzero byte is true; reading it directly as a bool would be undefined behaviour.
+    // Every nonzero byte means true. A byte other than 0 and 1 in a bool would be undefined
+    // behaviour, so the bytes are converted.
     std::vector<unsigned char> bytes(values.size());
     from.read(bytes.data(), bytes.size(), what);
     for (std::size_t i = 0; i < bytes.size(); ++i) values.flat(i) = bytes[i] != 0;
@@ -33,8 +34,9 @@ tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::str
 
 }  // namespace detail
 
-/// Reads the elements of a tensor, row by row. The file must contain the bytes that dtype and dims
-/// require: sizes are checked, also for overflow, before memory is allocated. Throws for float16.
+/// Reads the elements of a tensor with shape `dims`, row by row. Before it allocates memory, the
+/// function checks that the file contains as many bytes as the type and the shape require. Throws
+/// format_error if the file contains fewer bytes, and for float16.
 inline tensor read_elements(binary_reader& from, dtype type, const std::vector<std::uint64_t>& dims,
                             std::string_view what) {
   std::uint64_t size = static_cast<std::uint64_t>(size_of(type));
@@ -49,7 +51,7 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
       from.fail(text("expected dimensions of 32 bits in ") << what << ", found " << d);
     size *= d;
   }
-  // Arrays without elements need no memory, but their strides must not overflow either.
+  // An array without elements needs no memory, but its strides must not overflow either.
   std::uint64_t strides = 1;
   for (const std::uint64_t d : dims) {
     if (d != 0 && strides > (std::uint64_t{1} << 62) / d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/variable_files.hpp - reads and writes variables in a directory, as Fluid's
-// save_vars does: one file per variable, or one file for all.
+// lamina/io/arrays/variable_files.hpp - reads and writes the values of variables as Fluid's
+// save_vars does: in one file per variable, or in one file for all variables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,8 +23,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Returns the path of a variable's file. Throws lamina::error for a name that leads out of the
-/// directory.
+/// Returns the path of a variable's file. Throws lamina::error for a name that would give a path
+/// outside of the directory.
 inline std::string variable_path(const std::string& directory, const std::string& name) {
   const std::string inside = "/" + name + "/";
   if (name.empty() || inside.find("/../") != std::string::npos ||
@@ -36,9 +36,10 @@ inline std::string variable_path(const std::string& directory, const std::string
 
 }  // namespace detail
 
-/// Writes the values of variables, each to a file with its name or, with `filename`, all to one
-/// file in alphabetic order. An existing file stays intact until the new one is complete. Throws
-/// lamina::error for a variable without a value. Fluid: save_vars.
+/// Writes the values of variables. Without `filename`, writes each to a file with the name of the
+/// variable; with `filename`, writes all to this file, in alphabetic order. An existing file stays
+/// intact until the new one is complete. Throws lamina::error for a variable without a value.
+/// Fluid: save_vars.
 inline void save_variables(const file_path& directory, const scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   make_directories(directory.string());
@@ -61,14 +62,15 @@ inline void save_variables(const file_path& directory, const scope& variables,
 
 namespace detail {
 
-/// A value of a variable, and its offset in the file.
+/// The value of a variable, and the file and offset at which it was found.
 struct found_value {
   lod_tensor value;
   std::string file;
   std::uint64_t offset;
 };
 
-/// Reads values in the order of `names`, which are sorted.
+/// Reads the values of the variables `names`, which must be sorted: a file with several values has
+/// no names, only this order.
 inline std::vector<found_value> values_in(const std::string& directory,
                                           const std::vector<std::string>& names,
                                           const std::string& filename) {
@@ -101,7 +103,8 @@ inline std::vector<found_value> values_in(const std::string& directory,
 }
 
 /// Throws format_error unless a value has the given type and dimensions; -1 matches every extent.
-/// Later versions store scalars as [1] or []; lamina uses only [1].
+/// Later versions of PaddlePaddle store scalars with the shape [1] or []; a value with the shape []
+/// gets the shape [1], which lamina uses.
 inline void require_type(found_value& found, const std::string& name, dtype type,
                          const std::vector<std::int64_t>& dims) {
   lod_tensor& value = found.value;
@@ -123,8 +126,8 @@ inline void require_type(found_value& found, const std::string& name, dtype type
 
 }  // namespace detail
 
-/// Reads files that save_variables wrote. The scope changes only after every value has been read.
-/// Throws format_error for files that are damaged or missing.
+/// Reads files that save_variables wrote. Throws format_error for a file that is damaged or
+/// missing; the scope is then unchanged.
 inline void load_variables(const file_path& directory, scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   std::sort(names.begin(), names.end());

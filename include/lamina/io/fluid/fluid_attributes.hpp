@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/fluid_attributes.hpp - attributes of Fluid's operators for which lamina supports
-// only one value.
+// lamina/io/fluid/fluid_attributes.hpp - attributes of Fluid's operators that have only one value
+// in lamina.
 //
-// Gradient operators of later versions require these attributes, so they are written. If an
-// operator in a file has another value, lamina cannot compute it and throws an error.
+// The gradient operators of later versions of PaddlePaddle require these attributes, so lamina
+// writes them. If an operator in a file has another value of such an attribute, lamina cannot
+// compute the operator and throws an error.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +19,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// An attribute of operators of one type and of their gradients.
+/// An attribute of the operators of one type and of their gradient operators, with its only value.
 struct fixed_attribute {
   std::string_view type;
   const char* name;
@@ -88,7 +89,8 @@ inline void add_fixed_attributes(operator_message& op) {
   }
 }
 
-/// Returns the first attribute of a forward operator whose value lamina does not support, or null.
+/// Returns the name of the first attribute of a forward operator whose value lamina does not
+/// support; null if there is none.
 inline const char* unknown_meaning(const operator_message& op) {
   for (const fixed_attribute& f : fixed_attributes) {
     const attribute_message* a = f.type == op.type ? op.attribute(f.name) : nullptr;
@@ -106,16 +108,17 @@ inline const char* unknown_meaning(const operator_message& op) {
       same = a->integer == static_cast<std::int64_t>(f.number);
     else if (std::string_view(f.name) == "aligned" || std::string_view(f.name) == "flatten")
       same = a->integer == 0;
-    // Other booleans and inference flags change how an operator is computed, not its result.
-    // Attributes with element types may be names.
+    // Other boolean attributes change how an operator is computed, not its result. Element types
+    // may be given as names, so they are not compared.
     if (std::string_view(f.name).find("dtype") != std::string_view::npos) same = true;
     if (!same) return f.name;
   }
   return nullptr;
 }
 
-/// The operators of PaddlePaddle 2 that differ from Fluid's only in the names of the type and of
-/// two attributes: the later names, and the names in lamina.
+/// An operator of PaddlePaddle 2 that differs from an operator of Fluid only in the names of its
+/// type and of two attributes: the names in PaddlePaddle 2, and the names in lamina (`type`,
+/// `first_here`, `second_here`).
 struct later_name {
   std::string_view later, type;
   const char *first, *first_here, *second, *second_here;
@@ -124,30 +127,30 @@ inline constexpr later_name later_names[] = {
     {"matmul_v2", "matmul", "trans_x", "transpose_X", "trans_y", "transpose_Y"},
     {"matmul_v2_grad", "matmul_grad", "trans_x", "transpose_X", "trans_y", "transpose_Y"}};
 
-/// The attribute that marks a product which is an elementwise_keep in lamina.
+/// The attribute of an elementwise_mul in a file that is an elementwise_keep in lamina.
 inline constexpr const char* keeps_attribute = "keeps_where_not_0";
 
-/// Whether an attribute is a list with one value per parameter since PaddlePaddle 2.2, in which the
-/// operator updates several parameters at once.
+/// Whether an attribute, which is a number in lamina, is a list with one value per parameter since
+/// PaddlePaddle 2.2, where one operator may update several parameters.
 inline bool is_listed_in_paddle2(std::string_view type, std::string_view name) {
   return type == "lars_momentum" && name == "lars_weight_decay";
 }
-/// Converts a number to a list of one number.
+/// Converts an attribute that is a number to a list of one number.
 inline void as_list(attribute_message& a) {
   a.reals = {a.real};
   a.real = 0;
   a.type = attribute_type::reals;
 }
 
-/// Renames slots.
+/// Renames the slot `from` of a list of slots to `to`.
 inline void rename_slot(std::vector<slot_message>& slot_list, std::string_view from,
                         const char* to) {
   for (slot_message& s : slot_list)
     if (s.slot == from) s.slot = to;
 }
 
-/// Translates an operator with other names, or with a list of one number, into lamina's form.
-/// Returns nothing if it already has that form.
+/// Converts an operator that has other names in PaddlePaddle, or a list of one number in place of a
+/// number, to lamina's form. Returns nothing if the operator already has this form.
 inline std::optional<operator_message> translated(const operator_message& op) {
   if (op.type == "reorder_lod_tensor_by_rank_grad" && !op.output("Out").empty()) {
     operator_message made = op;

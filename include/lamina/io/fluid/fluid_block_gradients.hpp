@@ -2,9 +2,10 @@
 // lamina/io/fluid/fluid_block_gradients.hpp - converts the gradients of loops and branches to
 // operators that PaddlePaddle runs.
 //
-// In lamina, a block of gradients adds to variables outside of the block in place. PaddlePaddle's
-// while_grad and conditional_block_grad themselves sum or copy gradients that are among their
-// arguments. So they get no gradients as arguments, and run the block unchanged.
+// In lamina, the operators in a block of gradients add to gradient variables outside of the block.
+// PaddlePaddle's while_grad and conditional_block_grad sum or copy gradients that are among their
+// arguments, which would add these gradients twice. So this header writes them without gradients as
+// arguments; they then only run the block.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -57,7 +58,8 @@ class fluid_block_gradient_writer {
       return nullptr;
     return &program_.blocks[static_cast<std::size_t>(inner->integer)];
   }
-  /// Returns the operator that runs the forward block of a block of gradients.
+  /// Returns the operator of type `type` that runs the forward block of a block of gradients; null
+  /// if there is none.
   const operator_message* forward_of(const block_message& gradients,
                                      const std::string& type) const {
     for (const block_message& b : program_.blocks)
@@ -67,8 +69,8 @@ class fluid_block_gradient_writer {
           return &op;
     return nullptr;
   }
-  /// Adds the variables from outside a block that its operators, and the operators of inner blocks,
-  /// use in these slots (inputs or outputs).
+  /// Adds the names of variables outside of block b that operators of b, or of blocks within b,
+  /// have as inputs or as outputs; `slot_list` selects which.
   void add_outside(const block_message& b, std::vector<slot_message> operator_message::*slot_list,
                    names& to) const {
     names all;
@@ -84,10 +86,11 @@ class fluid_block_gradient_writer {
         add(to, name);
   }
 
-  // Sets the arguments of the gradient of a loop or branch to those of the forward operator, by
-  // which PaddlePaddle finds that operator. Gradients that PaddlePaddle would sum are replaced by
-  // "@EMPTY@". The slots InPlace and InPlace@GRAD have no meaning for PaddlePaddle except as
-  // arguments, which keep the order of operators.
+  // Sets the arguments of the gradient of a loop or branch to the arguments of the forward
+  // operator, because PaddlePaddle finds the forward operator by them. Replaces gradients that
+  // PaddlePaddle would sum by "@EMPTY@", and names them in the slots InPlace and InPlace@GRAD.
+  // PaddlePaddle does not know these slots, but does not move operators past one that has the same
+  // variable as an argument.
   void as_gradient_in_place(operator_message& op, const std::string& type, const char* slot) const {
     const block_message* const gradients = block_run_by(op);
     const operator_message* const forward =
@@ -118,8 +121,9 @@ class fluid_block_gradient_writer {
     }
   }
 
-  // The gradient of a split is a merge, for which PaddlePaddle requires both sides. If one side has
-  // no gradient, adds zeros with the rows of that side.
+  // The gradient of split_lod_tensor is merge_lod_tensor, for which PaddlePaddle requires both
+  // inputs. If one side of the split has no gradient, adds an operator that makes zeros with the
+  // rows of this side.
   void fill_merges(block_message& b) const {
     for (std::size_t k = 0; k < b.operators.size(); ++k) {
       if (b.operators[k].type != "merge_lod_tensor") continue;
@@ -149,8 +153,8 @@ class fluid_block_gradient_writer {
     return b.forward_block < 0 ? nullptr
                                : &program_.blocks[static_cast<std::size_t>(b.forward_block)];
   }
-  /// Returns the variable that a name in block b refers to: of b, of the block whose gradients it
-  /// computes, or of a block around it.
+  /// Returns the variable to which a name in block b refers. Searches b, the block whose gradients
+  /// b computes, and the blocks around b.
   const variable_message* find_variable(const block_message& b, const std::string& name) const {
     if (const variable_message* const own = b.find(name)) return own;
     if (const block_message* const body = forward_block_of(b))
@@ -195,7 +199,7 @@ class fluid_block_gradient_writer {
     return made;
   }
 
-  /// A variable that counts the iterations of a loop: the body increments it by 1.
+  /// A variable that counts the iterations of a loop, because the body increments it by 1.
   struct counter {
     std::string now, at_start, next;
   };
@@ -216,8 +220,8 @@ class fluid_block_gradient_writer {
     return false;
   }
 
-  /// The operators that use the gradient of an array: those in the gradients of a loop, and those
-  /// in the enclosing block.
+  /// The operators that use the gradient of a tensor array, in a block of gradients of a loop and
+  /// in the block around the loop.
   struct array_uses {
     operator_message *read = nullptr, *write = nullptr, *first = nullptr;
     int reads = 0, writes = 0, firsts = 0, cuts = 0, joins = 0, others = 0;
@@ -248,10 +252,10 @@ class fluid_block_gradient_writer {
     return u;
   }
 
-  // In lamina, the gradient of a read adds to a slot, and the gradient of a write empties the slot.
-  // If each slot is read once and written once, they can be replaced by a write and a read. This is
-  // so for the arrays of inputs, outputs and memories of a dynamic_rnn. Returns the number of
-  // inserted operators.
+  // In lamina, the gradient of a read from an array adds to a slot of the gradient array, and the
+  // gradient of a write empties the slot. If each slot is read once and written once, a write and a
+  // read do the same; dynamic_rnn uses its arrays in this way. Replaces the gradients of such
+  // arrays by writes and reads, which PaddlePaddle has. Returns the number of inserted operators.
   std::size_t rewrite_arrays(block_message& b, std::size_t at) {
     block_message* const gradients = block_run_by(b.operators[at]);
     if (gradients == nullptr || gradients->forward_block < 0) return 0;
@@ -281,7 +285,7 @@ class fluid_block_gradient_writer {
         if (made == 0) continue;
         inserted += made;
       }
-      // The inserted operators have moved the operators of the block.
+      // The operators of the block have new addresses, because operators were inserted.
       const array_uses now = uses_of(array, b, *gradients);
       if (now.read != nullptr) as_write(*now.read, array);
       if (now.write != nullptr) as_read(*now.write, array);
@@ -289,8 +293,8 @@ class fluid_block_gradient_writer {
     }
     return inserted;
   }
-  // No iteration reads the value that the last one writes to a memory, so the gradient of this slot
-  // is 0.
+  // No iteration reads the value that the last iteration writes to a memory. So the gradient of
+  // this slot starts as zeros.
   std::size_t begin_with_zeros(block_message& b, std::size_t at, const std::string& array,
                                const counter& c) const {
     const std::string values = array.substr(0, array.rfind("@GRAD"));
@@ -306,7 +310,8 @@ class fluid_block_gradient_writer {
     op = array_operator("write_to_array", op.input("Out@GRAD").at(0), op.input("I").at(0), array,
                         operator_message(op));
   }
-  // If the first value has no gradient, as a constant, nothing is to be done.
+  // Replaces the gradient of a write by a read. If the written value has no gradient, for example
+  // because it is a constant, removes the operator.
   static void as_read(operator_message& op, const std::string& array) {
     const names& made = op.output("X@GRAD");
     if (made.empty() || made[0] == "@EMPTY@") {

@@ -2,8 +2,9 @@
 // lamina/io/fluid/fluid_gradients.hpp - converts gradient operators to Fluid's form.
 //
 // A gradient operator of lamina names only the variables that its kernel reads. Fluid's gradient
-// operators name all inputs and outputs of the forward operator and use their shapes. In Fluid, the
-// gradient of reading an array is a write, and the gradient of writing is a read.
+// operators name all inputs and outputs of the forward operator, and use the shapes of these
+// variables. In Fluid, the gradient of a read from a tensor array is a write to its gradient array,
+// and the gradient of a write is a read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,11 +23,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Converts gradients of array operators to Fluid's form. lamina's form adds to an array slot, and
-/// the gradient of the write clears the slot. Both forms are equivalent under these conditions:
-/// every slot index is a constant; each slot is read once, or all are read by one
-/// tensor_array_to_tensor; each slot is written at most once; no other operator uses the array's
-/// gradient. Other arrays keep lamina's form.
+/// Converts the gradients of operators on tensor arrays to Fluid's form. In lamina's form, the
+/// gradient of a read adds to a slot, and the gradient of a write empties the slot. Both forms are
+/// equivalent if four conditions hold: every slot index is a constant; each slot is read once, or
+/// one tensor_array_to_tensor reads all slots; each slot is written at most once; and no other
+/// operator uses the gradient of the array. If a condition does not hold, the gradients keep
+/// lamina's form.
 class fluid_array_gradient_writer {
  public:
   explicit fluid_array_gradient_writer(program_message& program) {
@@ -73,8 +75,8 @@ class fluid_array_gradient_writer {
     for (const slot_message& s : op.outputs)
       for (const std::string& name : s.arguments) writers_[name].push_back(&op);
   }
-  // Returns the array slot that an operator accesses, if its index is written by a single
-  // fill_constant.
+  // Returns the index of the slot that an operator accesses, provided that the only operator that
+  // writes the index is a fill_constant.
   std::optional<float> slot_of(const operator_message& op) const {
     const auto found = writers_.find(op.input("I").at(0));
     if (found == writers_.end() || found->second.size() != 1) return {};
@@ -120,7 +122,7 @@ class fluid_array_gradient_writer {
   std::map<std::string, std::vector<const operator_message*>> writers_{};
 };
 
-/// Completes the gradient operators of a program.
+/// Converts all gradient operators of a program to Fluid's form.
 class fluid_gradient_writer {
  public:
   explicit fluid_gradient_writer(program_message& program) : program_(program) {}
@@ -136,7 +138,8 @@ class fluid_gradient_writer {
   }
 
  private:
-  // Returns the variable of a gradient: "w" for "w@GRAD@RENAME@1", "w@GRAD_0" for "w@GRAD_0@GRAD".
+  // Returns the variable to which the name of a gradient belongs: "w" for "w@GRAD@RENAME@1",
+  // "w@GRAD_0" for "w@GRAD_0@GRAD".
   static std::string_view base(std::string_view name) {
     return name.substr(0, name.rfind("@GRAD"));
   }
@@ -148,7 +151,8 @@ class fluid_gradient_writer {
     const std::string type(forward_type(op.type));
     if (type == op.type) return;
     if (type == "scale" || type == "sign") return as_scale(op);
-    if (type == "reorder_lod_tensor_by_rank") {  // its slots equal those of the forward operator
+    // Fluid gives the gradient the slots of the forward operator
+    if (type == "reorder_lod_tensor_by_rank") {
       rename_slot(op.inputs, "Out@GRAD", "X");
       rename_slot(op.outputs, "X@GRAD", "Out");
       return;
@@ -163,8 +167,8 @@ class fluid_gradient_writer {
     op.inputs = std::move(inputs);
   }
 
-  // Converts a gradient operator that Fluid does not have: Fluid uses scale, with factor 0 for
-  // sign.
+  // Converts the gradients of scale and sign, for which Fluid has no operators, to scale; the
+  // factor for sign is 0.
   static void as_scale(operator_message& op) {
     const bool sign = op.type == "sign_grad";
     op.type = "scale";
@@ -181,8 +185,8 @@ class fluid_gradient_writer {
     factor.type = attribute_type::real;
   }
 
-  // Returns the forward operator of gradient operator `op`: the last one of `type` with its
-  // variables.
+  // Returns the forward operator of gradient operator `op`. This is the last operator of type
+  // `type` with the same variables.
   const operator_message* find(const operator_message& op, const std::string& type,
                                int block) const {
     for (; block >= 0; block = program_.blocks[static_cast<std::size_t>(block)].forward_block) {

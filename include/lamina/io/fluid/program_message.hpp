@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/program_message.hpp - a ProgramDesc as stored in files: Fluid's framework.proto
-// as plain structures.
+// lamina/io/fluid/program_message.hpp - a ProgramDesc as files store it: the messages of Fluid's
+// framework.proto as plain structures.
 //
-// Each message keeps unknown fields: `unknown` holds their unchanged bytes, tags included, and a
-// writer appends them after the known fields. `offset` is the position of the message in the file,
-// for errors; it is 0 in a message that was not read.
+// Each message keeps the fields that lamina does not know: `unknown` holds their unchanged bytes
+// with their tags, and a writer appends these bytes after the known fields. `offset` is the offset
+// of the message in the file, for errors; it is 0 if the message was not read from a file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +25,8 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Parses a whole text as a number, independently of the locale. Accepts "inf" and "nan", because
-/// Fluid writes them.
+/// Parses a text as a number, independently of the locale. Returns false if the text is not a
+/// number as a whole. Accepts "inf" and "nan", because Fluid writes them.
 template <class T>
 bool read_number(std::string_view digits, T& value) {
   if (digits.size() > 1 && digits[0] == '+') digits.remove_prefix(1);
@@ -36,7 +36,7 @@ bool read_number(std::string_view digits, T& value) {
 
 }  // namespace detail
 
-/// The class of a variable in a file: the values of Fluid's VarType.Type that are not element
+/// The class of a variable in a file, with the values of Fluid's VarType.Type that are not element
 /// types.
 enum class variable_class : std::int32_t {
   lod_tensor = 7,
@@ -52,8 +52,9 @@ enum class variable_class : std::int32_t {
   tuple = 18
 };
 
-/// A real attribute of a recorded program in full precision; files store only floats. If `needed`,
-/// a rounded float would be wrong, as for an operator on integers.
+/// The value of a real attribute of a recorded program in double; files store only a float. If
+/// `needed` is true, the rounded float would give wrong results, for example in an operator on
+/// integers.
 struct recorded_real {
   double value = 0;
   bool known = false, needed = false;
@@ -73,12 +74,13 @@ struct attribute_message {
   std::vector<std::int64_t> integers{};
   std::vector<float> reals{};
   std::vector<std::string> texts{};
-  int later_type = 0;  // a type that is newer than Fluid 1.8; its value is in `unknown`
+  // the number of a type that is newer than Fluid 1.8; the value is then in `unknown`
+  int later_type = 0;
   std::string unknown{};
 
-  /// Returns the real number in the best available precision.
+  /// Returns the value of a real attribute in double if the double is known, otherwise the float.
   double number() const { return recorded.known ? recorded.value : double(real); }
-  /// Throws lamina::error if a file, which stores a float, would change the number.
+  /// Throws lamina::error if the double is needed and a float, as files store it, differs from it.
   void require_kept() const {
     if (recorded.needed && recorded.value != double(real))
       throw error((lamina::text("lamina: program file: attribute '")
@@ -140,7 +142,7 @@ struct variable_message {
   std::vector<std::int64_t> dims{};  // -1: known at run time
   std::int32_t lod_level = 0;
   bool persistable = false;
-  bool need_check_feed = false;  // the variable is fed; since 1.6
+  bool need_check_feed = false;  // the variable is fed; files have this field since Fluid 1.6
   bool is_parameter = false;     // written since 2.3
   bool stop_gradient = false;    // written since 2.3
   std::string unknown{}, unknown_of_type{}, unknown_of_lod{}, unknown_of_tensor{};
@@ -186,7 +188,7 @@ struct block_message {
 /// ProgramDesc.
 struct program_message {
   std::vector<block_message> blocks{};
-  std::int64_t version = 0;  // 0 until 1.7, then major * 10^6 + minor * 10^3 + patch
+  std::int64_t version = 0;  // 0 until Fluid 1.7, then major * 10^6 + minor * 10^3 + patch
   std::string unknown{};
 
   bool operator==(const program_message&) const = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/program_records.hpp - owns the records of a program that is made at run time.
+// lamina/io/fluid/program_records.hpp - owns the arrays of a program that is made at run time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The arrays of a program_desc as vectors.
+/// The arrays of a program_desc, as vectors.
 struct program_records {
   std::vector<variable_desc> variables;
   std::vector<operator_desc> operators;
@@ -33,10 +33,10 @@ struct program_records {
   std::vector<int> data, outputs;
   std::size_t before_fields = 0;  // data variables other than fields of mini-batches
   std::vector<domain_desc> domains;
-  std::deque<std::string> suffixes;  // the text of suffixes to which variables point
+  std::deque<std::string> suffixes;  // suffixes of names; variables point to their text
   std::uint64_t reading = next_reading();
 
-  /// Returns the next unique number for a program that is read: 1, 2, ... over all threads.
+  /// Returns a number that is unique in this process, for each program that is read.
   static std::uint64_t next_reading() {
     static std::atomic<std::uint64_t> last{0};
     return ++last;
@@ -46,7 +46,7 @@ struct program_records {
   static int count(const std::vector<T>& v) {
     return static_cast<int>(v.size());
   }
-  /// Returns the view that executors run; valid until the records change.
+  /// Returns the view that executors run. It is valid until the vectors change.
   program_view view() const {
     program_view v{};
     v.variables = variables.data();
@@ -83,8 +83,8 @@ struct program_records {
     return v;
   }
 
-  /// Stores the value of an attribute as the wanted type; numbers and lists of numbers are
-  /// converted. If the value does not fit, `wrong` is set to a text with the expected and the found
+  /// Stores the value of an attribute as the type `wanted`; converts numbers and lists of numbers.
+  /// If the value does not fit the type, sets `wrong` to a text with the expected and the found
   /// value.
   attribute_value put(const attribute_message& a, attribute_type wanted, std::string& wrong) {
     const auto is_list = [](attribute_type t) {
@@ -123,7 +123,8 @@ struct program_records {
     return {0, count(integers) - count(a.integers), count(a.integers)};
   }
 
-  /// Appends the variables that operators read as fields of mini-batches to the data variables.
+  /// Appends the fields of mini-batches to the data variables. These are the outputs of operators
+  /// that read mini-batches.
   void find_fields() {
     before_fields = data.size();
     for (const operator_desc& op : operators) {
@@ -136,7 +137,7 @@ struct program_records {
       });
     }
   }
-  /// Returns the data variables other than fields of mini-batches.
+  /// Returns the number of data variables that are not fields of mini-batches; these come first.
   std::vector<int> fed() const {
     return {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(before_fields)};
   }

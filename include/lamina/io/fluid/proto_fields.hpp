@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/proto_fields.hpp - reads and writes the fields of a protobuf message by
-// protozero, with their offsets in the file for errors.
+// lamina/io/fluid/proto_fields.hpp - reads and writes the fields of a protobuf message with
+// protozero. Errors contain the offset of the field in the file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The file that contains a message: errors report offsets in the whole file.
+/// The bytes of the file that contains a message, so that errors can report offsets in the file.
 struct message_source {
   const std::string& file;
   const char* begin;
@@ -30,8 +30,8 @@ struct message_source {
   std::uint64_t offset(const char* at) const { return static_cast<std::uint64_t>(at - begin); }
 };
 
-/// Reads the fields of one message in order, and stores the fields that the caller does not
-/// recognise.
+/// Reads the fields of one message in order, and keeps the bytes of the fields that the caller does
+/// not know.
 class field_reader {
  public:
   field_reader(const message_source& source, protozero::data_view bytes, const char* message)
@@ -39,7 +39,8 @@ class field_reader {
 
   std::uint64_t offset() const { return source_.offset(begin_); }
 
-  /// Calls take(number of the field) for each field; `take` returns false for an unknown field.
+  /// Calls take(number of the field) for each field. `take` must read the field, or return false if
+  /// it does not know the field; the bytes of such a field are appended to `unknown`.
   template <class F>
   void each(std::string& unknown, F take) {
     for (;;) {
@@ -80,7 +81,7 @@ class field_reader {
     else
       to.push_back(real());
   }
-  /// Throws if a required field is missing.
+  /// Throws format_error if a required field is missing, that is, if `found` is false.
   void require(bool found, const char* field) const {
     if (!found)
       throw format_error(source_.file, offset(),
@@ -92,8 +93,9 @@ class field_reader {
   }
 
  private:
-  // protozero truncates tags and lengths to 32 bits: it would read a field of more than 4 GB with
-  // the truncated length, and the rest as other fields.
+  // Throws format_error for a tag or length of more than 32 bits. protozero truncates such numbers:
+  // it would read a part of a field of more than 4 GB, and the remaining bytes of the field as
+  // other fields.
   void check_numbers() const {
     const char* at = start_;
     const char* const end = reader_.data().data() + reader_.data().size();
@@ -124,7 +126,7 @@ class field_reader {
   const char* message_;
 };
 
-/// Collects the fields of one message.
+/// Writes the fields of one message; take() returns its bytes.
 class message_writer {
  public:
   std::string take() { return std::move(bytes_); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/prune_message.hpp - reduces the message of a program to its inference program.
+// lamina/io/fluid/prune_message.hpp - reduces the message of a program to the program for
+// inference.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,7 +34,8 @@ inline bool is_store(const operator_message& op) {
          role->integer == static_cast<std::int64_t>(op_role::optimize);
 }
 
-/// Adds the names of variables that an operator reads, and those read by the block that it runs.
+/// Adds the names of the variables that an operator reads; if it runs a block, also those that
+/// operators of this block read, and the number of the block.
 inline void add_inputs(const program_message& p, const operator_message& op,
                        std::set<std::string>& names, std::set<int>& blocks) {
   for (const slot_message& s : op.inputs) names.insert(s.arguments.begin(), s.arguments.end());
@@ -71,10 +73,10 @@ inline variable_message column_variable(const char* name, variable_class kind) {
 
 }  // namespace detail
 
-/// Keeps the operators of block 0 that `targets` need, the blocks that these run, and their
-/// variables; renumbers the blocks. Operators whose outputs are overwritten later are kept, but
-/// operators that store a value for later runs are not. Throws lamina::error for a target that is
-/// not in the program. Fluid: Program.prune.
+/// Returns a program with the operators of block 0 that compute `targets`, the blocks that these
+/// operators run, and the variables of both. The blocks get new numbers. Operators whose outputs
+/// are overwritten later are kept; operators that store a value for later runs are not. Throws
+/// lamina::error for a target that is not in the program. Fluid: Program.prune.
 inline program_message pruned_message(const program_message& p,
                                       const std::vector<std::string>& targets) {
   std::set<std::string> needed(targets.begin(), targets.end());
@@ -119,8 +121,8 @@ inline program_message pruned_message(const program_message& p,
   return made;
 }
 
-/// Sets is_test of all operators with this attribute, in all blocks, and removes those that store
-/// values for later runs. Fluid: clone(for_test=True).
+/// In all blocks, sets the attribute is_test of all operators that have it, and removes operators
+/// that store values for later runs (layer::store). Fluid: clone(for_test=True).
 inline void set_test_mode(program_message& p) {
   for (block_message& b : p.blocks) std::erase_if(b.operators, detail::is_store);
   for (block_message& b : p.blocks)
@@ -129,22 +131,22 @@ inline void set_test_mode(program_message& p) {
         if (a.name == "is_test" && a.type == attribute_type::boolean) a.integer = 1;
 }
 
-/// Inserts a feed operator before all others for each variable that is fed, and appends a fetch
-/// operator for each target. Fluid: prepend_feed_ops, append_fetch_ops.
+/// Inserts a feed operator for each variable of `feeds` before all other operators, and appends a
+/// fetch operator for each target. Fluid: prepend_feed_ops, append_fetch_ops.
 inline void add_feed_and_fetch(program_message& p, const std::vector<std::string>& feeds,
                                const std::vector<std::string>& targets) {
   block_message& b = p.blocks.at(0);
   b.variables.push_back(detail::column_variable("feed", variable_class::feed_minibatch));
   b.variables.push_back(detail::column_variable("fetch", variable_class::fetch_list));
-  for (std::size_t i = 0; i < feeds.size(); ++i)  // inserts each before the previous ones
+  for (std::size_t i = 0; i < feeds.size(); ++i)  // each is inserted before the previous one
     b.operators.insert(b.operators.begin(), detail::column_operator("feed", "feed", feeds[i], i));
   for (std::size_t i = 0; i < targets.size(); ++i)
     b.operators.push_back(detail::column_operator("fetch", targets[i], "fetch", i));
 }
 
-/// Returns the program that computes `targets` from its feeds: pruned, in test mode, with a feed
-/// operator for each variable of `feeds` that is still used, in their order, and a fetch operator
-/// for each target. Fluid: the program that save_inference_model writes.
+/// Returns the program that computes `targets` from `feeds`: p pruned and in test mode, with a feed
+/// operator for each variable of `feeds` that the pruned program uses, in the order of `feeds`, and
+/// a fetch operator for each target. Fluid: the program that save_inference_model writes.
 inline program_message inference_message(const program_message& p,
                                          const std::vector<std::string>& feeds,
                                          const std::vector<std::string>& targets) {

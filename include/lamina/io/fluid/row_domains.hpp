@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/row_domains.hpp - finds the variables of a program from a file that share their
-// rows.
+// lamina/io/fluid/row_domains.hpp - finds the row domains of a program from a file, that is, which
+// variables have the same rows.
 //
-// Fluid does not record which variables share their rows: at run time, results share the LoD of an
-// input. So an output gets the row domain of the first input with the same number of sequence
-// levels. If the operator's definition says that its results have the rows of the second input
-// (row_origin::second_operand), only that input counts. An output without such an input, and every
-// fed variable, gets a new domain.
+// Fluid does not record which variables have the same rows; at run time, the result of an operator
+// shares the LoD of an input. So an output gets the row domain of the first input with the same
+// number of sequence levels. If the definition of the operator says that results have the rows of
+// the second input (row_origin::second_operand), only this input counts. An output without such an
+// input gets a new domain, and so does every fed variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,12 +17,13 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Finds row domains. On entry, `rows` of each variable holds its number of LoD levels.
+/// Finds the row domains of the variables of a program.
 class row_domains {
  public:
   explicit row_domains(const program_view& program) : p_(program) {}
 
-  /// Sets `rows` of each variable and appends the domains.
+  /// Sets `rows` of each variable to its domain, and appends the domains. Before the call, `rows`
+  /// must be the number of LoD levels of the variable.
   void assign(std::vector<variable_desc>& variables, std::vector<domain_desc>& domains) {
     const int n = static_cast<int>(variables.size());
     for (int v = 0; v < n; ++v) like_.push_back(v);

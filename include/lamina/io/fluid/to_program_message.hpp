@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/to_program_message.hpp - converts a recorded program to the ProgramDesc that
-// files store.
+// lamina/io/fluid/to_program_message.hpp - converts a recorded program to a ProgramDesc as files
+// store it.
 //
-// A recorded program is already a ProgramDesc; the conversion adds the parts that are implicit in
-// the records: names, row domains as -1 and lod_level, default attributes, feeds.
+// A recorded program has the structure of a ProgramDesc. The conversion adds what a recorded
+// program does not store explicitly: names as text, the dimension -1 and lod_level in place of row
+// domains, default values of attributes, and the marks of fed variables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,12 +27,12 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Converts the records of a program to messages.
+/// Converts a recorded program to messages.
 class message_maker {
  public:
   explicit message_maker(const program_view& program) : p_(program) { name_variables(); }
 
-  /// Blocks, variables and operators; feeds are marked by need_check_feed.
+  /// Returns the blocks with their variables and operators. Fed variables have need_check_feed.
   program_message main_program() const {
     program_message m;
     const std::set<int> tables = rank_tables();
@@ -58,7 +59,7 @@ class message_maker {
     return m;
   }
 
-  /// Makes the operators that initialise the parameters.
+  /// Returns the program whose operators initialise the parameters.
   program_message startup_program() const {
     program_message m;
     block_message& b = m.blocks.emplace_back();
@@ -72,8 +73,9 @@ class message_maker {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // In block 0, variables with equal names are one variable. Fluid searches a name from the inner
-  // block outwards, so variables of inner blocks must have unique names.
+  // Finds the names of variables in the file. In block 0, variables with equal names are one
+  // variable. In Fluid, a variable of an inner block hides a variable with the same name in the
+  // blocks around it, so variables of inner blocks get unique names.
   void name_variables() {
     names_.resize(at(p_.count.variables));
     declared_.resize(at(p_.count.variables), true);
@@ -182,7 +184,7 @@ class message_maker {
     m.real = static_cast<float>(value);
     m.recorded = {value, true, false};
   }
-  // Clears all members except the one that the type determines.
+  // Clears the members real and text unless the type says that one of them holds the value.
   static attribute_message settled(attribute_message m) {
     if (m.type != attribute_type::real) m.real = 0;
     if (m.type != attribute_type::string) m.text.clear();
@@ -204,9 +206,10 @@ class message_maker {
     return m;
   }
 
-  // Fluid has no operator like elementwise_keep. Its product gives the same result for finite
-  // numbers; an attribute, which Fluid ignores, tells lamina the difference. The gradient of a
-  // product also reads X, but here only the shape of X matters.
+  // Converts elementwise_keep, which Fluid does not have, to elementwise_mul, which gives the same
+  // result for finite numbers. An attribute that Fluid ignores marks the operator for lamina. The
+  // gradient of elementwise_mul also has the input X; here only the shape of X matters, so the
+  // gradient of the output, which has the same shape, is passed.
   static void spell_mask(operator_message& m) {
     if (!m.type.starts_with("elementwise_keep")) return;
     m.type = "elementwise_mul" + m.type.substr(std::string_view("elementwise_keep").size());
@@ -218,8 +221,8 @@ class message_maker {
     keeps.integer = 1;
   }
 
-  // Files store real attributes as floats. If a constant of an integer or double type is not
-  // representable as a float, the message also gets the exact number as text.
+  // Files store real attributes as floats. If a float cannot represent the constant of an operator
+  // with an integer or double output, the message also gets the exact number as text.
   void keep_digits(const operator_desc& op, operator_message& m) const {
     bool whole = true, wide = false;
     for (int s = 0; s < op.schema->output_count && !op.schema->outputs[s].duplicable; ++s) {
@@ -250,10 +253,10 @@ class message_maker {
     return std::string(digits, end);
   }
 
-  // Names unused outputs, because PaddlePaddle writes these outputs and terminates if they have no
-  // name. These outputs are the other half of a split, the number of rows that each slot
-  // contributed to a joined array, and the memory of a batch_norm in training on a GPU, which Fluid
-  // 1 and lamina do not have.
+  // Names outputs that nothing reads, because PaddlePaddle writes them and terminates if they have
+  // no name. These outputs are the unused side of a split, the numbers of rows that the slots
+  // contributed to a concatenated array, and the output ReserveSpace of a batch_norm in training
+  // (memory for GPUs), which Fluid 1 and lamina do not have.
   static void name_unread_outputs(block_message& b) {
     for (operator_message& op : b.operators) {
       const auto holds = [&op](std::string_view name) {
@@ -281,14 +284,14 @@ class message_maker {
   }
 
   const program_view& p_;
-  std::vector<std::string> names_;  // by variable: its name
-  std::vector<bool> declared_;      // by variable: whether it is the first with its name
+  std::vector<std::string> names_;  // for each variable, its name
+  std::vector<bool> declared_;      // for each variable, whether it is the first with its name
 };
 
 }  // namespace detail
 
-/// Converts the main program to a message: every operator under its Fluid name with all its
-/// attributes.
+/// Converts the main program to a message, in which every operator has its name in Fluid and all
+/// its attributes.
 inline program_message to_program_message(const program_view& program) {
   return detail::message_maker(program).main_program();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/json/json_reader.hpp - checked reads of members of JSON objects, with the path of each
-// member for errors.
+// lamina/io/json/json_reader.hpp - reads members of JSON objects and checks their types. Errors
+// contain the path of the member.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,9 +23,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Reads members of one JSON object; errors name the path of the wrong member. Like all code that
-/// uses nlohmann's class, it is a template: a program that includes this header but reads no JSON
-/// does not instantiate the class.
+/// Reads the members of one JSON object; errors contain the path of the wrong member. It is a
+/// template, like all code that uses nlohmann's class, so that a program that includes this header
+/// but reads no JSON does not instantiate that class.
 template <class Json>
 class json_reader {
  public:
@@ -38,7 +38,8 @@ class json_reader {
     if (found == nullptr) fail("expected the member '" + std::string(name) + "', found none");
     return {*found, path_ + "." + name, *file_};
   }
-  /// Calls f with each element of a list; treats an absent member as an empty list.
+  /// Calls f with each element of a member that is a list. A member that is absent counts as an
+  /// empty list.
   template <class F>
   void each(const char* name, F f) const {
     const Json* found = member(name);
@@ -99,7 +100,7 @@ class json_reader {
     if (status != std::errc{} || end != word.data() + word.size()) expected("a number");
     return found;
   }
-  /// Reads an enumerator by name or number.
+  /// Reads an enumerator that is given by its name or number; returns its number.
   template <std::size_t N>
   int name_of(const char* const (&names)[N]) const {
     if (!value_->is_string()) return static_cast<int>(integer(0, 1000));
@@ -109,7 +110,8 @@ class json_reader {
     expected("the name of an enumerator");
   }
   [[noreturn]] void expected(const std::string& what) const {
-    // Nested values are not printed: printing a value that is a million levels deep would fail.
+    // Lists and objects are not printed, because printing a value that is a million levels deep
+    // would overflow the stack.
     const bool nested = value_->is_structured() && !value_->empty();
     std::string found = nested ? (value_->is_array() ? "a list" : "an object")
                                : value_->dump(-1, ' ', false, Json::error_handler_t::replace);

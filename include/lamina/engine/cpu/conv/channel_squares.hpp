@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/channel_squares.hpp - conversions between images that store channels
-// separately and rows in which a vector holds adjacent channels.
+// lamina/engine/cpu/conv/channel_squares.hpp - conversions between images, which store one channel
+// after the other, and rows in which the values of several channels at one position are adjacent
+// and fill a vector.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +12,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// to[x * lanes + c] = from[c * stride + x] for a vector of channels c, of which only the first
-/// `channels` exist; the other lanes become 0. The function transposes squares of lanes by lanes;
-/// the last square may overlap the previous square.
+/// to[x * lanes + c] = from[c * stride + x] for the `lanes` channels c of a vector. If the image
+/// has only `channels` < lanes channels, the other lanes become 0. The function transposes squares
+/// of lanes by lanes; the last square may overlap the previous square.
 LAMINA_NOINLINE inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels,
                                          int columns, float* to) {
   const int some = columns < lanes ? columns : lanes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_backward.hpp - adds the products of filters and the smaller image to
-// the larger image: the gradient of a convolution's input, or the forward pass of a transposed
-// convolution.
+// lamina/engine/cpu/conv/conv_backward.hpp - computes the larger image of a convolution from the
+// smaller image and the filters. This is the gradient of a convolution's input, or the forward pass
+// of a transposed convolution.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,16 +13,16 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// For each sample n, sets large[n] to the bias and adds, for every element of small[n], the
+/// For each sample n, sets large[n] to the bias. Then, for every element of small[n], adds the
 /// element times its filter to the window of large[n] that belongs to the element.
 ///
 /// If both images are nearly equal in size, this is computed as a convolution of the smaller image
-/// with the reversed filters. Otherwise, for each vector of neighbouring windows and each tap of a
-/// channel, the kernel sums the products over the filters in registers and adds the sums to a
-/// spread image.
+/// with the reversed filters. Otherwise, for each vector of adjacent windows and each tap of a
+/// channel, the kernel sums the products over all filters in registers, and adds the sums to a
+/// spread image (spread_image.hpp).
 class conv_backward {
  public:
-  /// Without `methods` it uses the general algorithm.
+  /// If `methods` is null, run() uses the general algorithm.
   explicit conv_backward(const conv_shape& s, const conv_methods* methods = nullptr)
       : shape_(s),
         forward_(s),
@@ -142,8 +142,9 @@ LAMINA_LAZY_BODY void conv_backward::spread(int samples, const image_rows& small
   const addresses p = lay_out(parts);
   const conv_shape& s = shape_;
   const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
-  // The lines are ordered by tap, then by channel. So the lines of a tile belong to different
-  // channels at the same tap, and their sums go to addresses far apart.
+  // There is a line for each tap and channel. Lines are ordered by tap, then by channel, so that
+  // the lines of one tile belong to the same tap of different channels. Their sums are then added
+  // at addresses that are far apart and do not overlap.
   order_taps(p.taps);
   rows_.fill(p.rows, p.where);
   if (!rows_.whole()) rows_.clear(p.grad);

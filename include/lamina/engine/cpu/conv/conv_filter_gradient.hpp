@@ -14,14 +14,14 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The size of the register tile of sums: rows (filters) by taps. These sums, one vector per row
-/// and one vector of a tap fill the registers.
+/// The size of a register tile of sums: `gradient_rows` filters by `gradient_taps` taps. These
+/// sums, one vector per filter and one vector of a tap fill the registers.
 inline constexpr int gradient_rows = vector_registers == 32 ? 4 : 3;
 inline constexpr int gradient_taps = vector_registers == 32 ? 6 : 4;
 
-/// The computation of one tile of filters by taps: sums over some samples.
+/// The arguments for one tile of filters by taps. The tile's sums are over `samples` samples.
 struct gradient_tile {
-  int samples, vectors;  // `vectors` of windows per sample
+  int samples, vectors;  // `vectors`: vectors of windows per sample
   const float* grad;     // the gradient at the tile's first filter
   std::ptrdiff_t grad_row, grad_sample;
   const float* image;
@@ -60,7 +60,7 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
       }
     }
   }
-  // The accumulators are reduced to their lane sums, `lanes` vectors at a time.
+  // Adds the lanes of each accumulator, `lanes` accumulators at a time.
   constexpr int sums = (Rows * Taps + lanes - 1) / lanes * lanes;
   vector all[bound(sums)];
   LAMINA_UNROLL for (int i = 0; i < sums; ++i) {
@@ -94,11 +94,11 @@ struct filter_gradient_table<std::integer_sequence<int, R...>> {
 }  // namespace detail
 
 /// filter gradient[o][c][tap] = the sum over samples and windows of the gradient of the smaller
-/// image times the element of the larger image under the tap. Each sum is a vector whose lanes are
-/// neighbouring windows.
+/// image times the element of the larger image under the tap. Each sum is accumulated in a vector
+/// whose lanes belong to adjacent windows.
 class conv_filter_gradient {
  public:
-  /// Without `methods` it uses the general algorithm.
+  /// If `methods` is null, run() uses the general algorithm.
   explicit conv_filter_gradient(const conv_shape& s, const conv_methods* methods = nullptr)
       : shape_(s),
         forward_(s),
@@ -107,7 +107,7 @@ class conv_filter_gradient {
 
   LAMINA_LAZY LAMINA_API std::ptrdiff_t scratch(int samples) const;
 
-  /// The caller must have cleared `filter`.
+  /// Adds the gradient to `filter`, so the caller must have set `filter` to zeros.
   LAMINA_LAZY LAMINA_API void run(int samples, const image_rows& large, const image_rows& grad,
                                   float* filter, std::ptrdiff_t filter_stride,
                                   float* scratch) const;
@@ -121,8 +121,8 @@ class conv_filter_gradient {
     int *taps, *rows, *at;
   };
   LAMINA_LAZY LAMINA_API addresses lay_out(scratch_parts& parts, int samples) const;
-  /// The number of samples that are summed together. More samples mean less overhead at the end of
-  /// a sum, as long as the data that a tile reads stay in the first-level cache.
+  /// The number of samples over which a tile sums before it stores its sums. More samples mean less
+  /// overhead for storing, as long as the data that a tile reads stay in the first-level cache.
   LAMINA_LAZY LAMINA_API int samples_together(int samples) const;
   LAMINA_LAZY LAMINA_API void add_tiles(detail::gradient_tile& t, const float* grad,
                                         const int* taps, float* filter) const;

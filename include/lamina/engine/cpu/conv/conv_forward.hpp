@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
 class conv_forward {
  public:
-  /// Without `methods` it uses the general algorithm.
+  /// If `methods` is null, run() uses the general algorithm.
   LAMINA_API explicit conv_forward(const conv_shape& s, const conv_methods* methods = nullptr);
 
   LAMINA_LAZY LAMINA_API std::ptrdiff_t scratch(int samples) const;
@@ -28,19 +28,19 @@ class conv_forward {
                                   const image_epilogue& done = {},
                                   filter_memory* kept = nullptr) const;
 
-  /// The layout of the larger image as the filters read it; the gradient of the filters uses it
-  /// too.
+  /// The padded copy of the larger image that the filters read. The gradient of the filters reads
+  /// the same copy.
   const spread_image& seen() const { return seen_; }
   LAMINA_LAZY LAMINA_API void fill_taps(int* taps) const;
-  /// Stores the offset of each row of windows; returns the number of rows.
+  /// Stores the offset, in the padded copy, of each row of windows; returns the number of rows.
   LAMINA_LAZY LAMINA_API int fill_rows(int* rows) const;
 
-  /// The offset of the last row of windows.
+  /// The offset, in the padded copy, of the last row of windows.
   int last_row() const {
     return ((shape_.side[0].smaller - 1) * seen_.side[1].span + shape_.side[1].smaller - 1) *
            seen_.side[2].span;
   }
-  /// Whether the windows follow each other without gaps, so that they can be treated as one row.
+  /// Whether all windows are one element apart, so that they can be treated as a single row.
   bool is_dense() const {
     return last_row() ==
            (shape_.side[0].smaller * shape_.side[1].smaller - 1) * shape_.side[2].smaller;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/conv_group.hpp - kernels for groups whose head is a convolution or the
-// gradient of its input. The group's statements run over each image as soon as it is finished,
-// while it is in the cache.
+// gradient of its input. The statements of the group run over each image as soon as the head has
+// computed the image, while it is still in the cache.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ namespace detail {
 inline image_rows images(const operand& o) { return {static_cast<float*>(o.data), o.stride}; }
 
 /// The head of a group: the convolution of the first argument (images) with the second argument
-/// (filters), or the gradient of its input.
+/// (filters), or the gradient of the images of a convolution.
 struct conv_head {
   operand from, filter, to;
   conv_shape shape;
@@ -61,15 +61,15 @@ LAMINA_LAZY LAMINA_API_COLD std::ptrdiff_t conv_dx_scratch(const program_view& p
                                                            const group_info& g,
                                                            const run_context& c);
 
-/// The arguments of a group, for its statements.
+/// The arguments that the statements of a group read.
 struct statement_arguments {
   float* const* of;
   const argument_info* info;
   const group_info* group;
 };
 
-/// Runs the statements of a group over one finished image. The image is in the memory of the last
-/// stored value.
+/// Runs the statements of a group over one finished image. The head has stored the image in the
+/// array that the last store of the statements writes.
 template <class S>
 void finish_image(const void* context, int row) {
   using runner = statement_runner<S>;
@@ -80,7 +80,7 @@ void finish_image(const void* context, int row) {
       a.of[runner::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns));
 }
 
-/// Whether the only statement of the group stores the value of its head unchanged.
+/// Whether the group has a single statement, which stores the result of the head unchanged.
 template <class S>
 inline constexpr bool only_keeps = false;
 template <int K, int Store>
@@ -88,7 +88,7 @@ inline constexpr bool only_keeps<
     expression::statements<expression::let<operators::keep, K, Store, expression::head_value>>> =
     true;
 
-/// Runs a group with the function `head` that computes the group's head.
+/// Runs a group; the function `head` computes the head of the group.
 template <class S>
 struct conv_group {
   static void run(const program_view& p, float* const* a, const argument_info* info,
@@ -126,8 +126,8 @@ conv_head::conv_head(const call_context& c, const group_info& g, float* result, 
   to.data = result;
   to.columns = g.columns;
   to.stride = padded(g.columns);
-  // A result that is not stored is not an argument of the group, so g.depth holds the position of
-  // its dimensions in the program.
+  // The result of the head need not be an argument of the group, so g.depth holds the position of
+  // its dimensions in the program's list.
   to.dims = c.program().dims + g.depth;
   shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
                       : conv_shape(c, from, to, filter, conv_attributes);

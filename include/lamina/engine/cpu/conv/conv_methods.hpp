@@ -2,9 +2,9 @@
 // lamina/engine/cpu/conv/conv_methods.hpp - the special convolution algorithms that a program
 // needs.
 //
-// The shapes of a program's convolutions are known at compile time, so only the algorithms that
-// suit one of these shapes are compiled. Kernels call them through a table of functions that
-// belongs to the program.
+// The shapes of a program's convolutions are known at compile time, so only algorithms that one of
+// these shapes needs are compiled. Kernels call the algorithms through the table of functions of
+// the program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,8 +24,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// An algorithm that computes the result of a convolution or the gradient of its input image.
-/// `scratch` returns the scratch memory that it needs, in floats. `kept` holds transformed filters
-/// for the next run, or is null.
+/// `scratch` returns the size of the scratch memory that `run` needs, in floats. `kept` is memory
+/// in which `run` keeps transformed filters for the next run, or null.
 struct image_method {
   std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
   void (*run)(const conv_shape&, int samples, const image_rows& from, const float* filter,
@@ -39,7 +39,7 @@ struct filter_method {
               float* filter, std::ptrdiff_t filter_stride, float* scratch);
 };
 
-/// The convolution algorithms: all special ones, then the general one.
+/// The convolution algorithms: the special algorithms, then the general one.
 enum class conv_kind { winograd_3, winograd_5, depthwise, general };
 inline constexpr int special_conv_kinds = 3;
 constexpr conv_kind kind_of(const conv_shape& s) {
@@ -111,15 +111,16 @@ struct depthwise_calls {
 }  // namespace detail
 
 /// The special algorithms, indexed by conv_kind; algorithms that a program does not use are null.
-/// Lazy is always void; it makes the names of the algorithms depend on a template parameter, so
-/// that a compiler instantiates them only for programs with convolutions.
+/// The template parameter Lazy of the functions is always void. It makes the names of the
+/// algorithms depend on a template parameter, so that the compiler instantiates the algorithms only
+/// for programs with convolutions.
 struct conv_methods {
   image_method forward[special_conv_kinds], backward[special_conv_kinds];
   filter_method filter_gradient[special_conv_kinds];
 
   /// Whether the larger image (a gradient, or the result of a transposed convolution) is computed
-  /// as a convolution of the smaller image with the reversed filters. This needs strides of 1 and
-  /// images of nearly equal size.
+  /// as a convolution of the smaller image with the reversed filters. This requires strides of 1,
+  /// and is fast only if both images are nearly equal in size.
   static constexpr bool gathers(const conv_shape& s) {
     for (const conv_side& a : s.side)
       if (a.stride != 1) return false;
@@ -205,7 +206,7 @@ constexpr conv_methods make_all_conv_methods() {
   return all;
 }
 
-/// The shape of a conv2d or of its gradient: for both operators the first two inputs are the image
+/// The shape of a conv2d or of its gradient. The first two inputs of both operators are the image
 /// and the filter.
 constexpr conv_shape shape_of_conv2d(const program_desc& p, const operator_desc& op) {
   const variable_desc& x = p.variables[p.arguments[op.inputs]];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/correlate.hpp - the products of filters with the windows of one image. If
-// a row of windows is a whole number of vectors, the windows are not copied.
+// lamina/engine/cpu/conv/correlate.hpp - computes the products of filters with the windows of one
+// image. If the number of windows per row is a multiple of the vector length, the windows are not
+// copied.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +14,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Windows of an image: `count` rows of `width` neighbouring windows. Window (r, x) begins at
-/// row[r] + x; tap k of a filter reads the element at taps[k] after the window's begin.
+/// The windows of an image: `count` rows of `width` adjacent windows. Window (r, x) begins at
+/// offset row[r] + x of the image. Tap k of a filter reads the element taps[k] after the begin of
+/// the window.
 struct window_grid {
   int count, width;
   const int* row;
@@ -27,16 +29,16 @@ struct window_grid {
 
 namespace detail {
 
-/// The computation of one tile of filters by windows.
+/// The arguments for one tile of filters by windows.
 struct correlation_tile {
   int depth;
-  const float* filters;  // per tap, one element for each filter (row) of the tile
+  const float* filters;  // for each tap, one element per filter (row) of the tile
   const int* taps;
   const float* const* at;  // address at which each vector of windows begins
-  const float* initial;    // start of the sums, one number per row; null means zeros
+  const float* initial;    // where the sums start, one number per row; null means 0
   float* to;
   std::ptrdiff_t stride;     // from row to row in `to`
-  const int* positions;      // offset of each vector in a row
+  const int* positions;      // offset in a row of `to` of each vector
   const int* row_positions;  // if not null: sums are added to `to` at these row offsets
 };
 
@@ -98,8 +100,8 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   }
 }
 
-/// The number of vectors of windows in a tile of a single filter. Such a tile needs many windows to
-/// have enough independent sums.
+/// The number of vectors of windows in a tile of a single filter. A tile of one filter needs more
+/// windows than other tiles to have enough independent sums.
 inline constexpr int lone_vectors = 8;
 constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile_vectors; }
 
@@ -123,8 +125,8 @@ struct correlation_table<std::integer_sequence<int, V...>> {
   }
 };
 
-/// Computes the products of one filter: eight vectors of windows at a time, then four, two and one
-/// for the rest.
+/// Computes the products of one filter with eight vectors of windows at a time, and with the
+/// remaining vectors four, two and one at a time.
 LAMINA_LAZY LAMINA_API void correlate_lone_filter(int vectors, correlation_tile t);
 
 /// Computes the products of a tile of `rows` filters by `vectors` vectors of windows.
@@ -154,8 +156,8 @@ LAMINA_LAZY_BODY void correlate_lone_filter(int vectors, correlation_tile t) {
 
 }  // namespace detail
 
-/// Packs filters for class correlation: tile by tile, within a tile tap by tap. `filter(row, tap)`
-/// returns an element.
+/// Packs filters in the order in which class correlation reads them: tile by tile, and within a
+/// tile tap by tap. `filter(row, tap)` must return an element.
 template <class Filter>
 void pack_filters(int rows, int depth, Filter filter, float* to) {
   const even_parts tiles(rows, tile_rows);
@@ -165,12 +167,13 @@ void pack_filters(int rows, int depth, Filter filter, float* to) {
 }
 
 /// to[i * stride + w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]].
-/// Windows are read in place if a row of windows is a whole number of vectors, or nearly so: then
-/// the last vector of a row repeats windows of the previous vector. Otherwise panels of windows are
-/// copied, and the memory of one vector after the image must be readable.
+/// Windows are read in place if the number of windows per row is a multiple of the vector length,
+/// or little less than one; the last vector of a row then repeats some windows of the vector before
+/// it. Otherwise windows are copied to panels. The copy may read one vector after the end of the
+/// image, so this memory must be readable.
 class correlation {
  public:
-  /// Floats of scratch memory.
+  /// The size of the scratch memory, in floats.
   static std::ptrdiff_t scratch_floats(int rows, int depth, int channels, int windows) {
     const correlation c({1, windows, nullptr, depth, nullptr, channels}, rows);
     return c.sums_floats() + c.together_ * c.panel_floats() + 2 * alignment_floats + padded(depth);
@@ -179,7 +182,7 @@ class correlation {
   LAMINA_API correlation(const window_grid& grid, int rows, float* scratch);
 
   static bool reads_in_place(const window_grid& g, int rows) {
-    // Copying windows costs as much as a few rows of products with them.
+    // Copying the windows costs as much as the products of about four filters with them.
     const int repeated = (lanes - g.width % lanes) % lanes;
     return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
   }
@@ -198,8 +201,8 @@ class correlation {
   float* panel(int i) const { return panels_ + i * panel_floats(); }
 
   /// Copies the windows of a panel, tap by tap. Consecutive windows in one row of the grid (a run)
-  /// are contiguous in the image. Runs are copied in whole vectors; the next run overwrites the
-  /// excess.
+  /// are contiguous in the image. Each run is copied in whole vectors; the copy of the next run
+  /// overwrites the excess elements.
   LAMINA_LAZY LAMINA_API void copy_windows(const float* image, int p, float* to) const;
 
   /// The vectors of windows of a panel: where they begin, and where their products are stored.
@@ -261,8 +264,8 @@ LAMINA_LAZY_BODY void correlation::run(const float* filters, const float* image,
                                        std::ptrdiff_t stride) const {
   const int panels =
       ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
-  // Large filters are read only once, tile by tile; otherwise the image is read only once, panel
-  // by panel.
+  // If the filters are large, each tile of filters is read once and all panels in turn; otherwise
+  // each panel is read once and all filters in turn.
   const std::ptrdiff_t filter_floats =
       static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
   const bool by_tile = filter_floats > 4096;
@@ -290,7 +293,8 @@ correlation::correlation(const window_grid& grid, int rows)
     : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
   in_place_ = grid.row != nullptr && reads_in_place(grid, rows);
   row_vectors_ = (grid.width + lanes - 1) / lanes;
-  // The number of panels of windows that stay in the cache while all filters are read.
+  // The number of panels of windows that are processed together. They stay in the cache while all
+  // filters are read.
   const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
   const int fitting = floats > 0 ? resident_floats / floats : 1;
   const int all = (grid.windows() + width_ - 1) / width_;

@@ -2,9 +2,9 @@
 // lamina/engine/cpu/conv/depthwise.hpp - convolutions in which every channel of the larger image is
 // a separate group, and their gradients.
 //
-// As a matrix product each group would have only one row. Instead, a vector holds several channels:
-// images are transposed so that the channels of a vector are adjacent. Strides, dilations and
-// paddings then only change addresses.
+// As a matrix product, each group would have only one row, and vectors could not be used well.
+// Instead, each vector holds one element of several channels: images are transposed so that the
+// channels of a vector are adjacent. Strides, dilations and paddings then only change addresses.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,12 +20,12 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The number of windows, and for filter gradients the number of taps, whose sums a kernel keeps in
-/// registers.
+/// The number of windows whose sums a kernel keeps in registers; for gradients of filters, the
+/// number of taps.
 inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
 
-/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + position[tap]]. Each element is
-/// a vector of channels; `count` is a multiple of depthwise_windows.
+/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + position[tap]] for i < count.
+/// Each element is a vector of channels; `count` must be a multiple of depthwise_windows.
 template <class = void>
 LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const float* image,
                                                int taps, const int* position, const float* filter,
@@ -95,8 +95,8 @@ LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const f
 
 }  // namespace detail
 
-/// A convolution with a shape for which suits() is true, or one of its gradients; any number of
-/// filters per channel.
+/// A convolution with a shape for which suits() is true, or one of its gradients. A channel may
+/// have any number of filters.
 class depthwise {
  public:
   static constexpr bool suits(const conv_shape& s) {
@@ -115,8 +115,8 @@ class depthwise {
                                       const image_rows& smaller, float* scratch,
                                       const image_epilogue& done) const;
 
-  /// Sets large to the bias and adds each element of small times its filter to the window of large
-  /// that belongs to the element.
+  /// Sets `large` to the bias, and adds each element of `smaller` times its filter to the window of
+  /// `large` that belongs to the element.
   LAMINA_LAZY LAMINA_API void backward(int samples, const image_rows& smaller, const float* filter,
                                        std::ptrdiff_t filter_stride, const float* bias,
                                        const image_rows& large, float* scratch,
@@ -150,21 +150,22 @@ class depthwise {
     float *image, *dense, *windows, *filters;
     int *at, *taps;
   };
-  /// Divides the scratch memory into: a padded copy of one vector of channels of the larger image,
-  /// a copy without padding, the smaller image, the filters (each followed by its bias), and the
-  /// positions of windows and taps.
+  /// Divides the scratch memory into five parts: a padded copy of one vector of channels of the
+  /// larger image, a copy without padding, the smaller image, the filters (each followed by its
+  /// bias), and the positions of windows and taps.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const;
   std::ptrdiff_t filter_floats() const { return (rounded_taps() + 1) * lanes; }
   float* filters_of(const addresses& p, int c, int m) const {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
   }
 
-  /// Fills the positions of windows and taps, and clears the padded copy. Extra windows and taps,
-  /// which only round a count up, repeat the last real position.
+  /// Stores the positions of windows and taps, and sets the padded copy to zeros. The numbers of
+  /// windows and taps are rounded up; the additional windows and taps repeat the last real
+  /// position.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void fill(const addresses& p) const;
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride,
                                                    const float* bias, const addresses& p) const;
-  /// Copies channels c to c + lanes - 1 of a larger image to the layout that windows read, and
+  /// Copies channels c to c + lanes - 1 of a larger image to the layout that the kernels read, and
   /// returns the copy.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE const float* see(const float* image, int c,
                                                           const addresses& p) const;
@@ -174,7 +175,7 @@ class depthwise {
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
   }
 
-  int channels_, filters_;  // `filters_` per channel
+  int channels_, filters_;  // `filters_`: filters per channel
   int taps_;
   conv_side side_[2];  // height, width
   int seen_[2];
@@ -245,8 +246,8 @@ LAMINA_LAZY_BODY void depthwise::backward(int samples, const image_rows& smaller
       for (int i = 0; i < seen_[0] * seen_[1]; ++i) start.store_unaligned(p.image + i * lanes);
       for (int m = 0; m < filters_; ++m) {
         turn_grad(smaller.data + n * smaller.stride, c, m, p);
-        // Works row by row, so that the elements to which the taps of a row add stay in the
-        // cache.
+        // One row of windows at a time, so that the elements to which the taps of the row add stay
+        // in the cache.
         const int width = side_[1].smaller;
         for (int i = 0; i < windows(); i += width)
           detail::depthwise_spread(width, p.at + i, p.windows + i * lanes, taps_, p.taps,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/filter_memory.hpp - keeps transformed filters from one run to the next.
 //
-// During inference the transformed filters of the previous run can nearly always be reused. The
-// machine is not notified when filters change: parameters are plain memory, which a trainer in
+// During inference the transformed filters of the previous run can nearly always be reused. But
+// nothing tells the machine when filters change: parameters are plain memory, to which a trainer in
 // another thread, a file reader or the user may write. So a copy of the original filters is kept
-// with the transformed filters and compared bit by bit, which costs little compared with a
-// transform.
+// with the transformed filters, and each run compares the filters with this copy, bit by bit. The
+// comparison costs little compared with a transform.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,17 +18,18 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The transformed filters of a machine. They are valid as long as the original filters are equal,
-/// bit for bit, to the kept copy. Only one thread at a time may use an object.
+/// The transformed filters of a machine. Transformed filters are valid as long as the original
+/// filters equal the kept copy, bit for bit. Only one thread at a time may use an object.
 class filter_memory {
  public:
-  /// Upper bound of the memory for the filters of a machine, copies included: 16 MiB.
+  /// Upper bound of the memory for all transformed filters of a machine and the copies of the
+  /// originals: 16 MiB.
   static constexpr std::size_t most_floats = std::size_t{4} << 20;
 
   /// The result of find(). `made` is the memory for the transform of the `floats` floats at
-  /// `filter`, or null if the memory is full. `is_current` tells whether it holds the transform of
-  /// exactly these numbers; if not, the caller must compute the transform now. find() allocates
-  /// only for filters that it has not seen before.
+  /// `filter`, or null if the upper bound is reached. If `is_current` is true, `made` holds the
+  /// transform of exactly these numbers; otherwise the caller must now write the transform to
+  /// `made`. find() allocates memory only for filters at an address that it has not seen before.
   struct entry {
     float* made;
     bool is_current;

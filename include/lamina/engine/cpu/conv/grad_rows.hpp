@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/grad_rows.hpp - divides the smaller image of a convolution, or its
-// gradient, into whole vectors of windows.
+// lamina/engine/cpu/conv/grad_rows.hpp - divides the rows of the smaller image of a convolution, or
+// of its gradient, into whole vectors.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,10 +13,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Divides the smaller image into vectors whose lanes belong to neighbouring windows of the larger
-/// image. If a row is not a whole number of vectors, the image is copied and its rows are padded
-/// with zeros: either to whole vectors, or to the distance of window rows in the larger image,
-/// whichever is shorter.
+/// Divides the smaller image into vectors whose lanes belong to adjacent windows of the larger
+/// image. If the length of a row is not a multiple of the vector length, the image is copied and
+/// each row is padded with zeros, either to whole vectors, or to the distance between two rows of
+/// windows in the larger image, whichever gives the shorter copy.
 class grad_rows {
  public:
   LAMINA_API grad_rows(const conv_shape& s, const conv_forward& forward);
@@ -26,7 +26,7 @@ class grad_rows {
   int vectors() const { return vectors_; }
   /// The number of row offsets that `fill` writes.
   int row_count() const { return row_count_; }
-  /// Floats of the padded copy of an image.
+  /// The size of the padded copy of an image, in floats.
   std::ptrdiff_t floats() const {
     return static_cast<std::ptrdiff_t>(channels_) * vectors_ * lanes;
   }
@@ -37,7 +37,8 @@ class grad_rows {
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
-  /// Copies an image. The caller must have cleared the gaps between its rows.
+  /// Copies an image. The caller must have set the gaps between the rows of the copy to zeros
+  /// (clear()).
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void copy(const float* from, const int* rows,
                                                    float* to) const;
 

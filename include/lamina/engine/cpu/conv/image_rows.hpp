@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/image_rows.hpp - the images of a mini-batch, a function that processes a
-// finished image, and a divider of scratch memory.
+// lamina/engine/cpu/conv/image_rows.hpp - the images of a mini-batch, a function that processes
+// each finished image, and a class that divides scratch memory into parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@ struct image_rows {
   std::ptrdiff_t stride;
 };
 
-/// A function that processes each image of a result as soon as it is finished; `run` gets the index
-/// of the image in the mini-batch.
+/// A function that processes each image of a result as soon as the image is finished. `run` gets
+/// the index of the image in the mini-batch.
 struct image_epilogue {
   void (*run)(const void* context, int row) = nullptr;
   const void* context = nullptr;
@@ -28,8 +28,8 @@ struct image_epilogue {
   }
 };
 
-/// Divides scratch memory into parts, each aligned to 64 bytes. Without memory it only counts how
-/// many floats the parts need.
+/// Divides scratch memory into parts, each aligned to 64 bytes. If it is constructed without
+/// memory, it only counts how many floats the parts need.
 class scratch_parts {
  public:
   explicit scratch_parts(float* at = nullptr) : begin_(at), at_(0) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/spread_image.hpp - padded copies of images, in which each tap of a filter
-// has a constant offset from its window.
+// lamina/engine/cpu/conv/spread_image.hpp - padded copies of images. In such a copy, each tap of a
+// filter has a constant offset from the begin of a window, also for strides above 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,15 +21,15 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 struct spread_side {
   int image = 1, phases = 1, before = 0;
   int span = 1;        // number of elements of a phase
-  unsigned met = ~0u;  // bit mask of the phases that a filter reads; others are not copied
+  unsigned met = ~0u;  // bit mask of the phases that a filter reads; only these are copied
 
   void meet(int position) { met |= phases <= 32 ? 1u << position % phases : ~0u; }
   bool meets(int phase) const { return phases > 32 || (met >> phase & 1u) != 0; }
 };
 
-/// A copy of the channels of an image with zeros around it, divided into phases. So for every
-/// stride, the elements that one tap of a filter reads in neighbouring windows are adjacent.
-/// Layout: [channels][phases of depth, height, width][span of depth, height, width].
+/// A copy of the channels of an image with zeros around it, divided into phases. With the phases,
+/// the elements that one tap of a filter reads in adjacent windows are adjacent in memory, whatever
+/// the stride is. Layout: [channels][phases of depth, height, width][span of depth, height, width].
 struct spread_image {
   int channels = 1;
   spread_side side[3];
@@ -38,7 +38,8 @@ struct spread_image {
   int channel_size() const {
     return phase_size() * side[0].phases * side[1].phases * side[2].phases;
   }
-  /// Floats of the copy, including padding for whole vectors after the last element.
+  /// The size of the copy in floats, including padding after the last element, so that whole
+  /// vectors can be read.
   std::ptrdiff_t floats() const {
     const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(channels) * channel_size() + 2 * lanes;
     return (all + alignment_floats - 1) / alignment_floats * alignment_floats;
@@ -56,20 +57,21 @@ struct spread_image {
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
-  /// Copies the image. The caller must have cleared the padding around it.
+  /// Copies the image. The caller must have set the padding of the copy to zeros (clear()).
   LAMINA_LAZY LAMINA_API void copy(const float* from, float* to) const;
-  /// Converts the copy back to an image: image = copy + bias[channel]. Elements that the copy does
-  /// not hold become the bias.
+  /// Converts the copy back to an image: image = copy + bias[channel]. Elements of the image that
+  /// are not in the copy become the bias.
   LAMINA_LAZY LAMINA_API void copy_back(const float* from, const float* bias, float* to) const;
 
  private:
-  /// copy_back() for a copy that holds the whole image, with the columns in two phases.
+  /// Does the work of copy_back() if the copy holds the whole image and its columns have two
+  /// phases.
   LAMINA_LAZY LAMINA_API void copy_pairs_back(const float* from, const float* bias,
                                               float* to) const;
   /// Whether the copy holds every element of the image.
   LAMINA_LAZY LAMINA_API bool holds_image() const;
-  /// Calls f(channel, index in the image, stride in the image, index in the copy, count) for the
-  /// part of each row of each phase that lies inside the image.
+  /// Calls f(channel, index in the image, stride in the image, index in the copy, count) for each
+  /// row of each phase, where `count` elements of the row lie inside the image.
   template <class F>
   LAMINA_INLINE void for_each_line(F f) const {
     const spread_side &depth = side[0], &height = side[1], &width = side[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as ordinary matrix products of filters
-// and copied windows (im2col). They are for element types other than float, which the faster
-// algorithms do not support.
+// lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as matrix products of filters and copied
+// windows (im2col). They are for element types other than float, which the faster algorithms do not
+// support.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ class unrolled_conv {
   explicit unrolled_conv(const conv_shape& s)
       : shape_(s), depth_(s.large_channels * s.taps()), positions_(s.small_size()) {}
 
-  /// Floats of scratch memory, enough for each of the three functions below.
+  /// The size of the scratch memory in floats, enough for each of the three functions below.
   std::ptrdiff_t scratch() const {
     const int channels = shape_.small_channels;
     return in_floats<Real>(
@@ -50,7 +50,7 @@ class unrolled_conv {
          });
   }
   /// Sets large[n] to the bias and adds each element of small[n] times its filter to the window of
-  /// large[n] that belongs to the element. This is the gradient of forward()'s input, or a
+  /// large[n] that belongs to the element. This is the gradient of the input of forward(), or a
   /// transposed convolution.
   void backward(const operand& smaller, const operand& filter, const Real* bias,
                 const operand& large, float* scratch) const {
@@ -89,8 +89,8 @@ class unrolled_conv {
   matrix filter_of(const operand& filter, int g) const {
     return {filter.row<const Real>(g * shape_.small_channels), filter.stride};
   }
-  /// Calls f(group, its large image, its small image, memory for windows, memory for products) for
-  /// each group of each sample.
+  /// For each group of each sample, calls f(group, larger image, smaller image, memory for windows,
+  /// memory for products).
   template <class F>
   void each(const operand& large, const operand& smaller, float* scratch, F f) const {
     Real* const windows = numbers_at<Real>(scratch);
@@ -103,8 +103,8 @@ class unrolled_conv {
               static_cast<std::ptrdiff_t>(g) * shape_.small_channels * positions_,
           windows, windows + window_numbers());
   }
-  /// Calls f(i, j) for each element of the windows: i is its index in the windows, j the index in
-  /// the image of the element that it copies, or -1 for padding.
+  /// Calls f(i, j) for each element of the matrix of windows: i is its index in the matrix, and j
+  /// is the index in the image of the element that is copied there, or -1 for padding.
   template <class F>
   void each_tap(F f) const {
     const conv_side &z = shape_.side[0], &y = shape_.side[1], &x = shape_.side[2];

@@ -6,12 +6,13 @@
 // A tile of 4 by 4 results is A^T [(G g G^T) * (B^T d B)] A. Here g is the filter, and d is the 6
 // by 6 or 8 by 8 part of the image under the tile (winograd_transforms.hpp). The element by element
 // products, summed over channels, are 36 or 64 matrix products: (tiles by channels) times (channels
-// by filters). Gradients are the transposes of these maps. In scratch memory channels are adjacent,
-// so that a vector holds several channels, which are transformed together.
+// by filters). Gradients use the transposes of these linear maps. In scratch memory the channels
+// are adjacent, so that a vector holds one element of several channels, and one function call
+// transforms all of them.
 //
-// The rounding error relative to the largest result is below 2e-6 for 3 by 3 filters (six points),
-// a few times the error of the plain sum. It is below 1e-5 for 5 by 5 filters (eight points), ten
-// times the error of the plain sum.
+// The rounding error relative to the largest result is below 2e-6 for 3 by 3 filters (six points
+// per side), which is a few times the error of a direct sum. It is below 1e-5 for 5 by 5 filters
+// (eight points per side), ten times the error of a direct sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -57,8 +58,8 @@ class winograd {
                                       const float* bias, const image_rows& smaller, float* scratch,
                                       const image_epilogue& done, filter_memory* kept) const;
 
-  /// The gradient of the input: each element of small times its filter is added to the window of
-  /// large that belongs to the element; then bias is added.
+  /// The gradient of the input: adds each element of `smaller` times its filter to the window of
+  /// `large` that belongs to the element, then adds the bias.
   LAMINA_LAZY LAMINA_API void backward(const detail::backward_transforms& by,
                                        const image_rows& smaller, const float* filter,
                                        std::ptrdiff_t filter_stride, const float* bias,
@@ -89,16 +90,17 @@ class winograd {
             columns,   depth,
             filter_,   p.lines + line_floats()};
   }
-  /// Sets p.filters to the memory that keeps transformed filters between runs, if there is such
-  /// memory. Returns whether it already holds the transform of these filters.
+  /// If there is memory that keeps transformed filters between runs, sets p.filters to it. Returns
+  /// whether this memory already holds the transform of these filters.
   LAMINA_API LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
                                                 std::ptrdiff_t filter_stride, addresses& p) const;
-  /// Divides the scratch memory into: the transformed filters, the transformed tiles of a chunk,
-  /// their products of `columns` columns, and image lines in which channels are adjacent.
+  /// Divides the scratch memory into four parts: the transformed filters, the transformed tiles of
+  /// a chunk, the products of these tiles, which have `columns` columns, and lines of images in
+  /// which channels are adjacent.
   LAMINA_API LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats,
                                                int columns) const;
-  /// Floats between the matrices of neighbouring points. The distance is not a multiple of the size
-  /// of a cache way, so that the matrices do not evict each other.
+  /// The distance in floats between the matrices of two consecutive points. It is not a multiple of
+  /// the size of a cache way; otherwise the matrices would evict each other.
   std::ptrdiff_t left_point_stride(int columns) const {
     const int rows = most_ * tiles_;
     return static_cast<std::ptrdiff_t>((std::max)(rows, detail::least_tile_rows)) * whole(columns) +
@@ -110,7 +112,7 @@ class winograd {
   }
   /// The number of columns of an image line: all columns that a row of tiles covers.
   int line() const { return tiles_ * step + filter_ - 1; }
-  /// Floats of the lines of one larger image that a chunk's rows of tiles cover.
+  /// The size in floats of the lines of one larger image that the tiles of a chunk cover.
   std::ptrdiff_t line_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step + filter_ - 1) * line() * lanes;
@@ -118,20 +120,21 @@ class winograd {
   std::ptrdiff_t sum_floats() const {
     return static_cast<std::ptrdiff_t>(tile_rows_ * step + filter_ - 1) * line() * lanes;
   }
-  /// Floats of the lines of one smaller image that a chunk's rows of tiles cover.
+  /// The size in floats of the lines of one smaller image that the tiles of a chunk cover.
   std::ptrdiff_t grad_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
-  /// Clears the image lines. Once per call is enough, because the padding around images is never
-  /// written again.
+  /// Sets the image lines to zeros. Once per call is enough, because nothing writes to the padding
+  /// around images later.
   void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
     std::memset(p.grads, 0, sizeof(float) * static_cast<std::size_t>(grad_floats()));
   }
 
-  /// Calls f(sample, first row of tiles in the image, number of rows of tiles, number of the
-  /// chunk's earlier tiles) for the part of each image that belongs to a chunk.
+  /// A chunk consists of `rows` rows of tiles, which may belong to several images. For each of
+  /// these images, calls f(sample, first row of tiles in the image, number of rows of tiles, number
+  /// of earlier tiles of the chunk).
   template <class F>
   LAMINA_INLINE void for_each_image(int first, int rows, F f) const {
     for (int done = 0; done < rows;) {
@@ -142,21 +145,21 @@ class winograd {
     }
   }
   /// Copies `rows` image rows from row `top` on, for one vector of channels, to lines of `pitch`
-  /// columns, where a row begins at column `left`. Rows outside of the image become zeros.
+  /// columns; each row is stored from column `left` on. Rows outside of the image become zeros.
   LAMINA_API LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels,
                                              int top, int rows, int left, int pitch,
                                              float* lines) const;
 
-  /// Writes `rows` image rows of `columns` elements from lines in which the channels of a vector
-  /// are adjacent.
+  /// Copies lines, in which the channels of a vector are adjacent, to `rows` rows of `columns`
+  /// elements of an image.
   LAMINA_API static void write_lines(const float* lines, int pitch, int channels, int rows,
                                      int columns, float* image, std::ptrdiff_t channel);
 
   LAMINA_API LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large,
                                              int first, int rows, const addresses& p) const;
 
-  /// How the transformed gradients are stored: if `depth` is 0, in rows that are `tile` floats
-  /// apart; otherwise in panels of `depth` rows.
+  /// The layout of the transformed gradients. If `depth` is 0, they are in rows that are `tile`
+  /// floats apart; otherwise in panels of `depth` rows.
   struct grad_layout {
     std::ptrdiff_t tile, point_stride;
     int depth;
@@ -181,8 +184,9 @@ class winograd {
   int channels_, filters_, filter_;
   int points_;  // interpolation points along a side
   int large_[2], small_[2], padding_[2];
-  int tile_rows_, tiles_;          // rows of tiles, tiles in a row
-  int samples_, together_, most_;  // `together_` rows of tiles at a time; memory for `most_`
+  int tile_rows_, tiles_;  // rows of tiles, tiles in a row
+  // computes `together_` rows of tiles at a time; has memory for `most_` rows
+  int samples_, together_, most_;
 };
 
 #if LAMINA_DEFINES
@@ -217,8 +221,8 @@ winograd::winograd(const conv_shape& s, int samples)
       tile_rows_((small_[0] + step - 1) / step),
       tiles_((small_[1] + step - 1) / step),
       samples_(samples) {
-  // The number of rows of tiles that are computed together. They should stay in the cache, but
-  // there must be enough tiles to be worth reading the filters.
+  // The number of rows of tiles that are computed together. So few that they stay in the cache, but
+  // at least enough for 32 tiles, because each time all filters are read.
   const int floats = square_points() * (whole(channels_) + whole(filters_)) * tiles_;
   const int fitting = 2 * resident_floats / floats, enough = (32 + tiles_ - 1) / tiles_;
   const int wanted = fitting > enough ? fitting : enough;
@@ -226,7 +230,7 @@ winograd::winograd(const conv_shape& s, int samples)
   const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
   together_ = static_cast<int>((all + chunks - 1) / chunks);
   if (together_ < 1) together_ = 1;
-  // `most_` determines the memory: fewer samples never need more.
+  // The size of the memory depends only on `most_`, which does not grow if there are fewer samples.
   most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
 }
 
@@ -325,7 +329,7 @@ winograd::addresses winograd::lay_out(scratch_parts& parts, int filter_floats, i
 void winograd::fill_lines(const float* image, const int (&size)[2], int channels, int top, int rows,
                           int left, int pitch, float* lines) const {
   const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
-  // If the lines have no gaps, all rows are copied as one row.
+  // If the lines have no padding, all rows are copied as one row.
   if (pitch == size[1] && top >= 0 && top + rows <= size[0])
     return gather_lanes(image + static_cast<std::ptrdiff_t>(top) * size[1], channel, channels,
                         rows * size[1], lines);
@@ -341,7 +345,7 @@ void winograd::fill_lines(const float* image, const int (&size)[2], int channels
 
 void winograd::write_lines(const float* lines, int pitch, int channels, int rows, int columns,
                            float* image, std::ptrdiff_t channel) {
-  // If the lines have no gaps, all rows are written as one row.
+  // If the lines have no padding, all rows are written as one row.
   if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
   for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
     scatter_lanes(lines, channels, columns, image, channel);

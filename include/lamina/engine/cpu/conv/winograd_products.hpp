@@ -18,38 +18,38 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
 
 /// Locates one vector of columns in a matrix of `columns` columns and `depth` rows that is stored
-/// in panels. Columns that do not fill a whole panel are in panels of one vector. The vector of
-/// columns begins at `offset`; its rows are `width` floats apart.
+/// in panels. The last columns, which do not fill a whole panel, are in panels of one vector. The
+/// vector of columns begins at `offset`; its rows are `width` floats apart.
 struct winograd_panel_vector {
   std::ptrdiff_t offset;
   int width;
   LAMINA_API winograd_panel_vector(int columns, int depth, int column);
 };
 
-/// The sizes of the matrix product, which is computed for each of the `points` elements of a tile.
-/// `adds` says whether the products are added to earlier sums.
+/// The sizes of a matrix product that is computed for each of the `points` elements of a tile.
+/// `adds`: the products are added to earlier sums.
 struct winograd_product_size {
   int points, rows, depth, columns;
   bool adds;
 };
 
 /// The smallest number of rows for which a tile of `vectors` vectors adds its sums in the same
-/// order as a tile of `tile_rows` rows. Smaller tiles are avoided, because a result must not depend
-/// on which samples are computed together.
+/// order as a tile of `tile_rows` rows. Smaller tiles are not used, because a result must not
+/// depend on which samples are computed together.
 constexpr int find_least_tile_rows(int vectors) {
   int rows = tile_rows;
   while (rows > 1 && chains((rows - 1) * vectors) == chains(tile_rows * vectors)) --rows;
   return rows;
 }
-/// The least numbers of rows for tiles as wide as a panel and for tiles of one vector; the second
-/// number is never smaller.
+/// The least number of rows of a tile that is as wide as a panel (`least_whole_rows`), and of a
+/// tile of one vector (`least_tile_rows`). The second is never smaller than the first.
 inline constexpr int least_whole_rows = find_least_tile_rows(tile_vectors);
 inline constexpr int least_tile_rows = find_least_tile_rows(1);
 static_assert(least_whole_rows <= least_tile_rows);
 
-/// sums = left * panels at each interpolation point; the matrices of neighbouring points are
-/// `*_point_stride` floats apart. The sums are stored in panels of `rows` rows. Left and sums have
-/// memory for at least `least_tile_rows` rows.
+/// sums = left * panels at each interpolation point. The matrices of two consecutive points are
+/// left_point_stride, panel_point_stride and sums_point_stride floats apart. The sums are stored in
+/// panels of `rows` rows. `left` and `sums` must have memory for at least `least_tile_rows` rows.
 template <
     class Real = float>  // a template, so that its kernels are instantiated where it is called
 LAMINA_NOINLINE void winograd_multiply(const winograd_product_size& s, left_operand left,
@@ -71,8 +71,8 @@ LAMINA_NOINLINE void winograd_multiply(const winograd_product_size& s, left_oper
       for (int t = 0; t < tiles.count(); ++t) {
         int rows = tiles.size(t), first = tiles.first(t);
         if (rows < least && !s.adds) {
-          // Enlarges the tile: computes some rows a second time, or some padding rows whose results
-          // are not read.
+          // Enlarges the tile: it computes some rows a second time, or additional rows whose
+          // results nobody reads.
           first = first + rows > least ? first + rows - least : 0;
           rows = least;
         }
@@ -95,7 +95,8 @@ struct winograd_filters {
   int columns, depth, size;  // size: taps of a filter along a side
   float* lines;
 
-  /// Transforms filters with the given distances between columns and between rows.
+  /// Transforms filters; the elements of `filter` for two consecutive columns and rows are
+  /// `column_stride` and `row_stride` floats apart.
   LAMINA_LAZY LAMINA_API LAMINA_NOINLINE void pack(square_transform run, const float* filter,
                                                    std::ptrdiff_t column_stride,
                                                    std::ptrdiff_t row_stride) const;

@@ -3,11 +3,11 @@
 // or eight interpolation points, and their transposes for gradients. Each function transforms one
 // vector of channels at a time.
 //
-// A filter of R numbers and a result of 4 numbers are treated as polynomials, whose product is
-// determined by its values at R + 3 points (Toom 1963, Cook 1966, Winograd 1980; in two dimensions
-// Lavin and Gray 2015). The points are 0, pairs p and -p, and infinity. With six points the squares
-// of p are 1/2 and 2: their factors, and so the error, are smaller than with 1 and 4. With eight
-// points the squares are 1/4, 1 and 4.
+// A filter of R numbers and a result of 4 numbers are treated as the coefficients of polynomials.
+// The product of these polynomials is determined by its values at R + 3 points (Toom 1963, Cook
+// 1966, Winograd 1980; in two dimensions Lavin and Gray 2015). The points are 0, pairs p and -p,
+// and infinity. With six points, p^2 is 1/2 and 2; this gives smaller factors, and so a smaller
+// rounding error, than 1 and 4. With eight points, p^2 is 1/4, 1 and 4.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,7 @@ inline constexpr int winograd_step = 4;
 /// The number of interpolation points along a side, for filters of this size.
 constexpr int winograd_points(int filter) { return filter + winograd_step - 1; }
 
-/// The pairs of interpolation points p and -p: p^2 and p of each pair.
+/// The pairs of interpolation points p and -p. For each pair, `square` has p^2 and `root` has p.
 template <int Points>
 struct point_pairs;
 template <>
@@ -39,8 +39,9 @@ struct point_pairs<8> {
   static constexpr double root[] = {0.5, 1, 2};
 };
 
-/// The constants of a transform with the points 0, the pairs, and infinity. They are a table
-/// because the compiler does not evaluate functions of the counters of unrolled loops.
+/// The constants of a transform with the points 0, the pairs, and infinity. They are in a table
+/// because the compiler does not evaluate functions of the counters of unrolled loops at compile
+/// time.
 template <int Points>
 struct point_table {
   static constexpr int count = point_pairs<Points>::count;
@@ -49,7 +50,7 @@ struct point_table {
   float factor[bound(count + 1)]
               [bound(count + 1)];  // [i][k]: coefficient of x^(2 k) in the product of
                                    // (x^2 - square) over all pairs except pair i
-  float share[bound(Points)];      // by point: factor of a filter's value at this point
+  float share[bound(Points)];      // for each point, the factor of a filter's value there
 
   constexpr point_table() : root{}, power{}, factor{}, share{} {
     constexpr auto& square = point_pairs<Points>::square;
@@ -132,7 +133,7 @@ struct combine {
   }
 };
 
-/// Converts neighbouring elements of an image to one value per interpolation point.
+/// Converts adjacent elements of an image to one value per interpolation point (B^T d).
 template <int Points>
 struct see {
   static constexpr const auto& set = points_of<Points>;
@@ -183,12 +184,14 @@ struct show {
   }
 };
 
-/// The layout of a square of vectors: floats from row to row and from column to column.
+/// The layout of a square of vectors: the distances in floats between two rows and between two
+/// columns.
 struct square_strides {
   std::ptrdiff_t row, column;
 };
 
-/// Applies transform T along both sides of a square of vectors. `put(to, v)` stores each result v.
+/// Applies transform T along both sides of a square of vectors. Calls `put(to, v)` to store each
+/// result v.
 template <class T, class Put>
 LAMINA_INLINE void transform_square(const float* from, square_strides in, float* to,
                                     square_strides out, Put put) {
@@ -208,7 +211,8 @@ LAMINA_INLINE void transform_square(const float* from, square_strides in, float*
   }
 }
 
-/// The number of squares, and the distances between them in the input and in the output.
+/// A series of squares: their number, and the distances in floats between two of them in the input
+/// (`from`) and in the output (`to`).
 struct square_series {
   int count;
   std::ptrdiff_t from, to;

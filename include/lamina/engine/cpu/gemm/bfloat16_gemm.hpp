@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/bfloat16_gemm.hpp - the product with weights that are stored as bfloat16:
-// half of the bytes to read, sums in float.
+// lamina/engine/cpu/gemm/bfloat16_gemm.hpp - the matrix product with weights that are stored as
+// bfloat16. It reads half as many bytes as the product with floats; the sums are in float.
 //
 // Each 32-bit word of a panel holds elements of two rows: row 2p in the lower half, row 2p + 1 in
-// the upper half. After an odd number of rows a row of zeros follows. So panels of K rows have the
-// size of float panels of (K + 1) / 2 rows. A shift or a mask extracts a row as floats. The words
-// are also the pairs that the AVX-512 dot product of bfloat16 pairs expects.
+// the upper half. If the number of rows is odd, a row of zeros is added. So panels of K rows have
+// the size of panels of floats with (K + 1) / 2 rows. A shift or a mask of a word extracts an
+// element as a float. A word is also the pair of numbers that the AVX-512 dot product instruction
+// for bfloat16 expects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,15 +28,16 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The memory of the bfloat16 panels of W[k_size][n_size], in floats.
+/// The size of the bfloat16 panels of W[k_size][n_size], in floats.
 constexpr std::ptrdiff_t bfloat16_panels_floats(int k_size, int n_size) {
   return panels_floats((k_size + 1) / 2, n_size);
 }
 
 namespace detail {
 
-// Rounds one panel of W[k_size][n_size], the panel that begins at column `first`, into its bfloat16
-// panel. `from` is the address of element (0, first); the rows of W are `stride` floats apart.
+// Rounds the columns of W[k_size][n_size] from column `first` on into the bfloat16 panel that
+// begins at this column. `from` is the address of element (0, first); the rows of W are `stride`
+// floats apart.
 LAMINA_API_COLD void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
                                          std::ptrdiff_t stride, float* panels);
 
@@ -58,8 +60,8 @@ void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
 
 }  // namespace detail
 
-/// Rounds a row-major matrix whose rows are `stride` floats apart into bfloat16 panels; padding
-/// becomes 0.
+/// Rounds a row-major matrix, whose rows are `stride` floats apart, into bfloat16 panels and sets
+/// their padding to 0.
 LAMINA_API_COLD void pack_bfloat16(int k_size, int n_size, const float* row_major,
                                    std::ptrdiff_t stride, float* panels);
 
@@ -77,7 +79,8 @@ LAMINA_INLINE word_vector load_words(const float* from) {
   std::memcpy(&words, from, sizeof(words));
   return words;
 }
-/// Extracts one row of a pair as floats, from the lower (0) or the upper (1) halves of the words.
+/// Returns one row of a pair of rows as floats: Half = 0 is the row in the lower halves of the
+/// words, Half = 1 the row in the upper halves.
 template <int Half>
 LAMINA_INLINE vector row_of_pair(word_vector words) {
   const word_vector bits = Half == 0 ? words << 16 : words & 0xffff0000U;
@@ -104,8 +107,8 @@ constexpr split_number split(float x) {
   return {high, bfloat16_bits(rest)};
 }
 
-/// The size of one row of a left operand for pair products: the pairs of `high` parts, then the
-/// pairs of `low` parts.
+/// The size in floats of one row of the left operand after split_rows(): the pairs of `high` parts,
+/// then the pairs of `low` parts.
 constexpr std::ptrdiff_t split_row_floats(int k_size) { return 2 * padded((k_size + 1) / 2); }
 
 inline void split_rows(int rows, int k_size, const float* from, std::ptrdiff_t stride, float* to) {
@@ -119,8 +122,8 @@ inline void split_rows(int rows, int k_size, const float* from, std::ptrdiff_t s
     }
 }
 
-/// Adds to each lane of `sums` the dot product of two pairs of bfloat16 numbers: the word of
-/// `words` in that lane, and the pair `left` of the left operand.
+/// Adds to each lane of `sums` the dot product of two pairs of bfloat16 numbers. One pair is the
+/// word in the same lane of `words`, the other is `left`, a pair of the left operand.
 LAMINA_INLINE vector add_pair_products([[maybe_unused]] float left,
                                        [[maybe_unused]] word_vector words, vector sums) {
 #if defined(__AVX512BF16__)
@@ -152,8 +155,8 @@ LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& opera
     panel += width;
     LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] += step;
   };
-  // The words are loaded again for the second row: keeping the words would take registers that the
-  // sums need.
+  // The words are loaded again for the second row of each pair, because keeping them would take
+  // registers that the sums need.
   const auto add_row = [&]<int Half>(auto& chain, std::integral_constant<int, Half>)
       __attribute__((always_inline)) {
     vector b[bound(Vectors)];
@@ -223,7 +226,8 @@ inline bfloat16_kernel find_bfloat16_kernel(int rows, int width) {
   return bfloat16_kernels<narrow_width / lanes, row_counts>::table[rows - 1];
 }
 
-// The left operand for the kernels: unchanged, or split into pairs in `scratch`.
+// Returns the left operand in the form that the kernels read: unchanged, or, with the dot product
+// instruction, split into pairs that are stored in `scratch`.
 inline left_operand bfloat16_left(int rows, int k_size, const float* a, std::ptrdiff_t a_stride,
                                   [[maybe_unused]] float* scratch) {
   if constexpr (!has_pair_products) return {a, a_stride, 1};
@@ -231,8 +235,8 @@ inline left_operand bfloat16_left(int rows, int k_size, const float* a, std::ptr
   return {scratch, split_row_floats(k_size), padded((k_size + 1) / 2)};
 }
 
-// Divides the rows of the left operand into blocks that stay in the second-level cache while all
-// panels are read.
+// Divides the rows of the left operand into blocks so small that a block stays in the second-level
+// cache while the product reads all panels.
 constexpr even_parts bfloat16_row_parts(int m_size, int k_size) {
   return {m_size, resident_rows(k_size)};
 }
@@ -246,10 +250,11 @@ constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
   return (std::min)(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
 }
 
-/// The product of `gemm` (gemm.hpp) with weights in bfloat16 panels. The rounded weights are
-/// multiplied and summed in float. With AVX-512 BF16, dot product instructions are used: each
-/// element of A is split into the sum of two bfloat16 numbers, with a relative error of at most
-/// 2^-17. The weights must then be finite. `scratch` holds `gemm_bfloat16_scratch_floats(M, K)`.
+/// Computes the product of `gemm` (gemm.hpp) with weights in bfloat16 panels. It multiplies the
+/// rounded weights and adds the products in float. With AVX-512 BF16, it uses dot product
+/// instructions: it splits each element of A into the sum of two bfloat16 numbers, with a relative
+/// error of at most 2^-17. The weights must then be finite, because an infinite weight times a part
+/// that is 0 gives NaN. `scratch` holds `gemm_bfloat16_scratch_floats(M, K)` floats.
 inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
                           std::ptrdiff_t a_stride, const float* panels,
                           std::ptrdiff_t product_stride, epilogue run, const void* context,

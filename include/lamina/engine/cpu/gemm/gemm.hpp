@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/gemm.hpp - products with weight panels: forward, gradient of the input,
-// gradient of W.
+// lamina/engine/cpu/gemm/gemm.hpp - matrix products with weights in panels: the forward product,
+// the gradient of its input, and the gradient of the weights.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,9 +19,10 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-// The largest number of terms that a block adds. A longer sum is computed in parts, so that the
-// rows of a panel that a part reads stay in the first two cache levels. A sum that is only slightly
-// too long is not divided, because storing partial sums costs time too.
+// The largest number of terms of a sum that is computed in one part. A longer sum is computed in
+// parts of at most half as many terms, so that the rows of a panel that one part reads stay in the
+// first two cache levels. Shorter sums are not divided, because storing partial sums costs time
+// too.
 template <class Real>
 inline constexpr int most_depth = 4096 / static_cast<int>(sizeof(Real));
 template <class Real>
@@ -29,8 +30,8 @@ constexpr even_parts parts_of_depth(int k_size) {
   return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
 }
 
-// Whether the parts of a sum are added separately and then to a total, because one long chain of
-// float additions would lose digits.
+// Whether the terms of each part of a sum are added from 0 and the results then added to a total. A
+// product of so many terms needs this, because one long chain of float additions would lose digits.
 template <class Real>
 constexpr bool adds_parts(int k_size) {
   return sizeof(Real) == sizeof(float) && k_size > longest_chain;
@@ -43,7 +44,8 @@ constexpr even_parts parts_of_rows(int m_size, int depth) {
 }
 
 // The largest depth of a block if the panels of the right operand are transposed during the
-// product: a transposed part of a panel should be used before it leaves the first-level cache.
+// product. It is so small that a transposed part of a panel stays in the first-level cache while
+// the block uses it.
 template <class Real>
 inline constexpr int most_turned_depth = panel_width_in<Real> * sizeof(Real) > 64 ? 192 : 256;
 template <class Real>
@@ -65,18 +67,18 @@ LAMINA_INLINE void copy_lines(int count, const Real* from, std::ptrdiff_t step, 
     std::memcpy(to, from, Size * sizeof(Real));
 }
 
-// Packs a left operand whose memory is contiguous along the rows of the product (a transposed
-// matrix). Each tile becomes `depth` contiguous lines, each as long as the tile has rows.
+// Packs a left operand that is the transpose of a row-major matrix. Each tile of rows becomes
+// `depth` contiguous lines; line k has element k of each row of the tile.
 template <class Real>
 LAMINA_KERNEL void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed);
 
-// total += part, or total = part for the first part.
+// total += part; for the first part, total = part.
 template <class Real>
 LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total);
 
-// Computes left[M,K] * right[K,N] tile by tile into `run`, for any left operand, any layout of the
-// product, and panels of at least K rows. With `turns`, `panels` hold the transpose of the right
-// operand.
+// Computes left[M,K] * right[K,N] and passes the tiles of the product to `run`. The left operand
+// and the product may have any layout; `panels` must have at least K rows. With `turns`, `panels`
+// hold the transpose of the right operand.
 template <class Real>
 LAMINA_KERNEL void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left,
                             const Real* panels, int panel_rows, bool turns, product_layout layout,
@@ -84,17 +86,18 @@ LAMINA_KERNEL void multiply(int m_size, int k_size, int n_size, basic_left_opera
                             panel_order order = panel_order::ascending,
                             const basic_partial_sums<Real>& sums = {});
 
-// Whether the right operand is transposed panel by panel during the product. This pays only if
-// there are at most two blocks of rows, because the transpose is repeated for each block.
+// Whether the right operand is transposed panel by panel during the product. This is faster than a
+// transpose before the product only if there are at most two blocks of rows, because the transpose
+// is repeated for each block.
 template <class Real = float>
 constexpr bool turns_by_panel(int m_size, int k_size) {
   return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
 }
 
 // The size of the scratch memory for the copy of a block of the left operand and for partial sums,
-// if a part of a sum has up to `most_depth` terms. Fewer rows or a shorter sum never need more
-// memory, although their blocks may be larger. Threads rely on this, because each computes some of
-// the rows with memory that was sized for all rows. So do machines that ran a larger mini-batch
+// if a part of a sum has up to `most_depth` terms. A product with fewer rows or shorter sums never
+// needs more memory, although its blocks may be larger. Two callers rely on this: threads, which
+// compute some of the rows with memory for all rows, and machines that have run a larger mini-batch
 // before.
 template <class Real = float>
 constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
@@ -117,14 +120,14 @@ constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int mos
 
 template <class Real>
 void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
-  // Copies several lines at a time: each line is read once for all tiles, and a tile receives these
-  // lines together. The number of lines does not exceed the ways of the first-level cache, because
-  // lines that are 4 KiB apart compete for the same set.
+  // Copies eight lines at a time: each line is read once for all tiles, and a tile receives eight
+  // adjacent lines. More lines would evict each other: lines that are 4 KiB apart compete for the
+  // same set of the first-level cache, which holds eight of them.
   constexpr int together = 8;
   const even_parts tiles(rows, tile_rows);
   for (int k = 0; k < depth; k += together) {
     const int count = depth - k < together ? depth - k : together;
-    // The lines are far from each other, so the hardware prefetcher does not find the next ones.
+    // The lines are far apart, so the hardware prefetcher does not load the next lines in time.
     for (int i = k + together; i < k + together + count && i < depth; ++i)
       for (int j = 0; j < rows; j += 16) __builtin_prefetch(left.data + i * left.step + j);
     for (int t = 0; t < tiles.count(); ++t) {
@@ -163,9 +166,9 @@ void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left,
       turns ? parts_of_turned_depth<Real>(k_size) : parts_of_depth<Real>(k_size);
   const even_parts blocks = parts_of_rows<Real>(m_size, depths.longest());
   const int count = panel_count<Real>(n_size);
-  // A copy of the left operand pays only if several panels read it and if it relieves the
-  // first-level cache. With a small K the lines of the left operand stay in that cache anyway,
-  // unless they collide.
+  // A copy of the left operand saves time only if several panels read it and the operand itself
+  // would not stay in the first-level cache. With a small K it stays there anyway, unless its lines
+  // evict each other.
   const bool packs = left.row == 1 && left.step != 1 && count >= 3 &&
                      (k_size > 128 || left.step % (1024 / static_cast<int>(sizeof(Real))) == 0);
   const bool copies =
@@ -223,25 +226,27 @@ LAMINA_INSTANCE(void multiply<double>(int, int, int, basic_left_operand<double>,
 
 }  // namespace detail
 
-/// The size in floats of the scratch memory for `gemm` with these sizes, or with a smaller M or K.
+/// The size in floats of the scratch memory for `gemm` with these sizes; it is also enough for a
+/// smaller M or K.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
   return detail::block_floats<Real>(m_size, k_size, detail::most_depth<Real>, n_size);
 }
 
-/// Computes the product Y[M,N] = A[M,K] W[K,N] and passes it tile by tile to `run`. A is row-major,
-/// its rows `a_stride` floats apart; exactly K columns of it are read. W is in panel layout; the
-/// product's rows are `product_stride` floats apart, so a tile's offset is row * product_stride +
-/// column. Tiles cover `padded(N)` columns, panel by panel in the given order. `scratch` holds
-/// `gemm_scratch_floats<Real>(M, K, N)`, aligned to 64 bytes as the panels are. K may be 0; then
-/// all sums are 0. (Operators mul, fc, conv2d.)
+/// Computes the product Y[M,N] = A[M,K] W[K,N] and passes it tile by tile to `run`. A is row-major
+/// with rows `a_stride` numbers apart; nothing after its K columns is read. W is in panel layout.
+/// The rows of the product are `product_stride` numbers apart, so the offset of a tile is row *
+/// product_stride + column. Tiles cover `padded(N)` columns, panel by panel in the given order.
+/// `scratch` holds `gemm_scratch_floats<Real>(M, K, N)` floats; `scratch` and `panels` must be
+/// aligned to 64 bytes. K may be 0; then all sums are 0. (Operators mul, fc, conv2d.)
 template <class Real>
 LAMINA_KERNEL void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff_t a_stride,
                         const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
                         const void* context, Real* scratch,
                         panel_order order = panel_order::ascending);
 
-/// The size in floats of the scratch memory for `gemm_dx` with these sizes, or with a smaller M.
+/// The size in floats of the scratch memory for `gemm_dx` with these sizes; it is also enough for a
+/// smaller M.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
   const std::ptrdiff_t few = gemm_dx_small_batch_scratch_floats(
@@ -258,17 +263,18 @@ constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_si
 }
 
 /// Computes the gradient of the left operand, dX[M,K] = dY[M,N] W[K,N]^T, and passes it tile by
-/// tile to `run`. `panels` hold W; dY is row-major, its rows `dy_stride` floats apart, and exactly
-/// N columns of it are read. The product's rows are `product_stride` floats apart; tiles cover
-/// `padded(K)` columns, and the sums beyond K are 0. `scratch` holds `gemm_dx_scratch_floats(M, K,
-/// N)`, aligned to 64 bytes.
+/// tile to `run`. `panels` hold W. dY is row-major with rows `dy_stride` numbers apart; nothing
+/// after its N columns is read. The rows of the product are `product_stride` numbers apart. Tiles
+/// cover `padded(K)` columns; the sums of the columns after K are 0. `scratch` holds
+/// `gemm_dx_scratch_floats(M, K, N)` floats and must be aligned to 64 bytes.
 template <class Real>
 LAMINA_KERNEL void gemm_dx(int m_size, int k_size, int n_size, const Real* dy,
                            std::ptrdiff_t dy_stride, const Real* panels,
                            std::ptrdiff_t product_stride, basic_epilogue<Real> run,
                            const void* context, Real* scratch);
 
-/// The size in floats of the scratch memory for `gemm_dw` with these sizes, or with a smaller M.
+/// The size in floats of the scratch memory for `gemm_dw` with these sizes; it is also enough for a
+/// smaller M.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
   return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
@@ -284,13 +290,13 @@ LAMINA_KERNEL void gemm_dw_packed(int m_size, int k_size, int n_size, const Real
                                   const basic_partial_sums<Real>& sums = {});
 
 /// Computes the gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], and passes it tile by tile to
-/// `run`. The product has the panel layout of W, and a tile lies within one panel. So `run` can
-/// update W, or an array that is stored like W, element by element with the tile's `offset` and
-/// `stride`. X and dY are row-major, their rows `x_stride` and `dy_stride` floats apart; exactly K
-/// and N columns of them are read, and the sums in the padding of the last panel are 0. `scratch`
-/// holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes. M may be 0; then all sums are 0.
-/// To compute some rows at a time, pass `sums` with memory for panels_floats(K, N) floats; `run` is
-/// then called only with the last part of the rows.
+/// `run`. The product has the panel layout of W, and each tile lies within one panel. So `run` can
+/// update W, or another array with the layout of W, element by element with the `offset` and
+/// `stride` of the tile. X and dY are row-major with rows `x_stride` and `dy_stride` numbers apart;
+/// nothing after their K and N columns is read. The sums in the padding of the last panel are 0.
+/// `scratch` holds `gemm_dw_scratch_floats(M, K, N)` floats and must be aligned to 64 bytes. M may
+/// be 0; then all sums are 0. To compute the sums over M in several calls, pass `sums` with memory
+/// for panels_floats(K, N) numbers; only the last call then calls `run`.
 template <class Real>
 LAMINA_KERNEL void gemm_dw(int m_size, int k_size, int n_size, const Real* x,
                            std::ptrdiff_t x_stride, const Real* dy, std::ptrdiff_t dy_stride,

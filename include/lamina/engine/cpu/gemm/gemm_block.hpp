@@ -15,12 +15,12 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The number of elements of a left operand that stay in the second-level cache while the product
-/// reads panels: 128 KiB.
+/// reads panels. They take 128 KiB.
 template <class Real>
 inline constexpr int resident_numbers = 128 * 1024 / static_cast<int>(sizeof(Real));
 inline constexpr int resident_floats = resident_numbers<float>;
-/// The number of left operand rows, of `depth` elements each, that stay in the second-level cache:
-/// a multiple of `tile_rows`, at least four tiles.
+/// The number of rows of a left operand, each of `depth` elements, that stay in the second-level
+/// cache. It is a multiple of `tile_rows` and at least four tiles.
 inline constexpr int least_resident_rows = 4 * tile_rows;
 template <class Real = float>
 constexpr int resident_rows(int depth) {
@@ -28,8 +28,9 @@ constexpr int resident_rows(int depth) {
   return fitting < least_resident_rows ? least_resident_rows : fitting;
 }
 
-/// Cuts a length into parts of nearly equal size, none above `most`. Equal parts avoid a short last
-/// part, which would be slow. There is always at least one part.
+/// Divides a length into parts of nearly equal size, none longer than `most`. With parts of size
+/// `most`, the last part could be short, and short parts are slow. There is always at least one
+/// part.
 class even_parts {
  public:
   constexpr even_parts(int length, int most)
@@ -50,16 +51,16 @@ class even_parts {
 
 /// Describes how a product of M rows is stored: element (row, column) of a tile that starts at
 /// column c has the offset `c * column_scale + row * stride + column - c`. `column_scale` is 1 for
-/// a row-major matrix and the number of rows for panels. Panels set `stride` to 0, which stands for
-/// the panel's width.
+/// a row-major matrix and the number of rows for panels. For panels, `stride` is 0, which stands
+/// for the width of the panel.
 struct product_layout {
   std::ptrdiff_t column_scale;
   std::ptrdiff_t stride;
 };
 
-/// The order in which a product reads the panels of the right operand; the results are equal bit
-/// for bit. If a cache cannot hold all panels, it holds the panels that the previous product read
-/// last. So the next product begins with them, in the opposite order.
+/// The order in which a product reads the panels of the right operand. Both orders give the same
+/// results, bit for bit. If a cache cannot hold all panels, it holds the panels that the previous
+/// product read last; a product in the opposite order begins with these panels.
 enum class panel_order { ascending, descending };
 
 /// One cache block of a product: `rows` rows of the left operand, `depth` terms of each sum, and
@@ -70,19 +71,21 @@ struct basic_product_block {
   int rows;
   int depth;
   basic_left_operand<Real> left;  ///< points to the block's first row and first k
-  bool left_is_packed;            ///< `left` is a packed copy: per tile `depth` lines of its height
-  const Real* panels;             ///< the panels of the right operand
-  int panel_depth;                ///< the number of rows of each panel
-  int panel_k;                    ///< the first of the `depth` panel rows that this block uses
-  bool turns;                     ///< `panels` hold the transpose of the right operand
-  Real* strip;                    ///< if `turns`: memory for one transposed panel of `depth` rows
-  int columns;                    ///< columns of the right operand, without padding
-  bool from_end;                  ///< panels are read from the last to the first
-  Real* partial;                  ///< unfinished sums that other blocks continue, in panels
-  int partial_rows;               ///< the number of rows of the panels in `partial`
-  int partial_row;                ///< the first of these rows that belongs to this block
-  bool is_first;                  ///< `partial` holds no earlier sums yet
-  bool is_last;                   ///< the sums become final and are passed to `run`
+  /// `left` is a packed copy: each tile is `depth` lines, as long as it has rows
+  bool left_is_packed;
+  const Real* panels;  ///< the panels of the right operand
+  int panel_depth;     ///< the number of rows of each panel
+  int panel_k;         ///< the first of the `depth` panel rows that this block uses
+  bool turns;          ///< `panels` hold the transpose of the right operand
+  Real* strip;         ///< if `turns`: memory for one transposed panel of `depth` rows
+  int columns;         ///< columns of the right operand, without padding
+  bool from_end;       ///< panels are read from the last to the first
+  Real* partial;       ///< unfinished sums, in panel layout, to which other blocks add
+  int partial_rows;    ///< the number of rows of the panels in `partial`
+  int partial_row;     ///< the row of `partial` at which this block begins
+  bool is_first;       ///< the sums start from 0 and not from `partial`
+  /// the sums are complete after this block and are passed to `run`
+  bool is_last;
   product_layout layout;
   basic_epilogue<Real> run;
   const void* context;
@@ -155,8 +158,8 @@ LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const ev
 
 }  // namespace detail
 
-/// Computes the tiles of a block. Finished sums go to the block's epilogue `run`, unfinished sums
-/// to `partial`.
+/// Computes the tiles of a block. Passes complete sums to the epilogue `run` of the block, and
+/// stores unfinished sums in `partial`.
 template <class Real>
 LAMINA_KERNEL void gemm_block(const basic_product_block<Real>& b);
 
@@ -168,8 +171,8 @@ void gemm_block(const basic_product_block<Real>& b) {
   alignas(64) Real sums[bound(tile_rows * full_width)];
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
-  // If the block has only one row, it is multiplied with several panels at a time as long as enough
-  // panels are left.
+  // A block of a single row is multiplied by several panels at a time: by eight vectors of columns,
+  // then by four, and the remaining panels one at a time.
   constexpr int most = detail::panels_of_one_row * full_width;
   const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
   const int whole = lone ? end - end % most : 0;
@@ -181,9 +184,9 @@ void gemm_block(const basic_product_block<Real>& b) {
     } else if (now == 1) {
       detail::gemm_block_row<detail::panels_of_one_row / 2>(b, whole, halves);
     } else {
-      // The rows of a panel that the block uses stay in the first-level cache, while tiles of the
-      // left operand come from the second-level cache. A result in panel layout is written
-      // sequentially.
+      // Multiplies all tiles by one panel and then by the next panel. The rows of the panel stay in
+      // the first-level cache, and the tiles of the left operand are read from the second-level
+      // cache. A product in panel layout is written sequentially.
       const int last = (end - halves + full_width - 1) / full_width - 1;
       for (int i = 0; i <= last; ++i)
         detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * full_width, sums);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/gemm_row_major.hpp - the product of two ordinary row-major matrices, each
-// optionally transposed.
+// lamina/engine/cpu/gemm/gemm_row_major.hpp - the product of two row-major matrices; each may be
+// transposed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 template <class Real>
 struct basic_matrix_operand {
   const Real* data;
-  std::ptrdiff_t stride;  ///< floats from row to row in memory
+  std::ptrdiff_t stride;  ///< numbers from row to row in memory
   bool transposed = false;
 };
 using matrix_operand = basic_matrix_operand<float>;
@@ -63,10 +63,10 @@ using plain_store = basic_plain_store<float>;
 }  // namespace detail
 
 /// C[M,N] = alpha * op(A)[M,K] op(B)[K,N], or C += the same product if `accumulate`. Here op is the
-/// identity or the transpose. All three matrices are row-major with separate strides; only the N
-/// real columns of C are written, and C must not overlap A or B. `scratch` holds
-/// `gemm_row_major_scratch_floats(M, K, N)`, aligned to 64 bytes. (Operator matmul and its
-/// gradients, one call for each matrix of a batch.)
+/// identity or the transpose. All three matrices are row-major, each with its own stride. The
+/// padding of C after its N columns is not written. C must not overlap A or B, otherwise the result
+/// is wrong. `scratch` holds `gemm_row_major_scratch_floats(M, K, N)` floats and must be aligned to
+/// 64 bytes. (Operator matmul and its gradients, one call for each matrix of a batch.)
 template <class Real>
 LAMINA_KERNEL void gemm_row_major(int m_size, int k_size, int n_size,
                                   std::type_identity_t<Real> alpha,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of the weights that a loop uses: one
-// matrix product for the rows of many iterations.
+// lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of the weights that a loop uses,
+// computed with one matrix product for many iterations.
 //
-// A product of few rows spends most of its time on reading and writing the sum. So rows of X and of
-// dY are collected over several iterations and then multiplied together.
+// The gradient of a weight is the sum of X^T dY over the iterations. If X and dY have few rows,
+// such a product spends most of its time on reading and writing the sum. So the rows of X and dY
+// are collected over several iterations, and one product multiplies all of them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,19 +34,19 @@ inline void add_tile(const basic_tile<Real>& t, const void* context) {
   });
 }
 
-/// The number of rows collected in a tensor array, which uses only slot 0.
+/// The number of rows that are collected in slot 0 of a tensor array, the only slot that is used.
 inline int rows_aside(const tensor_array& a) { return a.holds(0) ? a.rows(0) : 0; }
 
-/// Sets the number of collected rows of a tensor array, keeps the existing rows, and returns the
-/// memory, which has room for `collected_rows` rows.
+/// Sets the number of rows that are collected in a tensor array; the rows in it stay. Returns its
+/// memory, which holds up to `collected_rows` rows.
 template <class Real>
 inline Real* put_aside(tensor_array& a, int rows, std::ptrdiff_t stride) {
   return numbers_at<Real>(
       a.write(0, rows, static_cast<std::size_t>(in_floats<Real>(collected_rows * stride))));
 }
 
-/// Appends the rows of X to `xs` unchanged, and the rows of dY to `dys` in the panels that the
-/// product reads.
+/// Appends the rows of X to `xs` in row-major order, and the rows of dY to `dys` in panel layout,
+/// as the product reads them.
 template <class Real>
 inline void collect_rows(const operand& x, const operand& dy, tensor_array& xs, tensor_array& dys) {
   const std::ptrdiff_t stride = padded(x.columns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/micro_kernel.hpp - kernels that compute one register tile of a product;
-// there is one function per number of rows.
+// lamina/engine/cpu/gemm/micro_kernel.hpp - kernels that compute one register tile of a matrix
+// product. There is one function for each number of rows of a tile.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The left operand of a product, read element by element: element (i, k) is `data[i * row + k *
-/// step]`. So a row-major matrix is {data, stride, 1}, and its transpose is {data, 1, stride}.
+/// The left operand of a product. Element (i, k) is `data[i * row + k * step]`. So a row-major
+/// matrix is {data, stride, 1}, and its transpose is {data, 1, stride}.
 template <class Real>
 struct basic_left_operand {
   const Real* data;
@@ -23,10 +23,10 @@ struct basic_left_operand {
 using left_operand = basic_left_operand<float>;
 
 /// sums[i][j] = initial[i][j] + sum over k < depth of left(i, k) * panel[k][j]. `panel`, `initial`
-/// and `sums` (the last two aligned to 64 bytes) are contiguous rows of the panel's width. If
-/// `initial` is nullptr, the sums start from zeros; `initial` may be `sums` itself. (`left` is
-/// passed by reference: the compiler would read a copy on the stack in wider words than it was
-/// written in, which stalls every call.)
+/// and `sums` are contiguous rows of the panel's width; `initial` and `sums` must be aligned to 64
+/// bytes. If `initial` is nullptr, the sums start from 0; `initial` may equal `sums`. (`left` is
+/// passed by reference. Passed by value, it would be written to the stack in narrow words and read
+/// in wide ones, which stalls every call.)
 template <class Real>
 using basic_micro_kernel = void (*)(int depth, const basic_left_operand<Real>& left,
                                     const Real* panel, const Real* initial, Real* sums);
@@ -34,8 +34,9 @@ using micro_kernel = basic_micro_kernel<float>;
 
 namespace detail {
 
-// The number of chains of additions into which each sum is split. Two FMA units of latency 4 need
-// eight independent sums; a tile with fewer accumulators splits the sums along k.
+// The number of chains of additions into which each sum is split. Two units for multiply-add, each
+// with a latency of 4 cycles, are busy only with eight independent sums; a tile with fewer
+// accumulators splits each sum into several.
 constexpr int chains(int accumulators) { return accumulators >= 8 ? 1 : accumulators >= 4 ? 2 : 4; }
 
 template <int Rows, int Vectors, class Real>
@@ -59,8 +60,8 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
       }
     }
   }
-  // One pointer is enough for three rows: the processor can address base, base + row and base + 2 *
-  // row.
+  // There is one pointer per three rows, because an instruction can address base, base + row and
+  // base + 2 * row.
   constexpr int bases = (Rows + 2) / 3;
   const Real* base[bound(bases)];
   LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = left.data + 3 * i * left.row;
@@ -98,13 +99,13 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
   }
 }
 
-/// The number of panels that a single row is multiplied with at the same time.
+/// The number of panels by which a single row is multiplied at the same time.
 inline constexpr int panels_of_one_row = 8 / tile_vectors;
 
 /// Multiplies one row of the left operand with `depth` rows of several panels, which begin
 /// `panel_step` numbers apart. The other parameters are those of `micro_kernel`. Each element of
-/// the row is read once for all panels. The panels give many independent sums, which hide the
-/// latency of a multiply-add, so few or no further chains are needed.
+/// the row is read once for all panels. Several panels give many independent sums, which hide the
+/// latency of a multiply-add, so the sums need not be split into chains.
 template <int Panels, class Real>
 LAMINA_NOINLINE void multiply_row(int depth, const basic_left_operand<Real>& operand,
                                   const Real* panels, std::ptrdiff_t panel_step,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/panel.hpp - the layout of a weight matrix: panels of the register tile's
-// width.
+// lamina/engine/cpu/gemm/panel.hpp - the memory layout of a weight matrix: panels that are as wide
+// as a register tile.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,10 +12,10 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The number of elements that a weight W[K][N] occupies in panel layout: K * padded(N). This
-/// layout cuts W into panels of `panel_width` columns, which are stored one after the other. A
-/// panel is K rows of the panel's width, without gaps, so that a product reads it sequentially. The
-/// last panel may be narrower, and its columns beyond N are padding that holds 0. Panels of doubles
-/// are narrower than panels of floats.
+/// layout divides W into panels of `panel_width` columns, which are stored one after the other. A
+/// panel consists of K rows as long as the panel is wide, without gaps, so that a product reads a
+/// panel sequentially. The last panel may be narrower; its columns after column N are padding that
+/// is 0. Panels of doubles are narrower than panels of floats.
 constexpr std::ptrdiff_t panels_floats(int k_size, int n_size) {
   return static_cast<std::ptrdiff_t>(k_size) * padded(n_size);
 }
@@ -34,8 +34,8 @@ constexpr int width_of_panel(int n_size, int first) {
   return rest < panel_width_in<Real> ? rest : panel_width_in<Real>;
 }
 
-/// The offset of the panel that starts at column `first`, within the panels of a matrix of `k_size`
-/// rows.
+/// The offset at which the panel with first column `first` begins, in the panels of a matrix of
+/// `k_size` rows.
 constexpr std::ptrdiff_t offset_of_panel(int k_size, int first) {
   return static_cast<std::ptrdiff_t>(k_size) * first;
 }
@@ -49,8 +49,8 @@ constexpr std::ptrdiff_t panel_index(int k_size, int n_size, int k, int n) {
 }
 
 /// Calls `visit(offset, count, k, n)` for each contiguous segment of matrix elements in the panels,
-/// in memory order: `offset` is the position of W[k][n], the first of `count` elements of row k.
-/// Padding is never visited, so norms, comparisons and exports use this function.
+/// in memory order: `offset` is the position of W[k][n], the first of `count` elements of row k. It
+/// never visits padding; norms, comparisons and exports use this function for that reason.
 template <class Real = float, class Visit>
 constexpr void for_each_row_segment(int k_size, int n_size, Visit&& visit) {
   for (int first = 0; first < n_size; first += panel_width_in<Real>) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/panel_copies.hpp - copies row-major matrices to panels and back.
+// lamina/engine/cpu/gemm/panel_copies.hpp - copies row-major matrices to panels, and panels to
+// row-major matrices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -7,8 +8,8 @@
 #include <cstddef>
 #include <cstring>
 
-// With LAMINA_COMPILED, the functions that use vectors are compiled elsewhere, so this file does
-// not need the header of vectors.
+// With LAMINA_COMPILED, another source file compiles the functions that use vectors, so this header
+// does not include simd.hpp.
 #if LAMINA_DEFINES
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
@@ -29,7 +30,7 @@ inline void copy_rows(int rows, int count, const Real* from, std::ptrdiff_t from
 }
 
 /// Copies `rows` x `count` numbers between row-major blocks, and writes zeros from column `count`
-/// to `width`, a multiple of `lanes`.
+/// to before column `width`, a multiple of `lanes`.
 template <class Real>
 LAMINA_KERNEL void copy_rows_padded(int rows, int count, int width, const Real* from,
                                     std::ptrdiff_t from_stride, Real* to, std::ptrdiff_t to_stride);
@@ -57,9 +58,9 @@ LAMINA_INSTANCE(void copy_rows_padded<double>(int, int, int, const double*, std:
 
 }  // namespace detail
 
-/// Packs `rows` row-major rows, `stride` numbers apart, into the panels of a matrix of `k_size`
-/// rows. There they become the rows from `first_row` on; the padding becomes 0. Exactly `n_size`
-/// numbers of each row are read.
+/// Packs `rows` rows of a row-major matrix, `stride` numbers apart, into the panels of a matrix of
+/// `k_size` rows; `first_row` is the row of the panels at which the first of them is stored. Sets
+/// the padding to 0. Reads exactly `n_size` numbers of each row.
 template <class Real>
 LAMINA_NOINLINE void pack_rows(int first_row, int rows, int k_size, int n_size,
                                const Real* row_major, std::ptrdiff_t stride, Real* panels);
@@ -83,8 +84,8 @@ template <class Real>
 void pack_rows(int first_row, int rows, int k_size, int n_size, const Real* row_major,
                std::ptrdiff_t stride, Real* panels) {
   constexpr int full_width = panel_width_in<Real>;
-  // Packs a few rows together: each row is read sequentially, and several lines of a panel are
-  // written at once.
+  // Packs eight rows at a time, so that each row is read sequentially and eight adjacent rows of a
+  // panel are written together.
   constexpr int together = 8;
   const int columns = padded(n_size);
   for (int k = 0; k < rows; k += together) {

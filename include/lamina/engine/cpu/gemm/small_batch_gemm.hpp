@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of an input with few rows, by dot
-// products with the rows of W, so that W need not be transposed.
+// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of an input with few rows. It is
+// computed by dot products with the rows of W, so W need not be transposed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,14 +14,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The largest number of rows for which dot products are used: transposing W would cost more than
-/// they do.
+/// The largest number of rows for which dot products are used; up to this number they cost less
+/// than a transpose of W.
 inline constexpr int small_batch_rows = 3;
 
 namespace detail {
 
-// Stores `lanes` partial sums of the dot product W[k] . dy in `to`; their sum is the dot product.
-// `dy` is padded with zeros.
+// Stores `lanes` numbers in `to` whose sum is the dot product W[k] . dy. `dy` must be padded with
+// zeros, because whole vectors are multiplied.
 template <class Real>
 inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                         Real* to) {
@@ -41,7 +41,8 @@ inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const
   acc.store_aligned(to);
 }
 
-// Like dot_one_row(), but for `lanes` rows of W from row k on; these rows share the loads of dy.
+// Does what dot_one_row() does for `lanes` rows of W from row k on, and loads each element of dy
+// once for all of these rows.
 template <class Real>
 inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                             Real* to) {

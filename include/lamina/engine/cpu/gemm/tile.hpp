@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/tile.hpp - a finished tile of a matrix product, and the epilogue that
-// consumes it.
+// lamina/engine/cpu/gemm/tile.hpp - a finished tile of a matrix product, and the epilogue, the
+// function that processes the tile.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,16 +19,16 @@ struct basic_tile {
   const Real* sums;  ///< aligned to 64 bytes
   int rows;          ///< 1 to `tile_rows`
   int width;         ///< columns, padding included: `panel_width` or `narrow_width`
-  int row;           ///< the row of the product that the tile starts at
-  int column;  ///< the column of the product that the tile starts at: the first column of a panel
+  int row;           ///< the row of the product at which the tile starts
+  int column;  ///< the column of the product at which the tile starts, the first column of a panel
   std::ptrdiff_t offset;  ///< the offset of element (0, 0) in the stored product and in all arrays
                           ///< of the same layout
   std::ptrdiff_t stride;  ///< numbers from row to row in these arrays
 };
 using tile = basic_tile<float>;
 
-/// A function that consumes the finished sums of a tile: it adds a bias, applies an activation or
-/// an optimizer's update, and so on. `context` is the pointer that the caller passed to the
+/// A function that processes the finished sums of a tile: it adds a bias, applies an activation or
+/// the update of an optimizer, and so on. `context` is the pointer that the caller passed to the
 /// product. An epilogue is called once for each tile, in unspecified order.
 template <class Real>
 using basic_epilogue = void (*)(const basic_tile<Real>&, const void* context);
@@ -65,8 +65,8 @@ LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit&& visit) {
   }
 }
 
-/// The epilogue that only stores the sums, padding included. `context` is the address of the stored
-/// product.
+/// The epilogue that stores the sums unchanged, including those of padding columns. `context` is
+/// the address of the stored product.
 template <class Real>
 inline void store_tile(const basic_tile<Real>& t, const void* context) {
   Real* product = static_cast<Real*>(const_cast<void*>(context));

@@ -20,8 +20,8 @@ namespace detail {
 // Calls store(j, column j) for the columns of 16 rows.
 template <class Store>
 LAMINA_INLINE void transpose_registers(__m512 (&rows)[16], Store store) {
-  // The masked instructions with all lanes set cost nothing extra. The unmasked intrinsics contain
-  // an undefined vector, of which g++ 12 warns.
+  // The instructions are masked, with all lanes set, which costs no time. The intrinsics without a
+  // mask contain an undefined vector, for which g++ 12 prints a warning.
   constexpr __mmask16 all = 0xffff;
   __m512 pairs[16];
   LAMINA_UNROLL for (int i = 0; i < 16; i += 2) {
@@ -60,8 +60,8 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
 inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
                              std::ptrdiff_t to_stride) {
   __m256 rows[8];
-  // A register holds four columns of row i next to the same columns of row i + 4, so that all
-  // remaining shuffles stay within 128 bits.
+  // A register holds four columns of row i and the same columns of row i + 4, so that all later
+  // shuffles stay within 128 bits.
   LAMINA_UNROLL for (int i = 0; i < 4; ++i) {
     const float* upper = from + i * from_stride;
     const float* lower = upper + 4 * from_stride;
@@ -102,7 +102,7 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
   }
 }
 #endif
-// Squares of doubles, which few programs use, are left to the compiler.
+// For squares of doubles, which few programs need, there is no hand-written code.
 inline void transpose_square(const double* from, std::ptrdiff_t from_stride, double* to,
                              std::ptrdiff_t to_stride) {
   constexpr int lanes = lanes_in<double>;
@@ -124,8 +124,8 @@ LAMINA_NOINLINE LAMINA_API void transpose_part(int rows, int columns, const floa
   const auto first_of = [](int n) { return static_cast<__mmask16>((1U << n) - 1U); };
   const __mmask16 read = first_of(columns), stored = first_of(written);
   __m512 row[16];
-  // Rows from `rows` on are not loaded at all: a masked load reads no masked elements, but at an
-  // unmapped address it would cost hundreds of cycles.
+  // Rows from `rows` on are not loaded at all. A load with an empty mask would be correct, but at
+  // an unmapped address it takes hundreds of cycles.
   LAMINA_UNROLL for (int i = 0; i < 16; ++i) {
     row[i] = i < rows ? _mm512_maskz_loadu_ps(read, from + i * from_stride) : _mm512_setzero_ps();
   }
@@ -158,7 +158,8 @@ LAMINA_NOINLINE LAMINA_API void transpose_part(int rows, int columns, const floa
 }  // namespace detail
 
 /// to[j][i] = from[i][j] for 0 <= i < rows and 0 <= j < columns, where both blocks are row-major
-/// with their own stride. The blocks must not overlap. Nothing outside of them is read or written.
+/// with their own stride. The blocks must not overlap. Nothing outside of the blocks is read or
+/// written.
 template <class Real>
 LAMINA_KERNEL void transpose(int rows, int columns, const Real* from, std::ptrdiff_t from_stride,
                              Real* to, std::ptrdiff_t to_stride);
@@ -171,8 +172,8 @@ LAMINA_KERNEL void pack_transposed(int k_size, int n_size, const Real* row_major
 
 namespace detail {
 
-// Transposes a square part of a panel. All address offsets are constants, which saves half of the
-// time.
+// Transposes a square part of a panel. All offsets of addresses are constants, so it takes half of
+// the time of transpose().
 template <class Real>
 LAMINA_NOINLINE void transpose_panel_square(const Real* from, Real* to);
 
@@ -279,7 +280,7 @@ void transpose_strip(int k_size, int n_size, int first, int n, int count, const 
     const int next = panel + from_width < end ? panel + from_width : end;
     const Real* from = panels + offset_of_panel(k_size, panel) +
                        static_cast<std::ptrdiff_t>(first) * from_width + (n - panel);
-    // The next panel is too far away for the hardware prefetcher.
+    // The hardware prefetcher does not load the next panel, because it is too far away.
     if (next < end) {
       const Real* later = from + static_cast<std::ptrdiff_t>(k_size) * full_width;
       for (int i = 0; i < rows; ++i) __builtin_prefetch(later + i * full_width);

@@ -38,8 +38,8 @@ void with_type(dtype type, F&& f) {
   }
 }
 
-/// Calls f with a zero of the unsigned integer type that has the size of a dtype. Copies need only
-/// the size of an element, not its type.
+/// Calls f with a zero of the unsigned integer type that has the size of a dtype. It is for copies,
+/// which depend only on the size of an element.
 template <class F>
 void with_word(dtype type, F&& f) {
   switch (size_of(type)) {
@@ -69,8 +69,8 @@ LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value
   with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = number_cast<To>(value); });
 }
 
-/// Assigns a result of integer arithmetic. A number out of range wraps around, whereas store_as
-/// stores the nearest number in range.
+/// Assigns a result of integer arithmetic to an element of an array of any type. A number out of
+/// the type's range wraps around; store_as would store the nearest number in the range.
 LAMINA_NOINLINE inline void store_wrapped(void* data, dtype type, std::ptrdiff_t at,
                                           std::int64_t value) {
   with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = wrapping_cast<To>(value); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/copy_kernels.hpp - the copies between layouts that a plan adds.
+// lamina/engine/cpu/memory/copy_kernels.hpp - kernels of the operators that a plan adds to a
+// program, such as copies between two memory layouts.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/label.hpp - integers that select a class or a row, checked against their
-// range.
+// lamina/engine/cpu/memory/label.hpp - reads integers that select a class or a row, and checks that
+// they are in range.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,13 +15,15 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Throws lamina::error for a number that is not an index from 0 to count - 1. If the number is an
-/// element of an operand with mini-batch rows, the error is a row_error that names the row in the
-/// whole mini-batch, and the data layer or variable that has it.
+/// element of an operand `of` whose rows are samples, the error is a row_error that names the
+/// number of the sample in the whole mini-batch, and the data layer or variable that contains the
+/// number.
 [[noreturn]] LAMINA_API_COLD void fail_range(const call_context& c, const char* what,
                                              std::int64_t value, std::int64_t row,
                                              std::int64_t count, const operand& of = {});
 
-/// Reads class labels: one integer for each slice along the class dimension.
+/// Reads class labels: one integer for each vector of class scores, that is, for each slice along
+/// the class dimension.
 class label_reader {
  public:
   label_reader(const call_context& c, const operand& label, int ignored)

@@ -21,8 +21,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Owns the activations, gradients and constants of program P, and keeps the address of every
-/// kernel argument of its schedule.
+/// Owns the activations, gradients and constants of program P, and stores the address of every
+/// argument of the kernels in its schedule.
 template <class P>
 class machine_memory {
  public:
@@ -33,7 +33,7 @@ class machine_memory {
   static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int arrays_count = plan_type::memory.arrays;
   static constexpr int selected_count = plan_type::memory.selected_rows;
-  /// Whether tensor arrays can be needed. Only programs with blocks use them.
+  /// Whether the program may use tensor arrays. Only programs with blocks (loops and branches) do.
   static constexpr bool has_arrays = arrays_count > 0 || counts_of<P>.blocks > 1;
 
   LAMINA_COLD explicit machine_memory(const external_buffers& external)
@@ -42,9 +42,9 @@ class machine_memory {
     for (float*& begin : arena_begin_) begin = nowhere();
   }
 
-  /// One number per domain, where a domain is a set of rows, such as the mini-batch. `width` holds
-  /// the floats that a row of each domain needs: the only part of the memory plan that is needed at
-  /// run time.
+  /// One number per row domain; a domain is a set of rows, such as the samples of a mini-batch.
+  /// `width` holds, for each domain, the number of floats that one row needs in its arena. The
+  /// machine reads nothing else of the memory plan at run time.
   struct by_domain {
     int of[bound(domains)];
   };
@@ -54,7 +54,7 @@ class machine_memory {
     return w;
   }
   static constexpr by_domain width = make_widths();
-  /// By domain: 1 if its row count is known before a run, else 0.
+  /// For each domain: 1 if its number of rows is known before a run, else 0.
   static constexpr by_domain make_fed() {
     by_domain w{};
     for (int d = 0; d < domains; ++d) w.of[d] = plan_type::fed.of[d] ? 1 : 0;
@@ -88,18 +88,20 @@ class machine_memory {
   }
 
   const void* fed_data(int data) const { return feeds_[data]; }
-  /// Assigns all addresses again after the caller has changed row counts of fed domains in rows().
+  /// Recomputes all addresses. The caller must call this function after it has changed a number of
+  /// rows of fed domains in rows(); otherwise kernels use addresses for the old numbers.
   void bind_rows() { bind_anew(); }
 
-  /// Sets the row count of a domain that is not fed: operators make its rows during the run.
-  /// Allocates memory only if the count exceeds all earlier counts.
+  /// Sets the number of rows of a domain whose rows are made by operators during the run. Allocates
+  /// memory only if the number is larger than ever before.
   void make_rows(int domain, int rows) {
     if (rows > capacity_[domain]) reserve_rows(domain, rows);
     rows_.count[domain] = rows;
     constants_[inverse_rows(domain)] = inverse_of(rows);
   }
-  /// Returns memory for the offsets of `sequences` sequences of a domain. A fed domain already has
-  /// its offsets; a tensor array that holds rows of the domain writes the same offsets again.
+  /// Returns memory for the offsets of `sequences` sequences of a domain. The domain may be fed and
+  /// so already have offsets: an operator that reads its rows from a tensor array then writes the
+  /// same offsets again.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& offsets = offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
@@ -116,16 +118,18 @@ class machine_memory {
     c.joint = joint_;
     return c;
   }
-  /// If the machine computes one part of a mini-batch, lets kernels compute statistics over the
-  /// rows of all parts by `joint`. With null, statistics cover the rows of this machine only.
+  /// For a machine that computes one part of a mini-batch: kernels compute statistics over the
+  /// samples of all parts by `joint`. If `joint` is null, statistics are over the samples of this
+  /// machine only.
   void join_by(const joint_sums* joint) { joint_ = joint; }
-  /// The check that runs on computed values; empty unless the caller requested a check.
+  /// The check of computed values (for NaN); empty unless the caller has requested one.
   const group_check& checked_by() const { return check_; }
   void check_by(const group_check& how) {
     check_ = how;
     check_.leaves_updates = external_.leaves_updates;
   }
-  /// The caller must call this function before each run.
+  /// The caller must call this function before each run: it makes every second run read large
+  /// weights from the last panel to the first, so that it begins with the panels in the cache.
   void begin_run() { is_odd_run_ = !is_odd_run_; }
   float* scratch() { return scratch_.data(); }
   std::size_t scratch_floats() const { return scratch_.size(); }
@@ -180,8 +184,9 @@ class machine_memory {
         "moved from");
   }
 
-  // The address that stands for an array without rows, which has no memory. It is not null: null
-  // would mean that the argument is absent, and kernels must not do arithmetic with a null pointer.
+  // The address of an array that has no rows and therefore no memory. It is not null, because null
+  // means that the argument is absent, and because kernels compute addresses from it, which is
+  // undefined for a null pointer.
   static float* nowhere() {
     static float nothing[1] = {};
     return nothing;
@@ -191,16 +196,16 @@ class machine_memory {
   }
   float* constant(int i) { return reinterpret_cast<float*>(constants_.get() + i); }
 
-  /// Sets the row count of a domain to 0 and its memory to nowhere(), so that no kernel reads
-  /// memory that does not exist.
+  /// Sets the number of rows of a domain to 0 and its address to nowhere(), so that no kernel reads
+  /// freed memory.
   void forget_rows(int domain) {
     static constexpr int no_sequences[2] = {};
     rows_.count[domain] = capacity_[domain] = 0;
     rows_.offsets[domain] = no_sequences;
     arena_begin_[domain] = nowhere();
   }
-  /// A guard around allocations. If one of them throws, it leaves the machine without rows, so that
-  /// the next bind() assigns the memory again.
+  /// A guard around allocations. If an allocation throws, the guard sets the domains to no rows, so
+  /// that the machine stays valid and the next bind() allocates the memory again.
   struct all_or_nothing {
     machine_memory* memory;
     int first, end;  // domains
@@ -254,8 +259,9 @@ class machine_memory {
                       schedule::table.slot_of[a].space != memory_space::view))
         arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
-  // The size of the kernels' scratch memory depends only on the row counts. For rows that are made
-  // during a run, the capacity is the upper bound of the count.
+  // Allocates scratch memory for the kernel that needs most. The size depends only on the numbers
+  // of rows; the capacity is used in place of numbers that are set during a run, as their upper
+  // bound.
   LAMINA_COLD void find_scratch() {
     run_context c = context(0, 0, nullptr);
     c.rows = capacity_;
@@ -268,8 +274,8 @@ class machine_memory {
       if (n > most) most = n;
     }
     if (static_cast<std::size_t>(most) <= scratch_.size()) return;
-    // The contents are kept: a kernel that makes rows, and so enlarges the scratch memory during
-    // its call, continues to use them.
+    // The contents are copied: a kernel that sets a number of rows may enlarge the scratch memory
+    // while it uses it.
     aligned_buffer larger(static_cast<std::size_t>(most));
     if (scratch_.size() > 0)
       std::memcpy(larger.data(), scratch_.data(), scratch_.size() * sizeof(float));
@@ -277,12 +283,14 @@ class machine_memory {
   }
 
   static constexpr int made_count = all_fed ? 1 : domains;
-  // Only programs with blocks (loops and conditions) read tensor arrays.
+  // An operator that reads a tensor array writes offsets of fed domains too (make_offsets). Only
+  // programs with blocks have such operators.
   static constexpr int offsets_count = all_fed && counts_of<P>.blocks <= 1 ? 1 : domains;
-  // Only inference keeps transformed filters: in training the filters change in each step.
+  // Only inference keeps transformed filters; in training, each step changes the filters.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
-  /// Takes the place of an array with no elements, whose destructor would generate code.
+  /// The type of a member that the program does not need. (An array without elements would still
+  /// have a destructor with code.)
   template <int Number>
   struct no_array {
     explicit no_array(int) {}

@@ -21,8 +21,8 @@ inline loop_nest<2> nest_of(int rank, const std::ptrdiff_t* extent, const array_
 }
 }  // namespace detail
 
-/// to = from, for `extent` elements along each dimension. A stride of 0 in `from` repeats the
-/// element along that dimension.
+/// to = from, for extent[d] elements along each dimension d. Along a dimension whose stride in
+/// `from` is 0, all elements of `to` are set to the same element.
 inline void copy_part(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
                       const array_part& to) {
   const loop_nest<2> loops = detail::nest_of(rank, extent, from, to);
@@ -41,8 +41,8 @@ inline void copy_part(dtype type, int rank, const std::ptrdiff_t* extent, const 
   });
 }
 
-/// to += from, element by element, in `Real`. Along a dimension whose stride in `to` is 0, the
-/// elements of `from` are summed in double.
+/// to += from, element by element; both have the element type Real. Along a dimension whose stride
+/// in `to` is 0, the elements of `from` are first summed in double.
 template <class Real>
 inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& from,
                      const array_part& to) {

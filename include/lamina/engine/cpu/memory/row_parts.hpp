@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/memory/row_parts.hpp - copies of blocks of rows, and of parts of arrays. A part
-// is a row, or all sequences below a row of an outer level.
+// is one row of some sequence level, with all rows below it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,9 +33,10 @@ inline void copy_block(const operand& x, int from, const operand& out, int to, i
                 static_cast<std::size_t>(x.columns * width));
 }
 
-/// Copies single rows of an array to rows of another array of the same type and columns. If both
-/// arrays have the same stride, a multiple of a cache line, the padding is copied too. Short rows
-/// are then copied cache line by cache line, which is faster than one call of memcpy per row.
+/// Copies single rows of an array to rows of another array of the same type and number of columns.
+/// If both arrays have the same stride and it is a multiple of a cache line, rows are copied with
+/// their padding. Then short rows are copied by cache lines, which is faster than a call of memcpy
+/// per row.
 class row_copier {
  public:
   row_copier(const operand& x, const operand& out)
@@ -82,16 +83,16 @@ inline int index_in(const call_context& c, const operand& i) {
 }
 
 /// Copies some parts of input `x_slot` to output `out_slot`. A part is one row of the sequence
-/// level that is `levels` levels above the rows of X, together with all rows below it. `each(f)`
-/// calls f with the index of each chosen part, in output order; it is called several times. Also
-/// sets the row count and the sequence offsets of the output.
+/// level that is `levels` levels above the rows of X, with all rows below it. `each(f)` must call f
+/// with the index of each chosen part, in the order of the output; choose_parts calls `each`
+/// several times. It also sets the number of rows and the sequence offsets of the output.
 template <class Each>
 void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, const Each& each) {
   const int from = c.input(x_slot).domain, to = c.output(out_slot).domain;
   make_parts(c, from, to, levels, each);
   const operand x = c.input(x_slot), out = c.output(out_slot);
   if (!out) return;
-  // Parts that follow each other in X are copied as one block.
+  // Chosen parts that are adjacent in X are copied as one block.
   int begin = 0, end = 0, at = 0;
   each([&](int part) {
     const int first = first_below(c, from, levels, 0, part);

@@ -29,11 +29,11 @@ inline void add_carrying(const Real* from, std::ptrdiff_t n, Real* sums, Real* r
   }
 }
 
-/// A sparse gradient of a table: only the rows that received a gradient, each stored once with its
-/// row number, in the order in which they were first added. The result does not depend on threads
-/// or memory. The cost of every operation is proportional to the number of stored rows. Memory only
-/// grows, so a run that stores no more rows than an earlier run allocates nothing. Fluid:
-/// SelectedRows.
+/// A sparse gradient of a table: it stores only the rows that received a gradient. Each is stored
+/// once, with its row number, in the order in which the rows were first added; this order depends
+/// neither on the number of threads nor on addresses. The cost of every operation is proportional
+/// to the number of stored rows. The object keeps its memory, so a run that stores no more rows
+/// than an earlier run allocates nothing. Fluid: SelectedRows.
 template <class Real>
 class basic_selected_rows {
  public:
@@ -45,8 +45,8 @@ class basic_selected_rows {
   }
 
   /// Reserves memory for `rows` rows of `columns` columns; then add() and sorted() allocate
-  /// nothing. Call it before a run: an allocation that fails during a run would leave some
-  /// parameters changed.
+  /// nothing. The caller calls it before a run, because an allocation that fails during a run would
+  /// leave some parameters updated and others not.
   LAMINA_COLD void reserve(std::size_t rows, int columns) {
     const std::size_t wanted = static_cast<std::size_t>(
         in_floats<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns)));
@@ -66,8 +66,8 @@ class basic_selected_rows {
   Real* row(int i) { return numbers_at<Real>(values_.data()) + first_of(i); }
   const Real* row(int i) const { return numbers_at<Real>(values_.data()) + first_of(i); }
 
-  /// Adds `weight * from` to row `number` of the table, counted from 0; a row that is not stored
-  /// yet is all zeros.
+  /// Adds `weight * from` to row `number` of the table, counted from 0. A row that is not yet
+  /// stored counts as zeros.
   void add(int number, const Real* from, Real weight = 1) {
     const int before = size();
     Real* const to = row(find_or_make(number));
@@ -76,8 +76,8 @@ class basic_selected_rows {
     else
       for (int j = 0; j < columns_; ++j) to[j] += weight * from[j];
   }
-  /// Adds `from` to row `number` with Kahan summation, for sums of very many rows. `rest` has the
-  /// size of all stored rows and holds the rounding error of each element.
+  /// Adds `from` to row `number` with Kahan summation, which stays accurate for very many
+  /// additions. `rest` has an element for each stored element, its rounding error so far.
   void add_carrying(int number, const Real* from, Real* rest) {
     const int before = size();
     const int position = find_or_make(number);
@@ -90,7 +90,7 @@ class basic_selected_rows {
   }
   /// Adds `weight` times each row of `other`.
   void add(const basic_selected_rows& other, Real weight = 1) {
-    // The number of columns is unknown until a kernel fills the object.
+    // An object that no kernel has filled yet does not know its number of columns.
     if (size() == 0 && other.size() > 0) columns_ = other.columns_;
     for (int i = 0; i < other.size(); ++i) add(other.number(i), other.row(i), weight);
   }
@@ -166,7 +166,7 @@ template <class Real>
 basic_selected_rows<Real>& rows_of(const operand& o) {
   return *static_cast<basic_selected_rows<Real>*>(o.data);
 }
-/// Whether an operand holds the address of a sparse gradient instead of a dense array.
+/// Whether an operand's address is that of a sparse gradient and not of a dense array.
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
 }}}  // namespace lamina::engine::cpu

@@ -3,7 +3,7 @@
 // stored as bfloat16.
 //
 // It equals the program's ordinary schedule except for groups that multiply by a parameter. These
-// groups have other functions and read other memory.
+// groups have functions that read the parameter as bfloat16, from another array.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A program type that represents program P on machines that store weights as bfloat16. Its plan is
-/// the plan of P.
+/// A program type that represents program P on machines that store weights as bfloat16. The plan of
+/// this type is the plan of P.
 template <program_type P>
 struct with_bfloat16_weights : program_base<with_bfloat16_weights<P>> {
   using result = typename P::result;
@@ -30,7 +30,7 @@ struct plan<with_bfloat16_weights<P>> : plan<P> {};
 namespace engine::cpu {
 
 /// The matrix product in each step of a recurrent operator, with a weight in bfloat16 panels. It
-/// has the interface of step_product.
+/// has the interface of step_product, which multiplies by a weight of floats.
 struct bfloat16_step_product {
   int depth, width;
   const float* panels = nullptr;
@@ -59,13 +59,14 @@ inline void take_gru_weight(const operand& weight, const float*, bfloat16_step_p
 enum class bfloat16_layout : std::uint8_t { none, matrix, gru };
 inline constexpr int bfloat16_layouts = 3;
 
-/// The index of a parameter in this layout in the list of parameter pointers, which has one pointer
-/// per layout and parameter. (The layout `none` is the model's own memory.)
+/// The list of parameter pointers has one pointer per layout and parameter; this function returns
+/// the index of the pointer to `parameter` in `layout`. (The layout `none` is the memory of the
+/// model.)
 constexpr int bfloat16_pointer(int parameters, bfloat16_layout layout, int parameter) {
   return static_cast<int>(layout) * parameters + parameter;
 }
 
-/// The memory of a parameter in bfloat16 panels, in floats.
+/// The size of a parameter in bfloat16 panels, in floats.
 constexpr std::ptrdiff_t bfloat16_floats(bfloat16_layout layout, int rows, int columns) {
   if (layout == bfloat16_layout::none) return 0;
   if (layout == bfloat16_layout::matrix) return bfloat16_panels_floats(rows, columns);
@@ -122,7 +123,8 @@ struct bfloat16_group<expression::call_expression<Op>> {
   }
 };
 
-// Replaces the functions of groups that copy a weight, if no group reads the copy any more.
+// The function of a group that would copy a weight, if no other group of this schedule reads the
+// copy.
 inline void run_nothing(const program_view&, float* const*, const argument_info*, const group_info&,
                         const run_context&) {}
 
@@ -139,7 +141,8 @@ std::ptrdiff_t gemm_bfloat16_group_scratch(const program_view&, float* const*, c
 
 /// The schedule of a program with bfloat16 weights. A product reads bfloat16 if its right operand
 /// is a parameter, or is the copy of a parameter that the plan made for a kernel without support
-/// for panels. A parameter that other operators read too is stored twice.
+/// for panels. A parameter that other operators read too is stored twice, as bfloat16 and as
+/// floats.
 template <program_type P>
 struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   using in_float = schedule_table<P>;
@@ -180,8 +183,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     }
     return -1;
   }
-  /// The parameter that plan variable v holds, as the parameter itself or as a copy; -1 if it holds
-  /// none.
+  /// The parameter that plan variable v is, or whose copy v is; -1 if v is neither.
   static constexpr int parameter_in(int v) {
     if (v < 0) return -1;
     if (const int g = copying_group(v); g >= 0)

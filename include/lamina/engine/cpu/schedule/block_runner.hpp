@@ -11,8 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The functions by which engine::block_runner runs blocks (loop bodies and branches) in the memory
-/// of a CPU machine.
+/// The functions that engine::block_runner needs to run blocks (loop bodies and branches) in the
+/// memory of a CPU machine.
 template <class P>
 struct block_engine {
   using memory_type = machine_memory<P>;

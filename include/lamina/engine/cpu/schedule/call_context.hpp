@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/call_context.hpp - the arguments of a kernel: arrays, shapes,
-// attributes.
+// lamina/engine/cpu/schedule/call_context.hpp - the arguments of a kernel on the CPU: its arrays
+// with their shapes, and its attributes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,9 +27,10 @@ struct group_info {
   const operator_desc* op;        // holds the attributes; null for copies that the plan added
 };
 
-/// A sum over a large array that several threads compute together. Each thread computes the parts
-/// [first, end) and stores them in `of`; a last call with an empty range adds up the parts. If `of`
-/// is null, one thread computes the whole sum.
+/// A sum over a large array that several threads compute together. The array is divided into
+/// `parts` parts. Each thread computes the sums of the parts [first, end) and stores them in `of`;
+/// a last call with an empty range adds the sums of all parts. If `of` is null, one thread computes
+/// the whole sum.
 struct shared_sums {
   static constexpr int parts = 64;
   double* of = nullptr;
@@ -40,29 +41,33 @@ struct conv_methods;
 class filter_memory;
 struct joint_sums;
 
-/// The data of a run that change from run to run.
+/// The values that change from run to run.
 struct run_context {
-  const int* rows;                // number of rows, by domain
-  const int* const* offsets;      // by domain: the rows at which sequences begin
-  const std::int64_t* first_row;  // by domain: index of this shard's first row in the mini-batch
+  const int* rows;            // for each domain, its number of rows
+  const int* const* offsets;  // for each domain, the rows at which its sequences begin
+  // for each domain, the index in the mini-batch of the first row of this part
+  const std::int64_t* first_row;
   std::uint64_t seed;
   std::uint64_t step;  // number of the training step; random masks depend on it
   float* scratch;
   const row_allocator* allocator;            // null when all rows are fed
   const minibatch_source* source = nullptr;  // null if the program does not read mini-batches
-  int view = 0;  // 1 + index of the view that the operator sets; -1: X stays in place
+  // 1 + index of the view whose address the operator sets; -1: the output refers to X
+  int view = 0;
   std::uint64_t iteration = 0;  // number of earlier executions of the operator's block in this run
   shared_sums sums = {};        // for an operator that several threads run together
-  const conv_methods* convolutions = nullptr;  // the special algorithms of the program
-  filter_memory* filters = nullptr;            // null for machines that train
-  bool is_odd_run = false;                     // true in every second run of a machine
-  partial_sums sums_of_rows = {};              // for a group that processes its rows part by part
-  const joint_sums* joint = nullptr;  // if statistics cover all parts of a mini-batch; else null
+  const conv_methods* convolutions = nullptr;  // the convolution algorithms that the program needs
+  // transformed filters that are kept; null for machines that train
+  filter_memory* filters = nullptr;
+  bool is_odd_run = false;         // true in every second run of a machine
+  partial_sums sums_of_rows = {};  // for a group that processes its rows part by part
+  // computes statistics over all parts of a mini-batch; null if the mini-batch is not divided
+  const joint_sums* joint = nullptr;
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
-  /// Whether large weights are read from the end to the beginning. Runs and iterations alternate
-  /// between both directions, so that each begins with the weights that the previous one left in
-  /// the cache.
+  /// Whether large weights are read from the end to the beginning. The direction alternates from
+  /// run to run and from iteration to iteration, so that each begins with the weights that the
+  /// previous run or iteration has left in the cache.
   bool turns_back() const { return is_odd_run != ((iteration & 1) != 0); }
 };
 
@@ -87,8 +92,9 @@ class call_context : public operator_call {
     return {run_.offsets[domain], rows_in(parent_of(domain))};
   }
 
-  /// Sets the row count of an output's domain. This moves the arrays of the domain, so the kernel
-  /// must get its operands again. For a fed domain the count must equal the fed count.
+  /// Sets the number of rows of an output's domain. Memory may be reallocated, so the kernel must
+  /// then get its operands again: their old addresses are invalid. For a fed domain, the number
+  /// must equal the fed number; otherwise throws lamina::error.
   void set_rows(const operand& o, int rows) const { set_rows(o.domain, rows); }
   LAMINA_NOINLINE void set_rows(int domain, int rows) const {
     if (run_.allocator != nullptr && domain > 0)
@@ -96,28 +102,29 @@ class call_context : public operator_call {
   }
   /// Whether operators set the rows of some domains during the run; otherwise all domains are fed.
   bool makes_rows() const { return run_.allocator != nullptr; }
-  /// Returns memory for the `sequences + 1` offsets of the sequences of an output's domain. Fill
-  /// it, then call set_rows() with the last offset.
+  /// Returns memory for the `sequences + 1` offsets of the sequences of an output's domain. The
+  /// kernel writes the offsets there and then calls set_rows() with the last offset.
   int* make_offsets(const operand& o, int sequences) const {
     return make_offsets(o.domain, sequences);
   }
   int* make_offsets(int domain, int sequences) const {
     return run_.allocator->make_offsets(run_.allocator->machine, domain, sequences);
   }
-  /// Whether the output is a view of other memory: then the kernel sets its address with show().
+  /// Whether the output is a view, that is, has no memory but refers to another array. The kernel
+  /// must then set its address with show() instead of writing the output.
   bool shows() const { return run_.view > 0; }
   void show(void* data) const {
     run_.allocator->show(run_.allocator->machine, run_.view - 1, data);
   }
-  /// Whether the output refers to the memory of X without a copy. This is possible if X keeps its
-  /// memory as long as any operator may read the output.
+  /// Whether the output refers to the memory of X without a copy. The plan chooses this if the
+  /// memory of X stays unchanged as long as any operator may read the output.
   bool refers() const { return run_.view < 0; }
 
  private:
   const run_context& run_;
 };
 
-/// The kernel of an operator that is not fused: specialise it with
+/// The kernel of an operator that is not fused. Each operator specialises this template with
 ///   static void run(const call_context&);
 /// and, if the kernel needs scratch memory, a function that returns its size in floats:
 ///   static std::ptrdiff_t scratch(const call_context&);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/channel_walk.hpp - runs the statements of a group over one image.
+// lamina/engine/cpu/schedule/channel_walk.hpp - runs the statements of a fused group over one
+// image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +12,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
 /// Runs statements over image `row` of a mini-batch; an image has `columns` elements in `channels`
-/// channels. `head` points to the values of the group's head for this image, or is null.
+/// channels. `head` points to the results for this image of the operator that the statements are
+/// fused with, or is null.
 template <class Runner>
 LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns, int row,
                                 const typename Runner::real* head) {

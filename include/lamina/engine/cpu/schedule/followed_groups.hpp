@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/schedule/followed_groups.hpp - calls a function after each group of a schedule,
-// for callers that follow a run.
+// for callers that act while a run is in progress.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Runs groups in place of the machine and calls a function after each group. It uses the hook for
-/// a group_check, which all machines have, so other machines need no further code.
+/// a group_check, which every machine has, so machines need no additional code for it.
 struct followed_groups {
   const schedule_entry* entries = nullptr;
   const argument_info* info = nullptr;

@@ -9,9 +9,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// A function that runs a group and checks its arrays, and the data that this function reads. If
-/// `run` is null, groups run unchecked. The machine calls the check through a pointer, so that only
-/// a program that includes nan_check.hpp contains its code.
+/// A function that runs a group and checks its arrays, with the data that the function reads. If
+/// `run` is null, groups run without a check. The machine calls the function through a pointer, so
+/// that only programs that include nan_check.hpp contain the code of the check.
 struct group_check {
   void (*run)(const group_check& self, const program_view& program, int group,
               float* const* arguments, const run_context& c) = nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/group_kernel.hpp - compiles a group of a plan to a function. The
-// group's head determines the loop nest; the statements run inside it, one vector at a time.
-// Dimensions are read at run time, so groups that differ only in size share one function.
+// lamina/engine/cpu/schedule/group_kernel.hpp - compiles a group of a plan to a function. A group
+// is one operator, its head, with pointwise statements that are fused with it. The head determines
+// the loop nest; the statements run inside the loops, one vector at a time. The function reads the
+// dimensions at run time, so groups that differ only in size share one function.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +21,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 /// The function that runs a group.
 using group_function = void (*)(const program_view&, float* const*, const argument_info*,
                                 const group_info&, const run_context&);
-/// A function that returns the floats of scratch memory that a group needs.
+/// A function that returns the size of the scratch memory that a group needs, in floats.
 using scratch_function = std::ptrdiff_t (*)(const program_view&, float* const*,
                                             const argument_info*, const group_info&,
                                             const run_context&);
@@ -45,15 +46,15 @@ void run_tile(const basic_tile<typename Runner::real>& t, const void* arguments)
             runner.run(sums, {offset, 0, column}, how);
           });
     };
-    // Most updates have neither gradient clipping nor weight decay; a separate loop makes them
-    // faster.
+    // Most updates have neither gradient clipping nor weight decay. For them there is a separate
+    // loop, which is faster because it has no code for either.
     if (Runner::numbers > 0 && runner.step != update_step::plain) return walk(runner.step);
     walk(update_step::plain);
   }
 }
 
-// The scratch memory of a product does not depend on its statements, so all such groups share one
-// function.
+// The size of the scratch memory of a product does not depend on the statements of its group, so
+// all groups with a product share this function.
 template <class Real>
 LAMINA_COLD inline std::ptrdiff_t gemm_group_scratch(const program_view&, float* const*,
                                                      const argument_info*, const group_info& g,
@@ -73,18 +74,18 @@ LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, flo
   return in_floats<Real>(gemm_dw_scratch_floats<Real>(c.rows_of(g.depth), g.rows, g.columns));
 }
 
-// Whether a pointwise group that stores this many floats bypasses the caches: no cache would keep
-// so many floats until they are read.
+// Whether a pointwise group that stores this many floats bypasses the caches. From 2^21 floats (8
+// MiB) on, it does: the first results would leave the cache before another group reads them.
 constexpr bool is_streamed(std::ptrdiff_t floats) {
   return has_streams && floats >= std::ptrdiff_t{1} << 21;
 }
 
-// The address of doubles that are stored in a float array, or in a double array.
+// The address of doubles that are stored in an array of floats or of doubles.
 LAMINA_INLINE double* doubles_in(float* memory) { return numbers_at<double>(memory); }
 LAMINA_INLINE double* doubles_in(double* memory) { return memory; }
 
-// Sums each of `columns` columns over all rows, and passes the sums to `runner`, one vector at a
-// time.
+// Computes the sum of each of `columns` columns over all rows, and passes the sums to `runner`, one
+// vector at a time.
 template <class Runner>
 LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real* x, int rows,
                                std::ptrdiff_t stride, int columns,
@@ -96,7 +97,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   alignas(64) Real rounded[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
-    // The memory of partial sums is large enough for doubles.
+    // row_tiles.hpp allocates partial sums with the size of doubles.
     double* const sums = parts.of != nullptr ? doubles_in(parts.of) + first : own_sums;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
@@ -119,8 +120,8 @@ LAMINA_INLINE product_memory<Real> product_arrays(float* const* a, const run_con
   return {numbers_at<Real>(a[0]), numbers_at<Real>(a[1]), numbers_at<Real>(c.scratch)};
 }
 
-// The state of sums over rows that continue from tile to tile. Programs in double have no tiles, so
-// the state is empty (machine.hpp).
+// The state of sums over rows that are computed tile by tile (row_tiles.hpp). Programs in double
+// have no tiles, so their state is empty.
 template <class Real>
 LAMINA_INLINE basic_partial_sums<Real> sums_of_rows(const run_context& c) {
   if constexpr (std::is_same_v<Real, float>)
@@ -222,8 +223,8 @@ struct group_kernel<expression::group_expression<fusion_anchor::pointwise, S>, R
   static constexpr scratch_function scratch = nullptr;
 };
 
-/// Whether the kernel of an operator can compute in double: its `run` is a template on the type of
-/// numbers.
+/// Whether the kernel of an operator can compute in double, that is, whether its `run` can be
+/// instantiated for double.
 template <class Op>
 constexpr bool computes_in_double() {
   return requires(const call_context& c) { call_kernel<Op>::template run<double>(c); };
@@ -231,8 +232,9 @@ constexpr bool computes_in_double() {
 
 template <class Op, class Real>
 struct group_kernel<expression::call_expression<Op>, Real> {
-  // An operator that cannot compute in double gets a float kernel, although the machine refuses its
-  // program (machine.hpp): otherwise the compiler would report two errors.
+  // In a program in double, an operator without a kernel for double gets the kernel for float. The
+  // machine rejects such a program (machine.hpp) with one clear error; without this kernel, the
+  // compiler would report a second error.
   using number = std::conditional_t<computes_in_double<Op>(), Real, float>;
   static constexpr bool in_float = std::is_same_v<number, float>;
   static void run(const program_view& p, float* const* a, const argument_info* info,

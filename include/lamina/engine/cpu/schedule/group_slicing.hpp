@@ -11,11 +11,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The ways to divide a group among threads. `none`: it cannot be divided. `rows`: by rows of the
-/// mini-batch, because the results of a row depend only on this row. `product_rows`: by rows of a
-/// matrix product; the order of its additions may change if a part has few rows. `elements`: by the
-/// elements of the group's only row. `sums`: the group computes a sum, of which each thread
-/// computes parts.
+/// The ways to divide a group among threads. `none`: the group cannot be divided. `rows`: each
+/// thread computes some rows of the mini-batch, because the results of a row depend only on this
+/// row. `product_rows`: the same for a matrix product; if a thread gets few rows, the order of the
+/// additions may change. `elements`: the group has a single row, and each thread computes some of
+/// its elements. `sums`: the group computes a sum, and each thread sums some of the terms.
 enum class slicing : std::uint8_t { none, rows, product_rows, elements, sums };
 
 /// Returns how a group with the arguments `info` can be divided.
@@ -40,8 +40,8 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
     case fusion_anchor::call: {
       const row_rule rule = e.group.schema->facts.rows;
       if (rule == row_rule::summed) return slicing::sums;
-      // `has_rows` says that an argument has mini-batch rows, `has_others` that an argument has
-      // none. A group with an argument that has rows of another domain cannot be divided.
+      // `has_rows`: some argument has one row per sample. `has_others`: some argument has a fixed
+      // number of rows. If an argument has the rows of another domain, the group cannot be divided.
       bool has_rows = false, has_others = false;
       for (int a = 0; a < e.group.arguments; ++a) {
         if (info[a].rows < 0 && info[a].rows != -batch::domain) return slicing::none;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/machine.hpp - runs a schedule: a constexpr table of groups, walked by
-// a loop.
+// lamina/engine/cpu/schedule/machine.hpp - runs a schedule, a constexpr table of groups, by a loop
+// over its groups.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,9 +19,10 @@ namespace detail {
 struct no_blocks {};
 }  // namespace detail
 
-/// Runs program P on the CPU, in float or in double (plan/real_type.hpp). Owns activations and
-/// gradients, never parameters. Only one thread at a time may use a machine; several machines may
-/// share parameters that none of them writes.
+/// Runs program P on the CPU, in float or in double (plan/real_type.hpp). A machine owns
+/// activations and gradients, never parameters. Only one thread at a time may use a machine.
+/// Several machines may run at the same time on the same parameters if none of them writes the
+/// parameters.
 template <class P>
 class machine {
  public:
@@ -31,8 +32,8 @@ class machine {
   using memory_type = machine_memory<P>;
   static constexpr int domains = counts_of<P>.domains;
   static constexpr int constants_count = memory_type::constants_count;
-  /// Whether the program has loops or branches, or sets rows itself. All other programs run in one
-  /// pass over the groups.
+  /// Whether the program has loops or branches, or operators that set numbers of rows. All other
+  /// programs run in one pass over the groups.
   static constexpr bool has_blocks = counts_of<P>.blocks > 1 || !memory_type::all_fed;
 
   /// An operator of a program in double that supports float only; void if there is none.
@@ -40,9 +41,9 @@ class machine {
 
   LAMINA_COLD explicit machine(const external_buffers& external) : memory_(external) { bind(1); }
 
-  /// Prepares the memory for a mini-batch with these row counts. Allocates only if this mini-batch
-  /// needs more memory than all earlier ones. The sequence offsets are read in place and must
-  /// outlive the run.
+  /// Prepares the memory for a mini-batch with these numbers of rows. Allocates only if this
+  /// mini-batch needs more memory than each earlier one. The machine does not copy the sequence
+  /// offsets, so they must outlive the run.
   void bind(const domain_rows<domains>& rows) {
     memory_.bind(rows);
     if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
@@ -51,20 +52,20 @@ class machine {
   /// first sample in the whole mini-batch.
   void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
 
-  /// Sets the array of data layer number `data`. The array is read in place and must outlive the
-  /// run.
+  /// Sets the array of data layer number `data`. The machine does not copy the array, so it must
+  /// outlive the run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
 
-  /// Sets the largest number of iterations of a while loop; one iteration more throws
-  /// lamina::error.
+  /// Sets the largest number of iterations of a while loop; run() throws lamina::error if a loop
+  /// needs more.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
   /// Sets the source from which layer::read_minibatch gets its data.
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
 
   /// Runs every group whose input data are all in `given`, a bit mask with one bit per input data.
-  /// Throws lamina::error if a loop does not end, a label or an index is out of range, or rows do
-  /// not fit.
+  /// Throws lamina::error if a loop needs too many iterations, a label or an index is out of range,
+  /// or the number of rows of a domain changes where it must not.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_.begin_run();
     if constexpr (has_blocks) {
@@ -99,8 +100,9 @@ class machine {
     }
   }
 
-  /// Whether the last run may have updated a parameter before it threw. Runs without blocks
-  /// allocate nothing and check the fed data before they update anything.
+  /// Whether the last run may have updated a parameter before it threw an error. (Only for programs
+  /// with blocks: all other programs check the fed data and allocate memory before they update
+  /// anything.)
   bool may_have_updated() const requires has_blocks { return blocks_.reached() >= first_update; }
 
   /// A function that runs the schedule in place of the machine (for example on several threads);
@@ -112,7 +114,8 @@ class machine {
   };
   void run_by(const other_run& other) requires(!has_blocks) { other_ = other; }
   memory_type& memory() { return memory_; }
-  /// Whether runs process the mini-batch in tiles of rows, all groups for one tile after the other.
+  /// Whether runs process the mini-batch in tiles of rows: all groups for the first tile, then all
+  /// groups for the next tile, and so on.
   bool is_tiled() const {
     if constexpr (tiles_type::found)
       return tiles_.applies();
@@ -120,14 +123,15 @@ class machine {
       return false;
   }
 
-  /// The row count of the mini-batch, or of another domain.
+  /// The number of samples of the mini-batch, or the number of rows of another domain.
   int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }
   /// The memory layout of variable V of the program.
   template <int V>
   static constexpr const variable_layout& layout() {
     return layout_of_variable<P, V>;
   }
-  /// The memory of variable V of the program, null if the plan never stores it.
+  /// The address of variable V of the program; null if the plan never stores the variable in
+  /// memory.
   template <int V>
   float* address() {
     return address(layout<V>());
@@ -142,7 +146,8 @@ class machine {
     const variable_layout* const found = layout(variable);
     return found == nullptr ? nullptr : address(*found);
   }
-  /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
+  /// The address of the gradient of parameter i, which has the layout of the parameter; null if the
+  /// program does not compute it.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
   /// The gradient of parameter i if it is sparse; otherwise null.
   basic_selected_rows<real_of<P>>* gradient_rows(int i) {
@@ -168,7 +173,8 @@ class machine {
 
   static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
 
-  // Programs with loops are not tiled: which groups run is known only in each iteration.
+  // Programs with loops are not tiled, because it is known only at run time which groups run how
+  // often.
   static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;
   using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;
 

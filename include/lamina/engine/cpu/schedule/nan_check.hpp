@@ -20,27 +20,28 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// An argument of a group: which variable of the recorded program it holds (-1: none), whether it
-/// holds the gradient of that variable instead, and whether the group writes it.
+/// An argument of a group. `variable` is the variable of the recorded program that it belongs to
+/// (-1: none); `is_gradient` says that the argument is the gradient of this variable.
 struct checked_argument {
   int variable;
   bool is_gradient, is_written;
 };
 
-/// The part of a schedule that the check reads, as plain data, so that the check is compiled once
-/// for all programs.
+/// The parts of a schedule that the check reads. They are plain data, so that the check is compiled
+/// once for all programs.
 struct nan_check_view {
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
   const checked_argument* of;  // by argument
-  const int* first_operator;   // by group; one more entry holds the end
-  const char* const* type;     // by operator: its type, Fluid's name of the operator
+  // first_operator[g]: the first operator of group g; the last entry is the number of operators
+  const int* first_operator;
+  const char* const* type;  // for each operator, its type, that is, Fluid's name
   int groups;
 };
 
 /// The tables of program P that the check reads. The first variables of P are the variables of the
-/// recorded program, whose names exist at run time.
+/// recorded program; only these have names at run time.
 template <class P>
 struct nan_check_table {
   using plan_type = plan<P>;
@@ -92,14 +93,14 @@ struct nan_check_table {
 };
 
 /// Searches for NaN and, on request, for infinity: in the fed data before a group reads them, and
-/// in the arrays that the group wrote. This costs one more pass over all activations and gradients.
+/// in the arrays that the group wrote. The check reads all activations and gradients once more.
 class nan_check {
  public:
   explicit nan_check(const group_check& of)
       : of_(of), schedule_(static_cast<const nan_check_view*>(of.schedule)), names_(of.names) {}
 
-  /// Runs a group, whose arguments are part of `arguments`. Throws an error at the first NaN
-  /// or, on request, infinity: a row_error if the array has mini-batch rows.
+  /// Runs group `group` of a schedule with the arguments `arguments`. Throws an error at the first
+  /// NaN or, on request, infinity; the error is a row_error if the rows of the array are samples.
   static void run(const group_check& self, const program_view& program, int group,
                   float* const* arguments, const run_context& c) {
     nan_check(self).run_group(program, group, arguments, c);
@@ -161,8 +162,8 @@ class nan_check {
   }
   template <class Real>
   bool finds_in_row(const Real* x, int columns, position& at) const {
-    // A first loop without branches, which the compiler vectorises, finds out whether the row has
-    // NaN or infinity at all.
+    // The first loop only finds out whether the row contains NaN or infinity; it has no branches,
+    // so the compiler vectorises it.
     int strange = 0;
     for (int j = 0; j < columns; ++j) strange |= x[j] - x[j] == 0 ? 0 : 1;
     for (int j = 0; strange != 0 && j < columns; ++j) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/schedule/parallel_run.hpp - executes one run of a schedule on several threads.
 // Where rows do not depend on each other, each thread runs a whole sequence of groups on ranges of
-// rows. All other groups are executed one by one: each thread computes a part of the rows, or of
-// the elements, of every group that is large enough.
+// rows (row_ranges.hpp). All other groups run one after another: if a group is large enough, each
+// thread computes some of its rows or elements; otherwise one thread runs it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,7 +26,8 @@ class meeting {
  public:
   explicit meeting(int threads) : threads_(threads) {}
 
-  /// Waits until all threads have arrived. Returns false if one of them failed and will not arrive.
+  /// Waits until all threads have called wait(). Returns false if one of the threads has failed and
+  /// will not call it.
   bool wait() {
     const unsigned phase = __atomic_load_n(&phase_, __ATOMIC_ACQUIRE);
     if (__atomic_add_fetch(&here_, 1, __ATOMIC_ACQ_REL) == threads_) {
@@ -40,13 +41,13 @@ class meeting {
     }
     return true;
   }
-  /// The parts of a sum that all threads compute.
+  /// The sums of the parts of an array that all threads sum together.
   double sums[shared_sums::parts];
 
-  /// Returns the index of the next range of rows of the n-th sequence of groups. All threads meet
-  /// between two sequences.
+  /// Returns the index of the next range of rows that no thread has taken yet, for the n-th
+  /// sequence of groups. All threads wait for each other between two sequences.
   int take_range(int n) { return __atomic_fetch_add(&taken_[n & 1], 1, __ATOMIC_RELAXED); }
-  /// Prepares take_range() for the sequence after the n-th; one thread calls it.
+  /// Prepares take_range() for the sequence after the n-th; only one thread may call it.
   void reset_ranges(int n) { __atomic_store_n(&taken_[(n + 1) & 1], 0, __ATOMIC_RELAXED); }
 
   void fail() { __atomic_store_n(&failed_, true, __ATOMIC_RELEASE); }
@@ -70,7 +71,7 @@ struct schedule_view {
 };
 
 /// The number of parts into which a group is divided for a mini-batch of `batch_rows` rows. It is 1
-/// if the group is too small to be worth two barriers.
+/// if the group is so small that the two barriers would cost more than the division saves.
 inline int parts_of(slicing how, const group_info& g, const argument_info* info, int batch_rows,
                     int threads) {
   std::int64_t elements = 0;
@@ -111,7 +112,7 @@ LAMINA_NOINLINE inline void walk_ranges(const ranged_schedule& s, int begin, int
   }
 }
 
-/// Executes the schedule on thread t, which computes only its own part of each group.
+/// Executes the schedule on thread t: the thread computes its part of each group that is divided.
 LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int threads, meeting& meet,
                                          unsigned long long given, float* const* arguments,
                                          run_context c, int domains, float** own, int* rows,
@@ -123,8 +124,8 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   part.rows = rows;
   part.first_row = first_rows;
   part.filters = nullptr;  // only one thread at a time may use it
-  // `was_sliced` says whether other threads may still compute values that the next group reads, or
-  // read values that it overwrites.
+  // `was_sliced`: other threads may still compute values that the next group reads, or read values
+  // that the next group overwrites, so a barrier is needed before it.
   bool was_sliced = false, has_run = false;
   int sequence = 0;
   for (int n = 0; n < s.groups; ++n) {
@@ -211,16 +212,16 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
 
 }  // namespace detail
 
-/// Lets a machine of program P run on several threads; P has neither loops nor branches. Results
-/// are equal, bit for bit, to the results of one thread.
+/// Makes a machine of program P run on several threads; P must have neither loops nor branches. The
+/// results equal the results of one thread, bit for bit.
 template <class P>
 class parallel_run {
  public:
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
 
-  /// From now on, machine `m` runs on the threads of `pool`. The machine object may be moved; this
-  /// object may not.
+  /// From now on, machine `m` runs on the threads of `pool`. The machine object may be moved later;
+  /// this object may not, because the machine stores its address.
   LAMINA_COLD parallel_run(machine<P>& m, worker_pool& pool) : pool_(pool) {
     if (pool.size() == 1) return;
     scratch_ = owned_array<aligned_buffer>(static_cast<std::size_t>(pool.size()));

@@ -3,10 +3,11 @@
 // can run for its own range of mini-batch rows, without waiting for other threads.
 //
 // Where rows do not depend on each other, a thread can compute all layers for some rows of a
-// mini-batch. Between two layers it needs no barrier, and the values that it has written are still
-// in its own cache. But threads cannot share the planned memory of the mini-batch: arrays reuse the
-// memory of earlier arrays whose rows may be wider, and which another thread may still read. So
-// arrays that only these groups use have separate memory per thread.
+// mini-batch. Between two layers the thread needs no barrier, and the values that it has written
+// are still in its own cache. But threads cannot share the planned memory of the mini-batch: an
+// array may reuse the memory of an earlier array with rows of another width, so rows that one
+// thread writes can overlap rows that another thread still reads. Therefore, arrays that only these
+// groups use have separate memory per thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,29 +26,31 @@ namespace detail {
 /// A group as part of a sequence that threads run on ranges of rows.
 struct ranged_group {
   int end;       // end of the sequence that begins with this group, or 0 if none does
-  bool before;   // has no rows: one thread runs it before the sequence begins
+  bool before;   // has no rows, so one thread runs it before the sequence begins
   bool product;  // multiplies rows by a matrix
 };
 
-/// A schedule and its sequences, as plain data for code that is compiled once for all programs.
+/// A schedule and its sequences of groups. It is plain data, so that the code that runs it is
+/// compiled once for all programs.
 struct ranged_schedule : schedule_of_rows {
   const ranged_group* groups;
   const group_desc* described;
-  int width;  // floats per row of all activations
+  int width;  // the floats that all activations of one row take
 };
 
 /// The largest number of floats that all threads together allocate for activations: 64 MiB.
 inline constexpr std::int64_t most_range_floats = std::int64_t{16} << 20;
 
-/// The number of chains of additions per sum in a product of `rows` rows, with `vectors` vectors
-/// per row of a register tile; 0 if the number differs between tiles.
+/// A product may split each of its sums into several chains of additions. Returns the number of
+/// chains in a product of `rows` rows whose register tiles have `vectors` vectors per row; 0 if the
+/// number differs between tiles.
 constexpr int chains_of_product(int rows, int depth, int vectors) {
   const even_parts blocks = parts_of_rows<float>(rows, parts_of_depth<float>(depth).longest());
   int found = -1;
   for (const int block : {blocks.size(0), blocks.size(blocks.count() - 1)}) {
     const even_parts tiles(block, tile_rows);
     for (const int tile : {tiles.size(0), tiles.size(tiles.count() - 1)}) {
-      // A single row is multiplied by another function, so no number applies.
+      // Another function multiplies a single row, with an order of additions of its own.
       const int now = block == 1 ? 0 : chains(tile * vectors);
       if (found >= 0 && found != now) return 0;
       found = now;
@@ -67,8 +70,8 @@ constexpr bool adds_equally(int rows, int part, int depth, int columns) {
   return (!has_wide || equal(tile_vectors)) && (!has_narrow || equal(narrow_width / lanes));
 }
 
-/// How the rows of a mini-batch are divided among threads: into `count` ranges; one thread computes
-/// each range. A count of 1 means that the rows are not divided.
+/// The division of the rows of a mini-batch into `count` ranges; each range is computed by one
+/// thread. A count of 1 means that the rows are not divided.
 struct ranges_of_rows {
   int rows, count;
   constexpr int first(int r) const {
@@ -82,8 +85,8 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int be
   const int width = s.width > 0 ? s.width : 1;
   ranges_of_rows r{rows, 1};
   if (rows < threads) return r;
-  // If activations are narrow, more ranges than threads are used: the activations of a range with
-  // few rows stay in the second-level cache.
+  // If activations are narrow, there are more ranges than threads, so that the activations of one
+  // range fit into the second-level cache.
   r.count = threads;
   if (rows_of_tile(width) >= least_tiled_rows)
     r.count = (std::max)(threads, rows / rows_of_tile(width));
@@ -109,7 +112,7 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int be
   return r;
 }
 
-/// The memory that a thread owns to run sequences.
+/// The memory that one thread owns and uses while it runs sequences of groups on ranges of rows.
 struct range_memory {
   aligned_buffer arena;
   int rows = 0;  // the length of the longest range that fits in `arena`
@@ -126,7 +129,8 @@ struct ranged_groups {
   using plan_type = plan<P>;
   using tiles = tiled_groups<P>;
   static constexpr int groups = plan_type::groups;
-  /// The least number of groups with rows in a sequence: a single group gains nothing.
+  /// The least number of groups with rows in a sequence. A sequence of a single group would save no
+  /// barrier.
   static constexpr int least_groups = 2;
 
   struct table_type {
@@ -147,15 +151,15 @@ struct ranged_groups {
         for (int a = 0; a < e.group.arguments; ++a) {
           has_rows = has_rows || info[a].rows < 0;
           others = others || (info[a].rows < 0 && domain_of_rows(info[a].rows) != batch::domain);
-          // Weights in bfloat16 have indices above the indices of the model's parameters.
+          // The slots of weights in bfloat16 follow the slots of the model's parameters.
           const memory_slot& slot = schedule::table.slot_of[e.first_argument + a];
           rounded = rounded || (slot.space == memory_space::parameter &&
                                 slot.offset >= counts_of<P>.parameters);
         }
         const slicing how = slicing_of(plan_type::grouped.groups[g], e, info);
         const bool product = how == slicing::product_rows;
-        // Other products choose their algorithm by the number of rows, so dividing the rows could
-        // change results.
+        // Products of other kinds, and products in bfloat16, choose their algorithm by the number
+        // of rows, so dividing the rows could change the results.
         const bool other_product =
             product && (rounded || plan_type::grouped.groups[g].head != fusion_anchor::gemm);
         if (others || other_product || (has_rows && !product && how != slicing::rows)) break;

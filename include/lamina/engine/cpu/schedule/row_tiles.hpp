@@ -2,11 +2,12 @@
 // lamina/engine/cpu/schedule/row_tiles.hpp - runs sequences of consecutive groups on a large
 // mini-batch one tile of rows at a time.
 //
-// If a perceptron with narrow layers has a hundred thousand rows, each layer writes its activation
-// to memory, and the next layer reads it from there. But rows do not depend on each other, so all
-// layers and their gradients can process a tile of rows that fits in the second-level cache, then
-// the next tile. Arrays that only these groups use have memory for one tile; sums over the rows,
-// such as gradients of weights, continue from tile to tile.
+// If a perceptron with narrow layers processes a hundred thousand rows layer by layer, each layer
+// writes its activations to memory, and the next layer reads them from memory. But rows do not
+// depend on each other. So all layers and their gradients can process one tile of rows, whose
+// activations fit in the second-level cache, and then the next tile. Arrays that only these groups
+// use have memory for one tile; sums over the rows, such as gradients of weights, continue from
+// tile to tile.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +22,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The role of a group in a run. A run, in this file, is a sequence of consecutive groups that
-/// process tiles of rows.
+/// The role of a group in a run. In this file, a run is a sequence of consecutive groups that
+/// process the mini-batch tile by tile.
 enum class tiling : std::uint8_t {
   none,   // cannot be part of a run
   rows,   // computes each row independently of all others
@@ -35,9 +36,9 @@ namespace detail {
 /// The number of floats of activations, and also of partial sums, that stay in the second-level
 /// cache: 256 KiB each.
 inline constexpr int tile_floats = 64 * 1024;
-/// The least number of tiles: a mini-batch that would fill fewer is not tiled.
+/// The least number of tiles; a mini-batch that would fill fewer tiles is not tiled.
 inline constexpr int least_tiles = 4;
-/// The least number of rows of a tile: matrix products of fewer rows would be slower.
+/// The least number of rows of a tile; with fewer rows, matrix products would be slower.
 inline constexpr int least_tiled_rows = 4 * tile_rows;
 
 constexpr int rows_of_tile(int width) {
@@ -60,8 +61,9 @@ struct tiles_of_rows {
   constexpr int size(int t) const { return first(t + 1) - first(t); }
 };
 
-/// Whether a product of `rows` rows computes each sum as one chain of additions, which may be
-/// interrupted anywhere. Register tiles of few rows use several chains.
+/// Whether a product of `rows` rows computes each sum as one chain of additions. Then the sum may
+/// be interrupted anywhere and continued with the same result. (Register tiles of few rows use
+/// several chains.)
 constexpr bool sums_in_order(int rows, int columns) {
   const int least = rows / even_parts(rows, tile_rows).count();
   const int vectors = padded(columns) % panel_width == 0 ? tile_vectors : narrow_width / lanes;
@@ -74,8 +76,8 @@ struct tiled_group {
   int end;   // end of the run that begins with this group, or 0 if no run begins here
 };
 
-/// A schedule, some of whose groups run on a part of the rows, as plain data for code that is
-/// compiled once for all programs.
+/// A schedule in which some groups run on a part of the rows at a time. It is plain data, so that
+/// the code that runs it is compiled once for all programs.
 struct schedule_of_rows {
   const program_view* program;
   const schedule_entry* entries;
@@ -97,7 +99,7 @@ struct tile_memory {
   int rows = 0;
 };
 
-/// A copy of a run context with separate row counts, for kernels that compute a part of the rows of
+/// A copy of a run context with its own numbers of rows, for kernels that compute only some rows of
 /// a mini-batch.
 struct rows_of_run {
   run_context context;
@@ -112,9 +114,9 @@ struct rows_of_run {
   }
 };
 
-/// Runs group g of a schedule on the rows from `first` on; `part` holds their number. Local
-/// arguments are in an arena of `arena_rows` rows, all others in the arrays of the whole
-/// mini-batch. The function writes the addresses of the arguments to `own`.
+/// Runs group g of a schedule on rows of the mini-batch: `first` is the first row, and `part` holds
+/// the number of rows. Local arguments are in an arena of `arena_rows` rows, all others in the
+/// arrays of the whole mini-batch. The function writes the addresses of the arguments to `own`.
 LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, float* arena,
                                int arena_rows, float* const* arguments, float** own,
                                const run_context& part) {
@@ -135,8 +137,8 @@ LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, floa
   e.run(*s.program, own, s.info + e.first_argument, e.group, part);
 }
 
-/// Runs a schedule, with tiles where groups allow it. `own` has memory for the arguments of one
-/// group; `part` is a copy of the run's context.
+/// Runs a schedule, tile by tile where the groups allow it. `own` has memory for the arguments of
+/// one group; `part` is a copy of the run's context.
 #if LAMINA_DEFINES
 LAMINA_NOINLINE LAMINA_API void run_tiles(const tiled_schedule& s, tile_memory& memory,
                                           unsigned long long given, float* const* arguments,
@@ -188,7 +190,8 @@ struct tiled_groups {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int width = plan_type::memory.arena_width[batch::domain];
-  /// Whether rows are narrow enough: if a tile held too few rows, tiling would gain nothing.
+  /// Whether the activations of a row are so narrow that a tile holds enough rows; with few rows
+  /// per tile, matrix products would be slow.
   static constexpr bool is_narrow = counts_of<P>.blocks == 1 && counts_of<P>.domains <= 2 &&
                                     detail::rows_of_tile(width) >= detail::least_tiled_rows;
 
@@ -228,15 +231,15 @@ struct tiled_groups {
     const group_desc& d = plan_type::grouped.groups[g];
     return d.head == fusion_anchor::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
   }
-  /// The parameter that changes if sums are written to this slot, or -1.
+  /// The parameter that changes if a group writes sums to this slot, or -1.
   static constexpr int changed_parameter(const memory_slot& s) {
     return s.space == memory_space::updated || s.space == memory_space::gradient ? s.offset : -1;
   }
 
   static constexpr table_type make() {
     table_type t{};
-    // Whether sums of the run change a parameter (`changed`) or a plan variable (`summed`). No
-    // group of the run may read these, because sums are final only after the last tile.
+    // The parameters (`changed`) and plan variables (`summed`) that sums of the run write. No group
+    // of the run may read them, because the sums are complete only after the last tile.
     bool* const changed = new bool[static_cast<unsigned>(counts_of<P>.parameters) + 1]{};
     bool* const summed = new bool[static_cast<unsigned>(plan_type::lowered.count.variables) + 1]{};
     for (int start = 0, g = 0; start < groups; start = g == start ? g + 1 : g) {
@@ -253,7 +256,8 @@ struct tiled_groups {
         for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
           const memory_slot& s = schedule::table.slot_of[a];
           const int v = plan_type::code.arguments[a];
-          // Weights in bfloat16 have slots beyond the model's parameters and never change.
+          // The slots of weights in bfloat16 follow the slots of the model's parameters; these
+          // weights never change.
           if (s.space == memory_space::parameter && s.offset < counts_of<P>.parameters &&
               changed[s.offset])
             reads_sums = true;
@@ -311,7 +315,8 @@ struct tiled_groups {
   /// Whether an output of the run shares memory with an input of the run whose rows begin at other
   /// addresses. A tile could then overwrite rows of the input that a later tile reads.
   static constexpr bool moves_over_others(int first, int end) {
-    constexpr int most = 1 << 17;  // more comparisons would take seconds: no tiles then
+    // more comparisons would slow down compilation by seconds, so larger programs are not tiled
+    constexpr int most = 1 << 17;
     int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
       const memory_slot& left = plan_type::memory.slot_of[v];
@@ -354,8 +359,8 @@ class row_tiles {
   void bind(int rows) {
     if constexpr (found) {
       constexpr int most = detail::rows_of_tile(tiled::width) + detail::summed_together;
-      // The sums over a larger mini-batch must not continue from tile to tile: one long chain of
-      // additions would lose digits.
+      // A mini-batch with more rows is not tiled: its sums would be one long chain of additions
+      // over all tiles, which loses digits.
       const bool applies = rows <= detail::longest_chain &&
                            static_cast<std::int64_t>(rows) * tiled::width >=
                                std::int64_t{detail::least_tiles} * detail::tile_floats;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/schedule_table.hpp - a plan as a constexpr table of groups: their
-// functions, and the layout and memory slot of each argument.
+// lamina/engine/cpu/schedule/schedule_table.hpp - a plan as a constexpr table. For each group, it
+// has the function, and the layout and the memory slot of each argument.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,7 +43,7 @@ requires(
   static constexpr scratch_function scratch = nullptr;
 };
 
-/// The schedule of program P as a constant table: its groups, and the layout and memory slot of
+/// The schedule of program P as a constant table of its groups, with the layout and memory slot of
 /// each argument.
 template <class P>
 struct schedule_table {
@@ -127,7 +127,7 @@ struct schedule_table {
   /// or -1.
   static constexpr int in_float_alone = []<int... K>(std::integer_sequence<int, K...>) {
     if constexpr (!computes_in_float<P>) {
-      // An array instead of a fold expression, because clang folds at most 256 operands.
+      // This is an array and not a fold expression, because clang folds at most 256 operands.
       const bool can[] = {called<K>::in_double..., true};
       for (int k = 0; k < plan_type::kernels; ++k)
         if (in_double.of[k] && !can[k]) return k;
@@ -157,8 +157,8 @@ struct schedule_table {
       return nullptr;
   }
 
-  /// Whether one of these algorithms transforms filters, so that keeping the transformed filters
-  /// pays.
+  /// Whether one of these algorithms transforms filters. Then it saves time to keep the transformed
+  /// filters from run to run.
   static constexpr bool transforms_filters() {
     if constexpr (convolutions() != nullptr)
       return convolutions()->forward[0].run != nullptr || convolutions()->forward[1].run != nullptr;

@@ -16,8 +16,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
-/// row and its column. For images, it also has the channel of the vector or, if the elements belong
-/// to different channels, the channel of each element.
+/// row and its column. For images, it also has the channel of the vector, or, if the elements
+/// belong to different channels, the channel of each element in `channels`.
 struct element_position {
   std::ptrdiff_t offset;
   int row;
@@ -127,8 +127,8 @@ struct operand_reader<ex::value<J>, Real> {
 };
 
 /// The ways to execute an update statement. `elsewhere` only stores the gradient, because the
-/// trainer updates the parameter later. `prepared` applies gradient clipping and weight decay, then
-/// updates the parameter. `plain` updates it without clipping and decay.
+/// trainer updates the parameter later. `prepared` applies gradient clipping and weight decay and
+/// then updates the parameter. `plain` updates the parameter without clipping and weight decay.
 enum class update_step { elsewhere, prepared, plain };
 
 /// The index of the argument that has one number per channel, or -1.
@@ -224,8 +224,8 @@ template <class Statements, class Real = float>
 struct statement_runner;
 
 /// Runs the statements of a group in order, on one vector per call. Numbers that do not change in
-/// the loop over vectors (attributes, learning rates) are loaded once before the loop: otherwise
-/// the compiler would load them again after each store.
+/// the loop over vectors (attributes, learning rates) are loaded once before the loop. Otherwise
+/// the compiler would load them again after each store, as the store might have changed them.
 template <class... S, class Real>
 struct statement_runner<expression::statements<S...>, Real> {
   using real = Real;
@@ -273,8 +273,9 @@ struct statement_runner<expression::statements<S...>, Real> {
   LAMINA_INLINE void operator()(vector head, const element_position& at) const {
     run(head, at, step);
   }
-  /// Runs the statements; `how` must equal this runner's `step`. If the caller passes a constant,
-  /// the compiler removes the code of the other steps.
+  /// Runs the statements on one vector. `how` must equal `step` of this object; it is a parameter
+  /// so that a caller can pass a constant, for which the compiler removes the code of the other
+  /// ways.
   LAMINA_INLINE void run(vector head, const element_position& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;

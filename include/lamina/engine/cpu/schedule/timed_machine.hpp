@@ -20,7 +20,7 @@ struct group_time {
   int thread = 0;  // in training: the thread that ran it
 };
 
-/// Records the times of the groups of many runs, in the order in which the groups ended.
+/// Records the start and end of each group in many runs, in the order in which the groups ended.
 class group_clock {
  public:
   static std::int64_t now() {

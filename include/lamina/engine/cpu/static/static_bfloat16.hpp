@@ -14,15 +14,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Parameters that are right operands of products are stored in bfloat16 panels; all others are
-/// floats.
+/// A policy of static_layout: parameters that are right operands of matrix products are stored in
+/// panels of bfloat16, all other parameters as floats.
 struct bfloat16_weights {
   static constexpr bool own_panels = true;
   static constexpr std::ptrdiff_t panels_floats(int rows, int columns) {
     return bfloat16_panels_floats(rows, columns);
   }
-  /// The maximum over both kernels, because a right operand that is not a parameter is multiplied
-  /// as panels of floats.
+  /// The maximum for both kernels: a right operand that is not a parameter is stored as panels of
+  /// floats and takes the kernel for floats.
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
     return (std::max)(gemm_scratch_floats(rows, depth, columns),
                       gemm_bfloat16_scratch_floats(rows, depth));
@@ -34,8 +34,8 @@ struct bfloat16_weights {
     pack_bfloat16_panels(rows, columns, of_floats, to);
   }
 
-  /// The same product as `gemm_bfloat16`, bit for bit; for few rows only one or two of its kernels
-  /// are compiled.
+  /// Computes the same product as `gemm_bfloat16`, bit for bit. For products with few rows, only
+  /// the one or two micro-kernels that they need are compiled.
   template <class Group, class Runner>
   static void multiply(float* const* a, float* scratch) {
     constexpr int rows = Group::rows, depth = Group::depth, columns = Group::columns;

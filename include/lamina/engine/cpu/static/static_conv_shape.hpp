@@ -18,8 +18,8 @@ struct static_conv_side {
   constexpr int padded() const { return in + 2 * padding; }
 };
 
-/// The shape of an instruction of a plan that is a conv2d: its first operand is the image, its
-/// second operand the filter.
+/// The sizes of a conv2d in a plan. The first operand of its instruction is the image, the second
+/// is the filter.
 struct static_conv_shape {
   int groups, channels, filters;  // `channels` per filter, `filters` per group
   static_conv_side height, width;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_image_kernels.hpp - conv2d and pool2d of constant size: small
-// code, no copies of filters.
+// lamina/engine/cpu/static/static_image_kernels.hpp - conv2d and pool2d of sizes that the compiler
+// knows. They need little machine code and no copies of the filters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,15 +19,15 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// A convolution as a loop over output rows. Each step computes some vectors of a row for some
-/// filters.
+/// A convolution as a loop over the rows of the output. Each step computes up to `vectors` vectors
+/// of a row for `together` filters at once.
 template <class Group>
 struct static_conv {
   static constexpr static_conv_shape shape{Group::program::desc, Group::first};
   static constexpr int out = shape.width.out(), rows_out = shape.height.out();
   static constexpr int wide = (out + lanes - 1) / lanes;
-  /// The numbers of vectors of a row (`vectors`) and of filters (`together`) whose sums are in
-  /// registers at the same time.
+  /// How many vectors of a row, and how many filters (`together`), have their sums in registers at
+  /// the same time.
   static constexpr int vectors = wide < 3 ? wide : 3;
   static constexpr int together = vectors == 1 ? 8 : vectors == 2 ? 5 : 4;
   static constexpr std::ptrdiff_t filter_stride = Group::arguments.of[1].info.stride;
@@ -35,8 +35,7 @@ struct static_conv {
       static_cast<std::ptrdiff_t>(shape.height.padded()) * shape.width.padded();
   static constexpr std::ptrdiff_t out_size = static_cast<std::ptrdiff_t>(rows_out) * out;
 
-  /// Convolves one image with all filters: y = the products of the image's windows with the
-  /// filters.
+  /// Convolves one image x with all filters w: y = conv2d(x, w).
   static void run(const float* x, const float* w, float* y, float* scratch) {
     if constexpr (shape.padded_floats() > 0) x = surround(x, scratch);
     for (int g = 0; g < shape.groups; ++g) {
@@ -178,7 +177,7 @@ struct static_call_kernel<operators::pool2d> {
   }
 };
 
-/// The factor scale / sqrt(moving variance + epsilon) that later statements use.
+/// Computes the factor scale / sqrt(moving variance + epsilon), by which later statements multiply.
 template <>
 struct static_call_kernel<operators::batch_norm_factor> {
   template <class Group>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/static/static_kernels.hpp - kernels for groups whose sizes are compile-time
-// constants: their loops have constant length, small batches need no scratch memory, and no kernel
-// throws.
+// constants. Their loops have constant length, they need no scratch memory for few samples, and
+// none throws.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// The kernel of an operator that is not fused, for sizes known to the compiler: specialise it with
+/// The kernel of an operator that is not fused, for sizes known to the compiler. Each operator
+/// specialises this template with a function
 ///   template <class Group> static void run(float* memory);
 template <class Op>
 struct static_call_kernel;
@@ -50,8 +51,8 @@ struct static_arguments {
   }
 };
 
-/// The number of vectors of an output row that are computed together: enough sums to hide the
-/// latency of a multiply-add.
+/// The number of vectors of an output row that are computed together. Their sums are independent,
+/// and there are enough of them to hide the latency of a multiply-add.
 template <int Rows>
 inline constexpr int static_vectors =
     8 / Rows < tile_vectors ? tile_vectors : 8 / Rows / tile_vectors* tile_vectors;
@@ -71,7 +72,7 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
   const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
     vector b[bound(Vectors)];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
-      // The next panel begins after the last row of the previous panel.
+      // Each panel has Depth rows, so panel n begins n * Depth rows after the first.
       const int column = j * lanes;
       b[j] = vector::load_unaligned(panels + column / panel_width * Depth * panel_width +
                                     k * width + column % panel_width);
@@ -123,7 +124,7 @@ void static_product(float* memory, const Runner& runner) {
         x, w + offset_of_panel(depth, last), end - last, last, runner);
 }
 
-/// The largest number of rows of a product whose sums, together with a row of W, fit into
+/// The largest number of rows of a product for which the sums and a row of the weights fit into
 /// registers.
 inline constexpr int static_product_rows = 3;
 
@@ -234,8 +235,8 @@ struct static_call_kernel<operators::concat> {
   }
 };
 
-/// The last vector of a row may reach beyond the last state element; the excess results are stored
-/// in the padding.
+/// The last vector of a row may reach beyond the last element of the state; the results for the
+/// extra lanes go to the padding of the row.
 template <>
 struct static_call_kernel<operators::lstm_unit> {
   template <class Group>

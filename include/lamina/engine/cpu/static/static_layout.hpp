@@ -16,11 +16,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// Policy that stores all parameters in the layout of the model. (static_bfloat16.hpp has a policy
-/// with another layout.)
+/// A policy of static_layout: all parameters have the same memory layout as in the model.
+/// (static_bfloat16.hpp has a policy with another layout.)
 struct float_weights {
-  /// Whether parameters that are right operands of products have a layout that differs from the
-  /// model's.
+  /// Whether parameters that are right operands of matrix products have a layout that differs from
+  /// the layout in the model.
   static constexpr bool own_panels = false;
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
     return gemm_scratch_floats(rows, depth, columns);
@@ -28,8 +28,8 @@ struct float_weights {
 };
 
 /// The offsets of parameters, data, constants and activations of program P for `Rows` samples, in
-/// floats from the beginning of one block; all offsets except the offsets of single constants are
-/// multiples of 64 bytes.
+/// floats from the beginning of one block of memory. All offsets are multiples of 64 bytes, except
+/// those of single constants.
 template <class P, int Rows, class Weights = float_weights>
 struct static_layout {
   using weights = Weights;
@@ -54,8 +54,9 @@ struct static_layout {
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
     return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
   }
-  /// Whether the weights of a product exceed half of a first-level cache of 32 KiB to 48 KiB: then
-  /// every second run reads the panels from the last to the first (`panel_order`).
+  /// Whether the weights of a product are larger than 24 KiB, half of a first-level cache of 48
+  /// KiB. Then every second run reads the panels from the last to the first (`panel_order`), so
+  /// that it begins with the panels that the previous run has left in the cache.
   static constexpr bool alternates(const group_desc& d) {
     return !Weights::own_panels && d.head == fusion_anchor::gemm &&
            panels_floats(d.depth, d.columns) > 6 * 1024;
@@ -65,7 +66,8 @@ struct static_layout {
       if (alternates(plan_type::grouped.groups[g])) return true;
     return false;
   }
-  /// The caller must call this function before each run on a block of memory.
+  /// The caller must call this function before each run on a block of memory; it reverses the order
+  /// in which the run reads large weights.
   static LAMINA_INLINE void begin_run(float* memory) {
     if constexpr (alternates()) memory[at.order] = 1.F - memory[at.order];
   }
@@ -133,7 +135,8 @@ struct static_layout {
       const std::ptrdiff_t n = scratch_floats(g);
       if (n > most) most = n;
     }
-    // Vectors that begin in the last row may extend beyond its end.
+    // Kernels read whole vectors, and the last vector of the last row may extend beyond the end of
+    // the row.
     p.end = next + most + 4 * alignment_floats;
     return p;
   }

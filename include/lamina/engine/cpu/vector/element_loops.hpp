@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/vector/element_loops.hpp - applies a pointwise function to arrays of arbitrary
-// shapes and element types, with one loop for all operators.
+// shapes and element types. All operators share one loop.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 /// Describes one output of a pointwise operator by functions that compute one element: value =
 /// f(inputs, scalars). They are function pointers, so that the loops are compiled once for all
-/// operators. The calls are slow, but where speed matters, operators are fused, and fused groups do
-/// not use these functions. `Real` is the element type of `line`.
+/// operators. A call per element is slow, but nearly all pointwise operators are fused into groups,
+/// and fused groups do not use these functions. `Real` is the element type of `line`.
 template <class Real>
 struct basic_pointwise_form {
   static constexpr int most_inputs = 7, most_scalars = 8;
@@ -30,8 +30,8 @@ struct basic_pointwise_form {
   float (*in_float)(const float* x, const float* scalars);
   double (*in_double)(const double* x, const double* scalars);
   std::int64_t (*in_integers)(const std::int64_t* x, const std::int64_t* scalars);  // may be null
-  /// Computes to[j] for j < n. Input i advances by one element per j if moves[i] is true; otherwise
-  /// its first element is repeated. May be null.
+  /// Computes to[j] for j < n. If moves[i] is true, the value of input i at j is x[i][j], otherwise
+  /// x[i][0]. May be null.
   void (*line)(std::ptrdiff_t n, const Real* const* x, const bool* moves, const Real* scalars,
                Real* to);
 };
@@ -71,8 +71,8 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c,
 }
 
 /// Stores at each position of loop nest `kept` the sum of f over all positions of loop nest `over`,
-/// added in double. Several positions of `kept` are computed together, because they are mostly
-/// adjacent in the inputs.
+/// added in double. Computes 64 positions of `kept` at a time, because their inputs are mostly
+/// adjacent in memory.
 template <class T, class Real>
 LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_form<Real>& form,
                                   const operand* in, const operand& out, const element_nest& kept,
@@ -102,8 +102,9 @@ LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_f
   });
 }
 
-/// Computes with `form.line`, on whole vectors. Returns false, without computing, unless in the
-/// innermost loop the output is contiguous and every input is contiguous or repeats one element.
+/// Computes the elements with `form.line`, which uses vector instructions. It requires that in the
+/// innermost loop the output is contiguous, and that each input is contiguous or is a single
+/// element; otherwise the function computes nothing and returns false.
 template <class Real>
 bool evaluate_lines(const call_context& c, const basic_pointwise_form<Real>& form,
                     const operand* in, const operand& out, const element_nest& loops) {
@@ -125,10 +126,11 @@ bool evaluate_lines(const call_context& c, const basic_pointwise_form<Real>& for
 
 }  // namespace detail
 
-/// Sets every output element to f(inputs at that position, scalars). The gradient of a broadcast
-/// input is a sum over all positions that read the same input element. The computation is in float
-/// if all arrays are float, in integers if all inputs and scalars are integers and the function
-/// supports them, otherwise in double.
+/// Sets every element of the output to f(inputs at its position, scalars). If the output is the
+/// gradient of a broadcast input, it is smaller than the inputs, and each of its elements is the
+/// sum of f over all positions that map to it. The computation is in float if all arrays are float;
+/// in integers if all inputs and scalars are integers and the operator has a function for integers;
+/// otherwise in double.
 template <class Real>
 LAMINA_NOINLINE inline void run_elements(const call_context& c,
                                          const basic_pointwise_form<Real>& form) {

@@ -59,9 +59,9 @@ template <class V>
 LAMINA_INLINE V odd_lanes(V a, V b) {
   return detail::every_second<1>(a, b, detail::lane_sequence<V>{});
 }
-/// The elements of `a` at even positions, then the elements of `b` at odd positions. So the caller
-/// can load `b` one element earlier: then it ends with the last element of an array, and nothing
-/// after the array is read.
+/// The elements of `a` at even positions, then the elements of `b` at odd positions. With `b`
+/// loaded one element earlier, the result is that of even_lanes(), but the load of `b` does not
+/// read beyond the end of an array.
 template <class V>
 LAMINA_INLINE V even_and_odd_lanes(V a, V b) {
   return detail::even_then_odd(a, b, detail::lane_sequence<V>{});

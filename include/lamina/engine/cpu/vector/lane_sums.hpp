@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/lane_sums.hpp - the lane sums of several vectors together.
+// lamina/engine/cpu/vector/lane_sums.hpp - sums the lanes of each of several vectors.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +8,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
-/// sum[i] = the sum of the lanes of v[i], for `lanes` vectors. `sum` has the alignment of a vector.
+/// sum[i] = the sum of the lanes of v[i], for `lanes` vectors. `sum` must be aligned as a vector
+/// is.
 LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
 #if defined(__AVX512F__)
   // For AVX-512, haddp of xsimd 8 adds up the wrong lanes.

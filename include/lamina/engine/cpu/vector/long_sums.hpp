@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/long_sums.hpp - accurate sums of many numbers: each float is added in
-// double, or small groups are added in float and the group sums in double.
+// lamina/engine/cpu/vector/long_sums.hpp - accurate sums of many numbers. Each number is added in
+// double, or small groups are added in float and their sums in double.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,12 +17,12 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
-// The distance in floats at which a sum prefetches, because the hardware prefetcher stops at the
-// end of a page.
+// How far ahead a sum prefetches, in floats. Without these prefetches a sum would wait at each new
+// page, because the hardware prefetcher stops at the end of a page.
 inline constexpr int prefetched_floats = 1024;
 
-/// The sum of n floats in double. It uses sixteen independent sums: a single chain of additions
-/// would take four times as long as the reads from memory.
+/// The sum of n floats in double. It adds to sixteen independent sums; in one chain of dependent
+/// additions, the additions would take four times as long as the reads from memory.
 #if LAMINA_DEFINES
 LAMINA_NOINLINE LAMINA_API double double_sum(const float* x, std::ptrdiff_t n) {
   using four_floats [[gnu::vector_size(16)]] = float;
@@ -63,9 +63,9 @@ inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// For each position of loop nest `kept`, sums `from` over all positions of loop nest `over` and
-/// calls store(offsets of `kept`, index in its innermost loop, sum). Array 0 of both nests is
-/// `from`.
+/// For each position of loop nest `kept`, sums `from` over all positions of loop nest `over`, and
+/// calls store(offsets, index, sum), where `offsets` and `index` (in the innermost loop) are the
+/// position in `kept`. Array 0 of both nests is `from`.
 template <int K, int L, class Real, class Store>
 inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const Real* from,
                      Store store) {
@@ -94,12 +94,12 @@ inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const R
   });
 }
 
-/// Accurate sums over many rows. The kernel adds each row to the n numbers `sums` in Real; every 32
-/// rows these numbers are added to n sums in double and set to 0.
+/// Accurate sums over many rows. A kernel adds each row to the n numbers `sums`, in Real. After
+/// every 32 rows, this class adds the n numbers to sums in double and sets them to 0.
 template <class Real>
 class blocked_sums {
  public:
-  /// `sums` may be null; otherwise it must hold zeros. `memory` has room for n doubles.
+  /// `sums` must hold zeros, or be null if there is nothing to sum. `memory` holds n doubles.
   blocked_sums(Real* sums, int n, float* memory)
       : sums_(sums), n_(sums == nullptr ? 0 : n), aside_(numbers_at<double>(memory)) {
     for (int j = 0; j < n_; ++j) aside_[j] = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_math.hpp - sums and copies of rows that read only the elements of a
-// row, not its padding.
+// lamina/engine/cpu/vector/row_math.hpp - sums and copies of rows. They read only the elements of a
+// row, not the padding after it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,7 +28,8 @@ LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
 }
 
 namespace detail {
-/// The largest number of terms that are added in Real; the sums of these terms are added in double.
+/// The largest number of terms that are added in Real. A longer row is split into pieces of this
+/// length, and the sums of the pieces are added in double.
 inline constexpr std::ptrdiff_t most_summed = 4096;
 
 template <class Real, class Term, class Rest>
@@ -81,8 +82,8 @@ LAMINA_NOINLINE inline Real sum_of_offsets(const Real* x, std::type_identity_t<R
       [=](std::ptrdiff_t j) { return x[j] - shift; });
 }
 
-/// The mean of n >= 1 numbers. The mean of equal numbers is exact: otherwise a normalisation would
-/// divide a rounding error by a standard deviation of 0.
+/// The mean of n >= 1 numbers. It is exact if all numbers are equal; otherwise a normalisation of
+/// equal numbers would divide a rounding error by a standard deviation of nearly 0.
 template <class Real>
 inline Real mean_of(const Real* x, std::ptrdiff_t n) {
   return x[0] + sum_of_offsets(x, x[0], n) / static_cast<Real>(n);
@@ -117,8 +118,8 @@ LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
       [=](std::ptrdiff_t j) { return d[j] * (x[j] - center); });
 }
 
-/// Whether a sum of squares is accurate: it has not overflowed, and it is not so small that its
-/// terms lost digits by underflow.
+/// Whether a sum of squares is accurate: it has not overflowed, and it is large enough that its
+/// terms have lost no digits by underflow.
 template <class Real>
 constexpr bool holds_squares(Real sum) {
   using limits = std::numeric_limits<Real>;
@@ -154,8 +155,7 @@ inline Real euclidean_norm(const Real* x, std::ptrdiff_t n,
   return std::hypot(scaled_norm(x, n), std::sqrt(epsilon));
 }
 
-/// A wider type that holds the squares of Real numbers and the sums of these squares without
-/// overflow.
+/// A wider type, in which squares of Real numbers and sums of such squares do not overflow.
 template <class Real>
 using wide_number = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
 
@@ -171,8 +171,8 @@ inline Real inverse_deviation(Real variance, Real epsilon) {
   const Real sum = variance + epsilon;
   return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
 }
-/// 1 / sqrt(variance + epsilon) for the n numbers x, whose variance may exceed the range of Real
-/// although its square root does not.
+/// 1 / sqrt(variance + epsilon) for the n numbers x. It is correct also if the variance exceeds the
+/// range of Real and only its square root does not.
 template <class Real>
 inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
                               Real epsilon) {
@@ -188,8 +188,8 @@ struct moments {
   Real mean, variance, inverse;
 };
 
-/// The moments of the n numbers x for which `each(f)` calls f(x). They are summed in a wider type,
-/// because the standard deviation may be in the range of Real although the variance or a sum is
+/// The moments of the n numbers x for which `each(f)` calls f(x). The sums are in a wider type,
+/// because a sum or the variance may exceed the range of Real although the standard deviation does
 /// not.
 template <class Real, class Each>
 LAMINA_COLD moments<Real> wide_moments(std::ptrdiff_t n, Real epsilon, const Each& each) {
@@ -233,8 +233,9 @@ inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse
   return is_finite(sum) ? sum : static_cast<Real>(wide_grad(d, x, mean, inverse, n));
 }
 
-/// Visits positions 0 to n - 1: calls f(j, like) for each whole vector that begins at j, then for
-/// each remaining single number at j. The type of `like` distinguishes both cases.
+/// Visits positions 0 to n - 1. Calls f(j, like) for each whole vector, where j is its first
+/// position, and then for each remaining position j. `like` is a vector in the first case and a
+/// number in the second.
 template <class Real = float, class F>
 LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
   constexpr int step = lanes_in<Real>;
@@ -267,8 +268,8 @@ inline void copy_elements(const operand& from, const operand& to) {
   }
 }
 
-/// Returns an array without gaps between its rows: the array itself if it has none, otherwise a
-/// copy in `scratch`, which is advanced past the copy.
+/// Returns the elements of an array without padding between its rows: the array itself if it has no
+/// padding; otherwise a copy in `scratch`, after which `scratch` points to the end of the copy.
 template <class Real>
 inline const Real* without_gaps(const operand& o, Real*& scratch) {
   if (o.stride == o.columns || o.rows <= 1) return o.row<const Real>(0);
@@ -281,7 +282,7 @@ inline const Real* without_gaps(const operand& o, Real*& scratch) {
   return copy;
 }
 
-/// Upper bound of the numbers that `without_gaps` takes from `scratch`.
+/// Returns how many numbers of `scratch` without_gaps() needs for the array.
 inline std::ptrdiff_t scratch_without_gaps(const operand& o) {
   if (o.stride == o.columns || o.rows <= 1) return 0;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;

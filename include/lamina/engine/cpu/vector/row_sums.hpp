@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_sums.hpp - accurate column sums: each group of eight rows is added
-// in the element type, and the group sums are added in double.
+// lamina/engine/cpu/vector/row_sums.hpp - accurate sums of the columns of a matrix. Each group of
+// eight rows is added in the element type, and the sums of the groups are added in double.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu::detail {
 
-// The number of columns that are summed together: their sums stay in the first-level cache, and
-// several consecutive cache lines of each row are read.
+// The number of columns that are summed together. It is small enough that their sums stay in the
+// first-level cache, and large enough that several consecutive cache lines of each row are read.
 inline constexpr int summed_columns = 256;
 
 // sums[i] += v[i].
@@ -40,8 +40,8 @@ LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
 }
 
 /// Adds to sums[j] the sum of column j over `rows` rows of x, for j < width; the rows are `stride`
-/// numbers apart. Eight rows at a time are added in Real first, so splitting the rows at multiples
-/// of 8 does not change the sums.
+/// numbers apart. Each group of eight rows is added in Real first, so a caller that splits the rows
+/// at a multiple of 8 gets the same sums, bit for bit.
 template <class Real>
 LAMINA_NOINLINE void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride, int width,
                               double* sums);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_vectors.hpp - loops over a row of floats with vectors that are not
-// longer than the row.
+// lamina/engine/cpu/vector/row_vectors.hpp - loops over a row of floats with the widest vector that
+// is not longer than the row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -45,9 +45,9 @@ LAMINA_INLINE bool with_row_vector(int n, F f) {
   return false;
 }
 
-/// Calls f(j, like) for the start j of each vector, so that the vectors cover a row of n floats; if
-/// n is below 4, for each single number. The last vector may overlap the previous one, so f must be
-/// idempotent.
+/// Covers a row of n floats with vectors and calls f(j, like) for each, where j is its first
+/// element; if n < 4, calls f for each single element. The last vector may overlap the previous
+/// vector, so f must give the same result when it computes an element twice.
 template <class F>
 LAMINA_INLINE void for_each_row_vector(int n, F f) {
   const bool found = with_row_vector(

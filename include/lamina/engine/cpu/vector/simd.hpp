@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/vector/simd.hpp - vectors of floats and of doubles, their fused multiply-add,
-// and the register tile of this machine.
+// and the size of the register tile for the instruction set.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -70,13 +70,14 @@ LAMINA_INLINE void hold_in_register(xsimd::batch<Real>& v) {
 #endif
 }
 
-/// Whether `stream` bypasses the caches. It does so only if a vector fills a cache line: with
-/// shorter vectors, interleaved stores to several arrays would leave many cache lines half written.
+/// Whether `stream` bypasses the caches. It does so only if one vector fills a cache line; with
+/// shorter vectors, alternating stores to several arrays would write incomplete cache lines, which
+/// is slow.
 inline constexpr bool has_streams = sizeof(vector) == 64;
 
-/// Stores `v` at `to`, which has the alignment of a vector. A cache line that is written whole need
-/// not be read from memory first. The caller must call end_streams() before it lets another thread
-/// read the data.
+/// Stores `v` at `to`, which must be aligned as a vector is. A cache line that is written as a
+/// whole is not read from memory first. The caller must call end_streams() before another thread
+/// reads the data, because these stores may otherwise become visible too late.
 LAMINA_INLINE void stream(vector v, float* to) {
 #if defined(__AVX512F__)
   if constexpr (has_streams)
@@ -113,9 +114,10 @@ inline constexpr int vector_registers = 16;
 /// Vectors per row of the register tile: 2, or 4 for many registers and short vectors.
 inline constexpr int tile_vectors = vector_registers == 32 && sizeof(vector) == 16 ? 4 : 2;
 
-/// Rows of the register tile. The accumulators of the tile, one row of the right operand and one
-/// element of the left operand must fit into the registers: 14 x 32 floats with AVX-512, 6 x 16
-/// with AVX2, 6 x 16 with NEON, 6 x 8 with SSE; doubles have half of the columns.
+/// Rows of the register tile, the block of a matrix product whose sums stay in registers. The
+/// accumulators of the tile, one row of the right operand and one element of the left operand must
+/// fit into the registers: 14 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 16 with NEON, 6 x 8
+/// with SSE; doubles have half of the columns.
 inline constexpr int tile_rows = (vector_registers - tile_vectors - 1) / tile_vectors;
 
 /// Columns of the register tile, and of a panel of packed weights.
@@ -123,7 +125,8 @@ template <class Real>
 inline constexpr int panel_width_in = tile_vectors* lanes_in<Real>;
 inline constexpr int panel_width = panel_width_in<float>;
 
-/// The width of a narrower last panel, which exists only if panels are wider than the padding.
+/// The width of the last panel of a matrix if half a panel is enough; it differs from the width of
+/// a panel only if panels are wider than the padding of rows.
 template <class Real>
 inline constexpr int narrow_width_in =
     panel_width_in<Real> > alignment_floats ? alignment_floats : panel_width_in<Real>;
