@@ -25,28 +25,34 @@ PATH = re.compile(r"^// (lamina/\S+\.hpp) - ", re.M)
 # operators/conv/layer_conv2d.hpp. `reduce/*` are those of operators/reduce/ that are not named
 # anywhere.
 FAMILIES = [
-    ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
+    ("Data",
+     "These layers declare the inputs of a program, and its variables that keep their values. "
+     "[Sequences](sequences.md) explains sequences.",
      "data sequence control/read_minibatch create_parameter create_global_var store"),
     ("Fully connected, embeddings, products", "",
      "matrix/fc embedding/lookup_table matrix/matmul matrix/mul class_vectors einsum"),
     ("Activations",
-     "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
-     "`{.act = lamina::activation::relu}`.", "activation/simple elementwise/unary "
+     "`fc`, convolutions and the elementwise layers can apply an activation without "
+     "parameters themselves: `{.act = lamina::activation::relu}`.",
+     "activation/simple elementwise/unary "
      "activation/simple/gelu activation/tunable "
      "activation/prelu_maxout glu activation/softmax log_softmax"),
-    ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.\n\n"
-     "Whatever looks for the largest or smallest element, here or in any other layer "
-     "(`reduce_max`, `argmax`, `topk`, `pool2d`,\n"
-     "`maxout`, `sequence_pool`, `elementwise_max`, ...), follows two rules. NaN is chosen before "
-     "every number, `argsort` puts it\n"
-     "behind all numbers; activations and `clip` keep NaN. Of equal elements the first is chosen, "
-     "and has the whole gradient.\n\n"
-     "Sums of floats, means and statistics of many rows are added up in double, or a few rows in "
-     "float and these sums in double.",
+    ("Arithmetic",
+     "The operators of C++ are layers too: `x + y`, `x - 1.f`, `2.f * x` and so on.\n\n"
+     "All layers that select the largest or smallest element (`reduce_max`, `argmax`, `topk`, "
+     "`pool2d`, `maxout`, `sequence_pool`,\n"
+     "`elementwise_max`, ...) follow two rules. If there is a NaN, they select the NaN; `argsort` "
+     "sorts NaN after all numbers, and activations\n"
+     "and `clip` keep NaN. If several elements are equal, they select the first one, and only "
+     "this element gets a gradient.\n\n"
+     "Sums, means and statistics of floats over many rows are computed in double: either each "
+     "row is added in double, or groups of a few rows\n"
+     "are added in float, and the sums of the groups in double.",
      "elementwise/binary elementwise/sum/scale elementwise/sum reduce/mean reduce/dimensions "
      "reduce/cumsum reduce/* elementwise/compare"),
     ("Costs",
-     "Most give one number a row or an element; `mean` makes the cost of a program of them.",
+     "Most of these layers return one number per row or per element. A program returns a single "
+     "number as its cost: apply `mean` to the result.",
      "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/row/bpr loss/pointwise "
      "loss/row hsigmoid nce loss/in_batch npair_loss losses loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
@@ -80,8 +86,9 @@ FAMILIES = [
     ("Random numbers, side effects", "", "random/distribution random_choice control/print "
      "collective/all_reduce stop_gradient"),
     ("Any operator",
-     "Programs that are made from files ([interop](interop.md#a-saved-model-as-c)) have these for "
-     "operators that no other layer records as they stand.", "record record_block record_rows"),
+     "These functions record any operator by its slots and attributes. Programs that are made "
+     "from files ([interop](interop.md#a-saved-model-as-c))\nuse them for operators to which no "
+     "other layer corresponds exactly.", "record record_block record_rows"),
 ]
 # What the layers are made of, and lists.
 PARTS = set("activation broadcast elementwise/binary/arithmetic control/block "
@@ -333,19 +340,21 @@ def page(headers, families=FAMILIES, parts=PARTS):
     ]
     lines = [
         "# Layers", "",
-        "All functions that record operators, by family, in namespace `lamina::layer`. "
-        "`tools/check --fix` writes this page",
-        "from the docstrings of `layers/*.hpp` and `operators/**/layer*.hpp`.", "",
-        "A call shows the template arguments to write and the arguments; template arguments that "
-        "the compiler deduces are",
-        "omitted. `T` is the element type, `R` the rows (`batch`, `tokens<...>`, `once`), `D...` "
-        "the dimensions of one row.",
-        "Options are named in braces, `{.act = lamina::activation::relu, .name = \"hidden\"}`; "
-        "each has a `name`, by which the",
-        "layer's result is asked for and its parameters are called, and its default follows it. "
-        "The types of options, such as",
-        "`fc_attr`, are in `lamina::layer` too. `<lamina/lamina.hpp>` includes all layers; the "
-        "page names the header of each.", ""
+        "This page lists every layer: the functions in namespace `lamina::layer` that record "
+        "operators into a program",
+        "([quickstart](quickstart.md)). `tools/check --fix` writes the page from the docstrings of "
+        "`layers/*.hpp` and `operators/**/layer*.hpp`.", "",
+        "Each entry begins with the call: the template arguments that you write, then the "
+        "arguments. Template arguments that the compiler",
+        "deduces are omitted. In a call, `T` is the element type, `R` the type of the rows "
+        "(`batch`, `tokens<...>`, or `once` for a variable",
+        "without rows), and `D...` are the dimensions of one row.", "",
+        "Options are named in braces: `{.act = lamina::activation::relu, .name = \"hidden\"}`. The "
+        "list of options shows the default of each one.",
+        "One option is `name`: by this name you can read the layer's result later, and the names "
+        "of its parameters begin with it.",
+        "The types of options, such as `fc_attr`, are in `lamina::layer` too. "
+        "`<lamina/lamina.hpp>` includes all layers.", ""
     ]
     lines += [
         f"[{title}](#{re.sub(r'[^a-z ]', '', title.lower()).replace(' ', '-')}) ·"
