@@ -126,7 +126,7 @@ TEST_CASE("numbers are added up over the ranks", "[threads]") {
   std::mutex mutex;
   test::in_ranks(3, [&](test::thread_group& w) {
     sharded_tables tables(w, two_tables(), 0);
-    const double sum = tables.add_up(0, 0.5 * w.rank());
+    const double sum = tables.all_reduce_sum(0, 0.5 * w.rank());
     const std::lock_guard lock(mutex);
     CHECK(sum == 1.5);
   });

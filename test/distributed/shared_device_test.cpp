@@ -148,8 +148,8 @@ TEST_CASE("devices of ranks that read shares learn what those of whole mini-batc
 TEST_CASE("a world without connected devices is an error", "[threads]") {
   struct other final : lamina::world {
     other() : world(0, 2) {}
-    std::int64_t add_up(std::int64_t mine) override { return 2 * mine; }
-    std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays&) override {
+    std::int64_t all_reduce_sum(std::int64_t mine) override { return 2 * mine; }
+    std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays&) override {
       return nullptr;
     }
     void fail(std::string_view) noexcept override {}

@@ -33,7 +33,7 @@ class bucket_exchange {
   /// function that updates parameters (null: the step only sums gradients, until update_by()).
   struct step {
     std::vector<double> weight;
-    shared_arrays::update_function update = nullptr;
+    parameter_sync::update_function update = nullptr;
     void* trainer = nullptr;
     int samples = 0;
   };
@@ -75,7 +75,7 @@ class bucket_exchange {
   bool is_open() const { return is_open_; }
   bool updates() const { return step_.update != nullptr; }
   /// Sets the update function; from now on the step also updates parameters.
-  void update_by(shared_arrays::update_function how, void* trainer) {
+  void update_by(parameter_sync::update_function how, void* trainer) {
     step_.update = how;
     step_.trainer = trainer;
   }

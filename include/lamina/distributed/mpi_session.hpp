@@ -39,7 +39,7 @@
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/divide_tables.hpp>
-#include <lamina/distributed/servers/share_arrays.hpp>
+#include <lamina/distributed/servers/sync_by_roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
@@ -96,9 +96,9 @@ class mpi_session : public process_group {
 
   std::string host(int rank) const override { return hosts_.of(rank); }
 
-  std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
+  std::unique_ptr<parameter_sync> make_sync(const trained_arrays& of) override {
     if (rank_ == 0) bound_cores::of_process().report(of.threads, rank_);
-    return share_arrays(*this, of);
+    return sync_by_roles(*this, of);
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
                                          std::uint64_t seed) override {

@@ -24,7 +24,7 @@
 #include <lamina/distributed/sharded_table.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/model/tensor_file.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
@@ -171,7 +171,7 @@ class sharded_tables : public divided_tables {
                         const part_weights& weights) override {
     join_as(table, mine, weights);
   }
-  LAMINA_COLD double add_up(int, double number) override {
+  LAMINA_COLD double all_reduce_sum(int, double number) override {
     std::vector<double> all(static_cast<std::size_t>(ranks_));
     group_.gather(&number, sizeof number, all.data());
     double sum = 0;

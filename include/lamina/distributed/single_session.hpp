@@ -15,7 +15,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/allreduce.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
@@ -41,8 +41,8 @@ class single_session final : public process_group {
     roles_ = roles_of(options, 1);
   }
 
-  std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
-    return std::make_unique<exchanged_arrays>(*this, of);
+  std::unique_ptr<parameter_sync> make_sync(const trained_arrays& of) override {
+    return std::make_unique<allreduce>(*this, of);
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
                                          std::uint64_t seed) override {

@@ -108,7 +108,7 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
       result.best = std::move(tested);
     }
     if (result.stopped_early) report(event_kind::early_stop);
-    if (all != nullptr) result.stopped = all->add_up(result.stopped ? 1 : 0) > 0;
+    if (all != nullptr) result.stopped = all->all_reduce_sum(result.stopped ? 1 : 0) > 0;
   }
   early.restore();
   t.send();

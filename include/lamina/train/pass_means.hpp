@@ -58,14 +58,14 @@ class pass_means {
   template <class Trainer, class Shared>
   LAMINA_COLD void join(Trainer& t, Shared& all, int parts) {
     double sums[] = {static_cast<double>(samples_), cost_};
-    all.add_up(sums, 2);
+    all.all_reduce_sum(sums, 2);
     samples_ = static_cast<std::int64_t>(sums[0]) / parts;
     cost_ = sums[1] / parts;
     for (int i = 0; i < metrics::count; ++i)
       if (metrics::all.of[i].counts.positive >= 0)
         sum_[static_cast<std::size_t>(i)] = t.sum_of_metric(i);
       else
-        all.add_up(sum_[static_cast<std::size_t>(i)], false);
+        all.all_reduce_sum(sum_[static_cast<std::size_t>(i)], false);
   }
 
   std::int64_t samples() const { return samples_; }

@@ -255,7 +255,7 @@ class training_run {
       const bool found = next(walk, group);
       const feeder<P>& now = group.now(feeder_);
       std::int64_t rows = found ? now.rows() : 0;
-      if (reads_shard()) rows = all()->add_up(rows);
+      if (reads_shard()) rows = all()->all_reduce_sum(rows);
       // An asynchronous trainer makes at least one step in each pass, so that the others do not
       // wait.
       if (rows == 0 && (seen_.batches() > 0 || !reads_alone())) break;
@@ -297,7 +297,7 @@ class training_run {
     bool own_data = false;
     if constexpr (requires { machine_.serve(); })
       if (all() != nullptr)
-        own_data = machine_.join_pass(machine_, means_, stopping_, seen_.position(pass).checksum);
+        own_data = machine_.join_pass(means_, stopping_, seen_.position(pass).checksum);
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.copy_to_host(); }) machine_.copy_to_host();

@@ -15,11 +15,11 @@
 #include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/device/device_sums.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The arrays of a trainer, by parameter, that shared_arrays synchronises.
+/// The arrays of a trainer, by parameter, that parameter_sync synchronises.
 struct trained_arrays {
   // The gradients of thread t are at [t * count, (t + 1) * count); null: no gradient, or a sparse
   // one.
@@ -54,9 +54,9 @@ class world {
   virtual int trainers() const { return size_; }
 
   /// Returns the sum of a number over all training processes. All of them must call it.
-  virtual std::int64_t add_up(std::int64_t mine) = 0;
+  virtual std::int64_t all_reduce_sum(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
-  virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
+  virtual std::unique_ptr<parameter_sync> make_sync(const trained_arrays& of) = 0;
   /// Connects device number `device` of this process, which works on `stream` (a cudaStream_t),
   /// with the devices of the others. All must call it.
   LAMINA_API LAMINA_COLD virtual std::unique_ptr<device_sums> share_device(int device,

@@ -157,7 +157,7 @@ TEST_CASE("servers add up gradients in the order of the parts", "[threads]") {
               tables.read_squares(from - 2, reader);
             }
             const std::lock_guard lock(mutex);
-            of_trainers += tables.add_up(0, 1000) + tables.add_up(1, 1000);
+            of_trainers += tables.all_reduce_sum(0, 1000) + tables.all_reduce_sum(1, 1000);
             return;
           }
           packet of[2], got;

@@ -25,7 +25,7 @@
 #include <lamina/distributed/sharded_tables.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
@@ -90,7 +90,7 @@ class served_tables final : public sharded_tables {
   }
   /// During a training, returns the sum over the servers, or the sum of this trainer alone if it
   /// makes its steps independently.
-  LAMINA_COLD double add_up(int table, double mine) override {
+  LAMINA_COLD double all_reduce_sum(int table, double mine) override {
     return is_asynchronous() ? mine : squares_[static_cast<std::size_t>(table)];
   }
 

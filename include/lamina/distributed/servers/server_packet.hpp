@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

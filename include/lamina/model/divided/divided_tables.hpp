@@ -55,9 +55,9 @@ class divided_states {
 /// Tables whose rows are divided over processes. Process r holds rows [first(t), end(t)) of table t
 /// in memory, and the rows of other processes that the last fetch() has received. The memory has
 /// the layout of whole tables, but pages that no row has touched use no physical memory. All
-/// processes must call fetch(), join(), add_up() and write() equally often and in the same order.
-/// With parameter servers, during a training, only the trainers call them, and may call fetch() at
-/// any time.
+/// processes must call fetch(), join(), all_reduce_sum() and write() equally often and in the same
+/// order. With parameter servers, during a training, only the trainers call them, and may call
+/// fetch() at any time.
 class divided_tables {
  public:
   virtual ~divided_tables() = default;
@@ -86,7 +86,7 @@ class divided_tables {
                     const part_weights& weights) = 0;
   /// Returns the sum over all processes of the squares of a table's joined gradients; `mine` is the
   /// sum over the own rows.
-  virtual double add_up(int table, double mine) = 0;
+  virtual double all_reduce_sum(int table, double mine) = 0;
   /// Makes `count` accumulators for each table; all elements of accumulator s are initial[s].
   virtual std::shared_ptr<divided_states> make_states(int count, const float* initial) = 0;
 

@@ -187,7 +187,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     const partially_updated_step guard{this};
     const float cost = shared_->run(*machine_, batch, seed_, static_cast<std::uint64_t>(steps_));
     shared_->average_statistics(parameters_);
-    shared_->add_up(updates_->gradients(), &updates::is_updated);
+    shared_->all_reduce_sum(updates_->gradients(), &updates::is_updated);
     update();
     ++steps_;
     return cost;

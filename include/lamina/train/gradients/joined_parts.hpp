@@ -14,7 +14,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -114,11 +114,11 @@ LAMINA_COLD void weigh_in_advance(std::vector<real_of<P>>& weights, const batch_
 /// rows of the whole mini-batch, so that they draw the same random numbers as there, and sets
 /// `whole` to the numbers of all rows.
 template <program_type P>
-LAMINA_COLD void join_shares(shared_arrays& shared, batch_view<P>& mine, batch_view<P>& whole) {
+LAMINA_COLD void gather_rows(parameter_sync& sync, batch_view<P>& mine, batch_view<P>& whole) {
   constexpr int domains = batch_view<P>::domains;
   std::int64_t first[bound(domains)], count[bound(domains)];
   for (int d = 0; d < domains; ++d) count[d] = mine.rows.count[d];
-  shared.join_shares(first, count, domains);
+  sync.gather_rows(first, count, domains);
   for (int d = 0; d < domains; ++d) {
     mine.rows.first[d] += first[d];
     whole.rows.count[d] = static_cast<int>(count[d]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/exchanged_arrays.hpp - synchronises parameters without servers: processes
+// lamina/distributed/allreduce.hpp - synchronises parameters without servers: processes
 // exchange gradients and parameters.
 #pragma once
 
@@ -28,31 +28,31 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// Implements shared_arrays for a process_group: processes send each other gradients and parameters
-/// as bytes.
-class exchanged_arrays final : public shared_arrays {
+/// Implements parameter_sync for a process_group: processes send each other gradients and
+/// parameters as bytes.
+class allreduce final : public parameter_sync {
  public:
-  LAMINA_COLD exchanged_arrays(process_group& group, const trained_arrays& of)
-      : shared_arrays(group.rank(), group.size()),
+  LAMINA_COLD allreduce(process_group& group, const trained_arrays& of)
+      : parameter_sync(group.rank(), group.size()),
         group_(group),
         is_double_(of.is_double),
-        divides_states_(of.divides_states && group.parameter_servers() == 0),
         parameters_(of.values, of.values + of.count),
         floats_(of.floats, of.floats + of.count),
         exchange_(group, arrays_of(of),
                   {group.size(), sizes_of(of), of.times, group.bucket_bytes(), of.whole}) {
+    divides_states_ = of.divides_states && group.parameter_servers() == 0;
+    sums_threads_ = true;
     for (int i = 0; i < of.count; ++i) {
       if (of.has_rows[i]) rows_.push_back(i);
       in_shards_.push_back(of.gradients[i] != nullptr);
     }
   }
-  exchanged_arrays(const exchanged_arrays&) = delete;
-  exchanged_arrays& operator=(const exchanged_arrays&) = delete;
-  ~exchanged_arrays() override { exchange_.drop(); }
+  allreduce(const allreduce&) = delete;
+  allreduce& operator=(const allreduce&) = delete;
+  ~allreduce() override { exchange_.drop(); }
 
-  LAMINA_COLD void begin(const shared_facts& mine, float* const* accumulators,
-                         int states) override {
-    std::vector<shared_facts> all(static_cast<std::size_t>(ranks_));
+  LAMINA_COLD void begin(const sync_facts& mine, float* const* accumulators, int states) override {
+    std::vector<sync_facts> all(static_cast<std::size_t>(ranks_));
     group_.gather(&mine, sizeof mine, all.data());
     const std::uint64_t bytes = group_.bucket_bytes();
     std::vector<std::uint64_t> of_bucket(all.size());
@@ -102,7 +102,7 @@ class exchanged_arrays final : public shared_arrays {
                               "of shares needs {.reads_shard = true}");
   }
 
-  LAMINA_COLD void join_shares(std::int64_t* first, std::int64_t* count, int domains) override {
+  LAMINA_COLD void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {
     const std::size_t n = static_cast<std::size_t>(domains), me = static_cast<std::size_t>(rank_);
     std::vector<std::int64_t> all(n * static_cast<std::size_t>(ranks_));
     group_.gather(count, n * sizeof *count, all.data());
@@ -147,13 +147,13 @@ class exchanged_arrays final : public shared_arrays {
       average_as<float>(copies, to, floats, static_cast<std::size_t>(count), weights);
   }
 
-  LAMINA_COLD void add_up(double* numbers, std::size_t count) override {
+  LAMINA_COLD void all_reduce_sum(double* numbers, std::size_t count) override {
     std::vector<double> all(count * static_cast<std::size_t>(ranks_));
     group_.gather(numbers, count * sizeof(double), all.data());
     for (std::size_t k = 0; k < count; ++k) numbers[k] = 0;
     for (std::size_t k = 0; k < all.size(); ++k) numbers[k % count] += all[k];
   }
-  LAMINA_COLD void add_up(metric_sum& sum, bool is_sum) override {
+  LAMINA_COLD void all_reduce_sum(metric_sum& sum, bool is_sum) override {
     std::vector<metric_sum> all(static_cast<std::size_t>(ranks_));
     group_.gather(&sum, sizeof sum, all.data());
     sum = {};
@@ -164,16 +164,16 @@ class exchanged_arrays final : public shared_arrays {
     }
   }
 
-  LAMINA_COLD void join_rows(engine::cpu::basic_selected_rows<float>* const* mine, int columns,
-                             const part_weights& weights) override {
-    join_rows_as(mine, columns, weights);
+  LAMINA_COLD void reduce_rows(engine::cpu::basic_selected_rows<float>* const* mine, int columns,
+                               const part_weights& weights) override {
+    reduce_rows_as(mine, columns, weights);
   }
-  LAMINA_COLD void join_rows(engine::cpu::basic_selected_rows<double>* const* mine, int columns,
-                             const part_weights& weights) override {
-    join_rows_as(mine, columns, weights);
+  LAMINA_COLD void reduce_rows(engine::cpu::basic_selected_rows<double>* const* mine, int columns,
+                               const part_weights& weights) override {
+    reduce_rows_as(mine, columns, weights);
   }
 
-  void begin_sums(const part_weights& weights, int samples, update_function how,
+  void begin_step(const part_weights& weights, int samples, update_function how,
                   void* trainer) override {
     if (group_.bucket_bytes() > 0)
       exchange_.begin({values_of(weights), how, trainer, samples}, true);
@@ -182,13 +182,12 @@ class exchanged_arrays final : public shared_arrays {
     if (exchange_.is_open()) exchange_.advance(thread, group);
   }
   bool drop_step() noexcept override { return exchange_.drop(); }
-  bool adds_threads() const override { return true; }
   void reduce(const part_weights& weights, worker_pool& pool) override {
     if (!exchange_.is_open()) exchange_.begin({values_of(weights), nullptr, nullptr, 0}, false);
     pool.run([&](int t) { exchange_.finish(t); });
   }
 
-  LAMINA_COLD void bring_totals() override {
+  LAMINA_COLD void gather_sums() override {
     bucket_memory& memory = exchange_.memory();
     float* const* const gradients = memory.arrays().gradients.data();
     for (int b = 0; b < memory.buckets(); ++b)
@@ -200,7 +199,7 @@ class exchanged_arrays final : public shared_arrays {
     exchange_.collect(gradients);
   }
 
-  void update(update_function how, void* trainer, worker_pool& pool) override {
+  void update(const update_facts&, update_function how, void* trainer, worker_pool& pool) override {
     const bool is_late = !exchange_.updates();
     if (is_late) exchange_.update_by(how, trainer);
     if (is_late || !rows_.empty())
@@ -213,7 +212,7 @@ class exchanged_arrays final : public shared_arrays {
     exchange_.end();
   }
 
-  LAMINA_COLD void collect(float* const* of, int states) override {
+  LAMINA_COLD std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
     for (int s = 0; s < states; ++s) {
       const std::vector<float*> arrays = state(of, states, s);
       if (divides_states_)
@@ -221,8 +220,8 @@ class exchanged_arrays final : public shared_arrays {
       else
         exchange_.collect(arrays.data());
     }
+    return steps;
   }
-  bool divides_states() const override { return divides_states_; }
   LAMINA_COLD void release_others(float* const* of, int states) noexcept override {
     if (!divides_states_) return;
     const bucket_memory& memory = exchange_.memory();
@@ -358,13 +357,13 @@ class exchanged_arrays final : public shared_arrays {
     }
   }
   template <class T>
-  void join_rows_as(engine::cpu::basic_selected_rows<T>* const* mine, int columns,
-                    const part_weights& weights) {
+  void reduce_rows_as(engine::cpu::basic_selected_rows<T>* const* mine, int columns,
+                      const part_weights& weights) {
     rows_exchange<T>(group_).join({mine, mine + weights.local}, columns, weights_of<T>(weights));
   }
 
   process_group& group_;
-  bool is_double_, divides_states_;
+  bool is_double_;
   std::vector<float*> parameters_;  // all parameters
   std::vector<std::size_t> floats_;
   std::vector<int> rows_;        // parameters with sparse gradients (selected rows)

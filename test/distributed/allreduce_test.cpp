@@ -10,11 +10,11 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/allreduce.hpp>
 
 namespace {
 
-std::string difference(const lamina::shared_facts& in_second,
+std::string difference(const lamina::sync_facts& in_second,
                        const std::string& options = "a = 1\n") {
   std::mutex mutex;
   std::string found;
@@ -25,12 +25,12 @@ std::string difference(const lamina::shared_facts& in_second,
     const std::size_t floats[] = {16};
     const bool has_rows[] = {false};
     float* const accumulators[] = {memory.data() + 32};
-    lamina::distributed::exchanged_arrays shared(
+    lamina::distributed::allreduce shared(
         w, {gradients, parameters, floats, has_rows, 1, false, false});
     const std::string mine = w.rank() == 1 ? options : "a = 1\n";
     shared.describe({[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
     try {
-      shared.begin(w.rank() == 1 ? in_second : lamina::shared_facts{1, 3, 4, 5}, accumulators, 1);
+      shared.begin(w.rank() == 1 ? in_second : lamina::sync_facts{1, 3, 4, 5}, accumulators, 1);
     } catch (const lamina::error& e) {
       const std::lock_guard lock(mutex);
       found = e.what();
@@ -70,7 +70,7 @@ TEST_CASE("parameters and accumulators of the first process are those of all", "
     const bool has_rows[] = {false, false};
     float* const parameters[] = {memory.data() + 16, memory.data() + 32};
     float* const accumulators[] = {memory.data() + 48, memory.data() + 64};
-    lamina::distributed::exchanged_arrays shared(
+    lamina::distributed::allreduce shared(
         w, {gradients, parameters, floats, has_rows, 2, false, false});
     shared.begin({}, accumulators, 1);
     const std::lock_guard lock(mutex);
@@ -111,7 +111,7 @@ TEST_CASE("ranks that divide accumulators have those of their shards, and rank 0
     const bool has_rows[] = {false, false, false};
     lamina::trained_arrays of{gradients, parameters, sizes, has_rows, 3, false, false, times};
     of.divides_states = true;
-    lamina::distributed::exchanged_arrays shared(w, of);
+    lamina::distributed::allreduce shared(w, of);
     /// How many elements of the shards of a rank are as after so many updates.
     const auto found = [&](int rank, int updates) {
       std::size_t n = 0;
@@ -142,7 +142,7 @@ TEST_CASE("ranks that divide accumulators have those of their shards, and rank 0
               accumulators[2 * r.array + static_cast<int>(s)][k] += 0.25f;
       for (std::size_t k = 0; k < 2 * all; ++k) zeros += accumulators[0][k] == 0;
       const std::size_t sent = w.sent;
-      shared.collect(accumulators, 2);
+      shared.collect(accumulators, 2, 0);
       const std::lock_guard lock(mutex);
       CHECK(w.sent - sent == (w.rank() == 0 ? 0 : each * sizeof(float)));
       CHECK(found(w.rank(), update) == each);
@@ -163,19 +163,18 @@ TEST_CASE("facts about parts, numbers and sums of metrics are those of all proce
           "[threads]") {
   std::mutex mutex;
   test::in_ranks(3, [&](test::thread_group& w) {
-    lamina::distributed::exchanged_arrays shared(
-        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
+    lamina::distributed::allreduce shared(w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     int facts[6] = {};
     facts[2 * w.rank()] = 10 * w.rank();
     facts[2 * w.rank() + 1] = 10 * w.rank() + 1;
     shared.gather_facts(facts, sizeof(int), 2, 7);
     double numbers[2] = {1.0 * w.rank(), 0.5};
-    shared.add_up(numbers, 2);
+    shared.all_reduce_sum(numbers, 2);
     lamina::metric_sum mean, sum;
     mean.numerator = w.rank(), mean.denominator = 2;
     sum.numerator = w.rank(), sum.denominator = 1;
-    shared.add_up(mean, false);
-    shared.add_up(sum, true);
+    shared.all_reduce_sum(mean, false);
+    shared.all_reduce_sum(sum, true);
     const std::lock_guard lock(mutex);
     for (int p = 0; p < 6; ++p) CHECK(facts[p] == 10 * (p / 2) + p % 2);
     CHECK(numbers[0] == 3);
@@ -191,8 +190,7 @@ TEST_CASE("mini-batches of several sizes are an error in each process", "[thread
   std::mutex mutex;
   int refused = 0;
   test::in_ranks(2, [&](test::thread_group& w) {
-    lamina::distributed::exchanged_arrays shared(
-        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
+    lamina::distributed::allreduce shared(w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     int facts[2] = {};
     try {
       shared.gather_facts(facts, sizeof(int), 1, 7 + w.rank());
@@ -208,8 +206,7 @@ TEST_CASE("mini-batches of several sizes are an error in each process", "[thread
 
 TEST_CASE("another update in one process is an error in each", "[threads]") {
   const auto found = test::errors_of(3, [&](test::thread_group& w) {
-    lamina::distributed::exchanged_arrays shared(
-        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
+    lamina::distributed::allreduce shared(w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     const std::string mine = w.rank() == 2 ? "rate = 0.5\n" : "rate = 1\n";
     shared.describe({[](const void* of) { return *static_cast<const std::string*>(of); }, &mine});
     int facts[3] = {};
@@ -230,8 +227,7 @@ TEST_CASE("another update in one process is an error in each", "[threads]") {
 TEST_CASE("moving statistics are the mean over the parts, and what is equal stays", "[threads]") {
   std::mutex mutex;
   test::in_ranks(2, [&](test::thread_group& w) {
-    lamina::distributed::exchanged_arrays shared(
-        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
+    lamina::distributed::allreduce shared(w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     float first[16] = {}, second[16] = {}, mean[16] = {};
     for (int k = 0; k < 16; ++k) {
       first[k] = k == 3 ? 0.1f : static_cast<float>(2 * w.rank());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainers that are delayed at random stay within the staleness, see no half of an update, and end
-// with the parameters and accumulators of all updates.
+// Trainers with steps together: servers sum the gradients of all with their weights and update once
+// in a step. Trainers with independent steps, delayed at random: they stay within the staleness,
+// see no half of an update, and end with the parameters and accumulators of all updates.
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/worker_pool.hpp>
-#include <lamina/distributed/servers/asynchronous_server.hpp>
+#include <lamina/distributed/servers/ps_server.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 
 namespace {
@@ -47,7 +48,7 @@ void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome&
       trainers + 2,
       [&](test::thread_group& w) {
         small_trainer mine;
-        const auto shared = w.share(mine.arrays());
+        const auto shared = w.make_sync(mine.arrays());
         lamina::worker_pool pool(2);
         if (w.rank() == 0) std::fill_n(mine.value, dense, 5.0f);
         shared->begin({1, 2, 3, 0, 2}, mine.accumulators, 1);
@@ -84,18 +85,17 @@ void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome&
             const lamina::part_weights weights{&weight, sizeof weight, 1, 1};
             shared->gather_facts(nullptr, 0, 1, 1);
             shared->reduce(weights, pool);
-            shared->join_rows(joined, columns, weights);
-            shared->note({nullptr, 0, 0.5f, nullptr});
+            shared->reduce_rows(joined, columns, weights);
             ++sent[me];
-            shared->update(nullptr, nullptr, pool);
+            shared->update({nullptr, 0, 0.5f, nullptr}, nullptr, nullptr, pool);
           }
           at_end[me] = true;
           mine.statistic[0] = static_cast<float>(w.rank());
           mine.statistic[1] = 7.1f;
           shared->end_pass();
           double sum = w.rank() + 1;
-          shared->add_up(&sum, 1);
-          shared->collect(mine.accumulators, 1);
+          shared->all_reduce_sum(&sum, 1);
+          const std::int64_t updates = shared->collect(mine.accumulators, 1, 0);
           const auto total = static_cast<float>((pass + 1) * all);
           float in_table = 0, in_moments = 0;
           for (int r = 0; r < rows; ++r) {
@@ -111,7 +111,7 @@ void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome&
               mine.moment[0] != total || mine.moment[dense - 1] != total || in_table != 2 * total ||
               in_moments != static_cast<float>(pass + 1) * hits ||
               std::abs(mine.statistic[0] - mean) > 1e-6f || mine.statistic[1] != 7.1f ||
-              shared->updates(0) != (pass + 1) * all)
+              updates != (pass + 1) * all)
             ++found.wrong;
           // All begin the next pass together: what is compared is that of one pass.
           together.arrive_and_wait();
@@ -155,7 +155,7 @@ TEST_CASE("trainers end after steps without passes, whatever their number", "[th
       test::errors_of(4,
                       [&](test::thread_group& w) {
                         small_trainer mine;
-                        const auto shared = w.share(mine.arrays());
+                        const auto shared = w.make_sync(mine.arrays());
                         lamina::worker_pool pool(1);
                         shared->begin({1, 2, 3, 0, 1}, mine.accumulators, 1);
                         if (shared->is_server()) {
@@ -178,9 +178,8 @@ TEST_CASE("trainers end after steps without passes, whatever their number", "[th
                           gradient_rows.begin(columns);
                           const lamina::part_weights weights{&weight, sizeof weight, 1, 1};
                           shared->reduce(weights, pool);
-                          shared->join_rows(joined, columns, weights);
-                          shared->note({nullptr, 0, 1, nullptr});
-                          shared->update(nullptr, nullptr, pool);
+                          shared->reduce_rows(joined, columns, weights);
+                          shared->update({nullptr, 0, 1, nullptr}, nullptr, nullptr, pool);
                           if (mine.value[0] < last + 1) ++wrong;  // no update is lost
                           last = mine.value[0];
                         }
@@ -195,7 +194,7 @@ TEST_CASE("a trainer that waits for the end of a pass of one that has ended is a
   const auto found = test::errors_of(3,
                                      [&](test::thread_group& w) {
                                        small_trainer mine;
-                                       const auto shared = w.share(mine.arrays());
+                                       const auto shared = w.make_sync(mine.arrays());
                                        lamina::worker_pool pool(1);
                                        shared->begin({1, 2, 3, 0, 1}, mine.accumulators, 1);
                                        if (shared->is_server())
@@ -208,4 +207,114 @@ TEST_CASE("a trainer that waits for the end of a pass of one that has ended is a
         "lamina: train: expected the same passes in each trainer, found that rank " +
             std::string(found.at(2).find("rank 1") != std::string::npos ? "1" : "0") +
             " has ended its training before others");
+}
+
+namespace {
+
+/// A parameter from which an update subtracts the gradient times the first scalar; its accumulator
+/// counts updates.
+struct one_parameter {
+  lamina::engine::aligned_buffer memory{3 * 64};
+  float* gradient = memory.data();
+  float* value = gradient + 64;
+  float* moment = value + 64;
+  std::size_t floats = 64;
+  bool has_rows = false;
+  int wide = 0;
+  float rate = 0;
+  std::int64_t steps = 0;
+
+  lamina::trained_arrays arrays() {
+    return {&gradient, &value, &floats, &has_rows, 1, false, false, nullptr, 1, &wide};
+  }
+  lamina::server_functions functions() {
+    return {this,
+            [](void* self, int, std::size_t first, std::size_t count, float* g) {
+              one_parameter& t = *static_cast<one_parameter*>(self);
+              for (std::size_t k = 0; k < count; ++k) {
+                t.value[first + k] -= t.rate * g[k];
+                t.moment[first + k] += 1;
+              }
+            },
+            nullptr,
+            [](void* self, const lamina::update_facts& told) {
+              one_parameter& t = *static_cast<one_parameter*>(self);
+              if (told.scalars != nullptr) t.rate = told.scalars[0];
+              return t.steps++;
+            }};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a step is the weighted sum over the trainers, updated once", "[threads]") {
+  std::atomic<int> wrong{0};
+  test::in_ranks(5,
+                 [&](test::thread_group& w) {
+                   one_parameter mine;
+                   const auto shared = w.make_sync(mine.arrays());
+                   lamina::worker_pool pool(1);
+                   if (w.rank() == 0) mine.value[63] = 100;
+                   shared->begin({}, &mine.moment, 1);
+                   if (shared->is_server()) {
+                     shared->serve(mine.functions(), pool);
+                     if (mine.steps != 4 || mine.value[63] != 100 - 3 * 0.5f * 2) ++wrong;
+                     return;
+                   }
+                   // The last trainer has no samples, and NaN where its gradients were.
+                   const float weight[] = {0.5f, 0.5f, 0};
+                   for (int k = 0; k < 64; ++k)
+                     mine.gradient[k] = w.rank() == 2
+                                            ? std::nanf("")
+                                            : static_cast<float>(k == 63 ? 1 + 2 * w.rank() : 0);
+                   const lamina::part_weights weights{weight, sizeof(float), 3, 1};
+                   const float scalar = 0.5f;
+                   for (int step = 0; step < 3; ++step) {
+                     shared->reduce(weights, pool);
+                     shared->update({&scalar, 1, 1, nullptr}, nullptr, nullptr, pool);
+                     if (mine.value[63] != 100 - static_cast<float>(step + 1) || mine.value[0] != 0)
+                       ++wrong;
+                   }
+                   shared->collect(&mine.moment, 1, 0);
+                   if (mine.moment[0] != 3 || mine.moment[63] != 3) ++wrong;
+                   // Only the sums, as a clip by norm needs them.
+                   shared->reduce(weights, pool);
+                   shared->gather_sums();
+                   if (mine.gradient[63] != 2 || mine.gradient[0] != 0) ++wrong;
+                 },
+                 {.parameter_servers = 2});
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a trainer that ends before the others is an error of the server", "[threads]") {
+  std::mutex mutex;
+  std::vector<std::string> faults;
+  test::in_ranks(3,
+                 [&](test::thread_group& w) {
+                   one_parameter mine;
+                   auto shared = w.make_sync(mine.arrays());
+                   lamina::worker_pool pool(1);
+                   shared->begin({}, &mine.moment, 1);
+                   if (shared->is_server()) {
+                     try {
+                       shared->serve(mine.functions(), pool);
+                     } catch (const lamina::error& e) {
+                       const std::lock_guard lock(mutex);
+                       faults.push_back(e.what());
+                     }
+                     // As the failure would: the waiting trainer gets an answer.
+                     const auto answer = lamina::distributed::new_packet({.floats = 64});
+                     w.post(0, answer);
+                     return;
+                   }
+                   if (w.rank() == 1) return;
+                   const float weight[] = {1, 0};
+                   shared->reduce({weight, sizeof(float), 2, 1}, pool);
+                   shared->update({nullptr, 0, 1, nullptr}, nullptr, nullptr, pool);
+                 },
+                 {.parameter_servers = 1});
+  REQUIRE(faults.size() == 1);
+  CHECK(faults[0] ==
+        "lamina: train: expected the same steps in each trainer, found that rank 1 has ended its "
+        "training before others");
 }

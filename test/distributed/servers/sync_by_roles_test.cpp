@@ -8,7 +8,7 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/distributed/servers/share_arrays.hpp>
+#include <lamina/distributed/servers/sync_by_roles.hpp>
 
 namespace {
 
@@ -18,7 +18,7 @@ std::vector<std::string> kinds(const lamina::distributed::session_options& optio
   test::in_ranks(
       3,
       [&](test::thread_group& w) {
-        const auto shared = lamina::distributed::share_arrays(
+        const auto shared = lamina::distributed::sync_by_roles(
             w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
         const std::lock_guard lock(mutex);
         found[static_cast<std::size_t>(w.rank())] =
