@@ -120,13 +120,13 @@
 
 #include <lamina/model/any_model.hpp>
 #include <lamina/model/copy_arrays.hpp>
-#include <lamina/model/divided/held_tables.hpp>
 #include <lamina/model/file_part.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/load_by_name.hpp>
 #include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sample_files.hpp>
+#include <lamina/model/sharded/model_embedding.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/model/training_memory.hpp>

@@ -260,7 +260,7 @@ test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
   reached.steps = r.steps;
   reached.bytes = resident_bytes() - before;
   reached.peak_bytes = bytes_of("VmHWM:");
-  if (m.divided() == nullptr) {
+  if (m.embedding() == nullptr) {
     reached.parameters = sum_of(m);
     return reached;
   }

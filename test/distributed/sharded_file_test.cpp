@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/divided_tables.hpp"
+#include "distributed/sharded_embedding.hpp"
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,7 @@
 namespace {
 
 using lamina::dtype;
-using lamina::distributed::sharded_tables;
+using lamina::distributed::peer_embedding;
 using test::fill, test::has_row, test::two_tables, test::value;
 
 }  // namespace
@@ -37,9 +37,9 @@ TEST_CASE("a file of divided tables is that of whole ones, for any number of ran
     all.push_back({"users", dtype::float32, {3, 1}, {}});
     return all;
   };
-  const auto arrays = [](const sharded_tables& tables) {
-    return std::vector<lamina::divided_array>{{0, "words", tables.memory(0)},
-                                              {1, "users", tables.memory(1)}};
+  const auto arrays = [](const peer_embedding& tables) {
+    return std::vector<lamina::embedding_array>{{0, "words", tables.memory(0)},
+                                                {1, "users", tables.memory(1)}};
   };
   std::vector<lamina::tensor_entry> whole = entries();
   for (const int t : {0, 1}) {
@@ -58,13 +58,13 @@ TEST_CASE("a file of divided tables is that of whole ones, for any number of ran
   std::mutex mutex;
   for (const int ranks : {2, 3, 5}) {
     test::in_ranks(ranks, [&](test::thread_group& w) {
-      sharded_tables tables(w, two_tables(), 0);
+      peer_embedding tables(w, two_tables(), 0);
       fill(tables);
       tables.write(path, entries(), arrays(tables));
     });
     CHECK(bytes_of(path) == bytes_of(path + "_whole"));
     test::in_ranks(ranks == 5 ? 2 : ranks + 1, [&](test::thread_group& w) {
-      sharded_tables tables(w, two_tables(), 0);
+      peer_embedding tables(w, two_tables(), 0);
       const auto found = tables.read(path, arrays(tables));
       tables.read_rows(path, arrays(tables));
       const std::lock_guard lock(mutex);
@@ -81,7 +81,7 @@ TEST_CASE("a file of divided tables is that of whole ones, for any number of ran
   std::ofstream(path, std::ios::binary) << damaged;
   int refused = 0;
   test::in_ranks(3, [&](test::thread_group& w) {
-    sharded_tables tables(w, two_tables(), 0);
+    peer_embedding tables(w, two_tables(), 0);
     try {
       (void)tables.read(path, arrays(tables));
     } catch (const lamina::format_error&) {

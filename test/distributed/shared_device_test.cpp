@@ -178,7 +178,7 @@ TEST_CASE("after set_steps, devices compare their facts again and begin with the
       t.copy_to_host();
       // As a checkpoint would that rank 1 has read from another file.
       for (int k = 0; w.rank() == 1 && k < 9; ++k) m.memory()[0][k] = 7;
-      t.send();
+      t.copy_to_device();
       t.set_steps(5 + apart * w.rank());
       try {
         t.step(feed.view());

@@ -29,7 +29,7 @@
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
-#include <lamina/distributed/servers/divide_tables.hpp>
+#include <lamina/distributed/servers/embedding_by_roles.hpp>
 #include <lamina/distributed/servers/sync_by_roles.hpp>
 
 namespace test {
@@ -126,9 +126,9 @@ class thread_group final : public lamina::distributed::process_group {
   std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays& of) override {
     return lamina::distributed::sync_by_roles(*this, of);
   }
-  std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
-                                                 std::uint64_t seed) override {
-    return lamina::distributed::divide_tables(*this, std::move(tables), seed);
+  std::shared_ptr<lamina::sharded_embedding> make_embedding(
+      std::vector<lamina::embedding_table> tables, std::uint64_t seed) override {
+    return lamina::distributed::embedding_by_roles(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {

@@ -37,8 +37,8 @@ class compiled_session final : public process_group {
 
   LAMINA_API std::string host(int rank) const override;
   LAMINA_API std::unique_ptr<parameter_sync> make_sync(const trained_arrays& of) override;
-  LAMINA_API std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
-                                                    std::uint64_t seed) override;
+  LAMINA_API std::shared_ptr<sharded_embedding> make_embedding(std::vector<embedding_table> tables,
+                                                               std::uint64_t seed) override;
   LAMINA_API void gather(const void* mine, std::size_t bytes, void* all) override;
   LAMINA_API std::int64_t all_reduce_sum(std::int64_t mine) override;
   LAMINA_API void reduce(const engine::reduction_call& call, void* array,
@@ -74,9 +74,9 @@ std::string compiled_session::host(int rank) const { return session_->host(rank)
 std::unique_ptr<parameter_sync> compiled_session::make_sync(const trained_arrays& of) {
   return session_->make_sync(of);
 }
-std::shared_ptr<divided_tables> compiled_session::divide(std::vector<divided_table> tables,
-                                                         std::uint64_t seed) {
-  return session_->divide(std::move(tables), seed);
+std::shared_ptr<sharded_embedding> compiled_session::make_embedding(
+    std::vector<embedding_table> tables, std::uint64_t seed) {
+  return session_->make_embedding(std::move(tables), seed);
 }
 void compiled_session::gather(const void* mine, std::size_t bytes, void* all) {
   session_->gather(mine, bytes, all);

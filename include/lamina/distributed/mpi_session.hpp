@@ -38,7 +38,7 @@
 #include <lamina/distributed/mpi_roll_call.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
-#include <lamina/distributed/servers/divide_tables.hpp>
+#include <lamina/distributed/servers/embedding_by_roles.hpp>
 #include <lamina/distributed/servers/sync_by_roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 
@@ -100,9 +100,9 @@ class mpi_session : public process_group {
     if (rank_ == 0) bound_cores::of_process().report(of.threads, rank_);
     return sync_by_roles(*this, of);
   }
-  std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
-                                         std::uint64_t seed) override {
-    return divide_tables(*this, std::move(tables), seed);
+  std::shared_ptr<sharded_embedding> make_embedding(std::vector<embedding_table> tables,
+                                                    std::uint64_t seed) override {
+    return embedding_by_roles(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/sharded_file.hpp - reads and writes models with divided tables.
+// lamina/distributed/sharded_file.hpp - reads and writes models with sharded tables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -38,12 +38,12 @@ class sharded_file {
 
   /// All writers must call it. Throws lamina::error in all of them if rank 0 cannot write.
   LAMINA_COLD void write(const std::string& path, const std::vector<tensor_entry>& entries,
-                         const std::vector<divided_array>& arrays) {
+                         const std::vector<embedding_array>& arrays) {
     std::exception_ptr failure;
     if (group_.rank() == 0)
       write_all(path, entries, arrays, failure);
     else
-      for (const divided_array& a : arrays) send_rows(a);
+      for (const embedding_array& a : arrays) send_rows(a);
     const int failed = failure ? 1 : 0;
     std::vector<int> all(static_cast<std::size_t>(writers_.size()));
     writers_.gather(&failed, sizeof failed, all.data());
@@ -55,19 +55,19 @@ class sharded_file {
   }
 
   /// Sends the rows of an array that this process owns to rank 0, which writes them.
-  LAMINA_COLD void send_rows(const divided_array& a) {
+  LAMINA_COLD void send_rows(const embedding_array& a) {
     bring(a, [](const std::byte*, std::size_t) {});
   }
 
   /// Reads and verifies a file, but loads no data of the entries that `arrays` names.
   LAMINA_COLD static std::vector<tensor_entry> read(const std::string& path,
-                                                    const std::vector<divided_array>& arrays) {
+                                                    const std::vector<embedding_array>& arrays) {
     binary_reader from(path);
     lamina::detail::tensor_file_reader reader(from);
     std::vector<tensor_entry> entries = reader.read_header();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       bool is_divided = false;
-      for (const divided_array& a : arrays) is_divided = is_divided || a.name == entries[i].name;
+      for (const embedding_array& a : arrays) is_divided = is_divided || a.name == entries[i].name;
       if (is_divided)
         reader.verify_data(reader.sizes()[i]);
       else
@@ -78,7 +78,7 @@ class sharded_file {
   }
 
   /// Reads the rows of this process from a file that read() has verified.
-  LAMINA_COLD void read_rows(const std::string& path, const std::vector<divided_array>& arrays) {
+  LAMINA_COLD void read_rows(const std::string& path, const std::vector<embedding_array>& arrays) {
     binary_reader from(path);
     lamina::detail::tensor_file_reader reader(from);
     const std::vector<tensor_entry> entries = reader.read_header();
@@ -107,7 +107,7 @@ class sharded_file {
   }
 
   void read_array(binary_reader& from, std::uint64_t begin, const sharded_table& table,
-                  const divided_array& a) {
+                  const embedding_array& a) {
     const int first = table.first(group_.rank()), end = table.end(group_.rank());
     const std::size_t wide = table.row_bytes();
     const std::uint64_t window = begin + static_cast<std::uint64_t>(first) * wide;
@@ -124,7 +124,7 @@ class sharded_file {
 
   /// Writes the file in rank 0. After an error it still receives the rows that the others send.
   LAMINA_COLD void write_all(const std::string& path, const std::vector<tensor_entry>& entries,
-                             const std::vector<divided_array>& arrays,
+                             const std::vector<embedding_array>& arrays,
                              std::exception_ptr& failure) {
     std::optional<binary_writer> file;
     const auto guarded = [&](auto&& f) {
@@ -153,7 +153,7 @@ class sharded_file {
         });
       };
       if (size == 0 && next < arrays.size() && arrays[next].name == e.name) {
-        const divided_array& a = arrays[next++];
+        const embedding_array& a = arrays[next++];
         const sharded_table& table = tables_[static_cast<std::size_t>(a.table)];
         size = table.row_bytes() * static_cast<std::size_t>(table.table().rows);
         bring(a, add);
@@ -178,7 +178,7 @@ class sharded_file {
   /// Sends an array to rank 0 in pieces, in the order of the rows; there, `f(bytes, count)`
   /// consumes each piece. All processes call it.
   template <class F>
-  void bring(const divided_array& a, F&& f) {
+  void bring(const embedding_array& a, F&& f) {
     const sharded_table& table = tables_[static_cast<std::size_t>(a.table)];
     const int rows = table.table().rows, me = group_.rank();
     const std::size_t wide = table.row_bytes();

@@ -14,7 +14,7 @@
 
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
@@ -32,7 +32,7 @@ class sharded_table {
   };
 
   /// Ranks below `first_owner` own no rows.
-  sharded_table(const divided_table& of, int ranks, int first_owner = 0)
+  sharded_table(const embedding_table& of, int ranks, int first_owner = 0)
       : of_(of), owners_(ranks - first_owner), first_owner_(first_owner) {
     if (of.type == dtype::float64)
       find_slices<double>();
@@ -40,7 +40,7 @@ class sharded_table {
       find_slices<float>();
   }
 
-  const divided_table& table() const { return of_; }
+  const embedding_table& table() const { return of_; }
   const std::vector<slice>& slices() const { return slices_; }
   std::size_t row_bytes() const {
     return static_cast<std::size_t>(of_.columns) * static_cast<std::size_t>(size_of(of_.type));
@@ -88,7 +88,7 @@ class sharded_table {
     }
   }
 
-  divided_table of_;
+  embedding_table of_;
   int owners_, first_owner_;
   std::vector<slice> slices_;
 };

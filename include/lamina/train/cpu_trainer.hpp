@@ -17,10 +17,10 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/model/divided/row_fetcher.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
+#include <lamina/model/sharded/row_fetcher.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/compared_options.hpp>
@@ -70,7 +70,7 @@ class cpu_trainer {
     detail::require_parts<P, fused>(threads);
     updates_.create_accumulators(kept);
     const bool limited = updates_.limits_norms();
-    if (threads <= 1 && !limited && m.divided() == nullptr) {
+    if (threads <= 1 && !limited && m.embedding() == nullptr) {
       fused_.emplace(updates_.external());
       detail::initialise_state<P>(*fused_);
       return;
@@ -118,9 +118,9 @@ class cpu_trainer {
     const owned_array<bool> has_rows(capacity);
     const owned_array<int> row_floats(capacity);
     for (int i = 0; i < parameters; ++i) {
-      floats[i] = m.divides(i) ? 0 : parameters_in<P>().floats(i);
+      floats[i] = m.is_sharded(i) ? 0 : parameters_in<P>().floats(i);
       const parameter_layout& lies = parameter_table<P>::table.of[i];
-      if (parts_type::has_rows(i) && !m.divides(i))
+      if (parts_type::has_rows(i) && !m.is_sharded(i))
         row_floats[i] =
             lies.panel ? -1 : padded(lies.columns) * static_cast<int>(sizeof(real) / sizeof(float));
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
@@ -131,7 +131,7 @@ class cpu_trainer {
         w.make_sync({gradients.get(), m.memory_of_all(), floats.get(), has_rows.get(), parameters,
                      update_operator<Opt>::traits::has_norms, __is_same(real, double),
                      gradient_order<fused>::table.of, threads_.threads(), row_floats.get(),
-                     m.divided(), numbers_of_tables<P>(), divides});
+                     m.embedding(), numbers_of_tables<P>(), divides});
     if (sync_->divides_states()) updates_.use_small_pages();
     reads_shard_ = reads_shard;
     // An asynchronous trainer computes whole mini-batches, even if it reads a share.
@@ -291,7 +291,7 @@ class cpu_trainer {
       }
       return true;
     }
-    // From now on, servers send the rows of divided tables that an event handler reads.
+    // From now on, servers send the rows of sharded tables that an event handler reads.
     if constexpr (has_distributed_tables<P>) begin_sync();
     return false;
   }
@@ -325,9 +325,9 @@ class cpu_trainer {
     all.array = kept.get();
     return all;
   }
-  LAMINA_COLD std::vector<divided_array> divided_arrays() const
+  LAMINA_COLD std::vector<embedding_array> embedding_arrays() const
       requires(has_distributed_tables<P>) {
-    std::vector<divided_array> all;
+    std::vector<embedding_array> all;
     model<P>& m = updates_.trained();
     const stored_arrays values = parameters_for_files<P>(m.memory_of_all());
     m.tables().append_to(all, values, values.array);
@@ -544,7 +544,7 @@ class cpu_trainer {
   /// together.
   void require_joined() const {
     if constexpr (has_distributed_tables<P>)
-      if (updates_.trained().divided() && !sync_)
+      if (updates_.trained().embedding() && !sync_)
         throw error(
             "lamina: train: expected .world in the options of a model whose tables processes "
             "divide, found none");
@@ -552,7 +552,7 @@ class cpu_trainer {
   /// Throws lamina::error unless the tables of the model are divided over the processes of `w`, and
   /// the optimizer can update them.
   LAMINA_COLD void require_fitting(const world& w) const {
-    const divided_tables* const tables = updates_.trained().divided();
+    const sharded_embedding* const tables = updates_.trained().embedding();
     const int made = tables == nullptr ? 1 : tables->ranks();
     if (made != w.size())
       throw error(text() << "lamina: train: expected a model with is_distributed that is made for "
@@ -571,13 +571,13 @@ class cpu_trainer {
   /// Fetches the rows that this process's part of a mini-batch reads.
   LAMINA_COLD void fetch_rows(const batch_view<P>& batch) {
     require_joined();
-    if (!trained().divided()) return;
+    if (!trained().embedding()) return;
     const int threads = threads_.threads(), all = threads * sync_->ranks();
     const int first = threads * sync_->rank();
     fetcher_.feed(reads_shard_ ? batch
                                : batch.part(first_of_part(batch, first, all),
                                             first_of_part(batch, first + threads, all)));
-    fetcher_.fetch(divided_tables::purpose::training);
+    fetcher_.fetch(sharded_embedding::purpose::training);
   }
 
   updates_type updates_;

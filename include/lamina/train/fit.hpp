@@ -111,7 +111,7 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
     if (all != nullptr) result.stopped = all->all_reduce_sum(result.stopped ? 1 : 0) > 0;
   }
   early.restore();
-  t.send();
+  t.copy_to_device();
   return result;
 }
 

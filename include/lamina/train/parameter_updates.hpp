@@ -109,9 +109,10 @@ class parameter_updates {
     const parameter_list_view all = parameters_in<P>();
     const bool goes_on = detail::goes_on<Opt>(kept);
     std::size_t floats = 0;
-    for (int i = 0; i < parameters; ++i) floats += model_.divides(i) ? 0 : all.floats(i) * states;
+    for (int i = 0; i < parameters; ++i)
+      floats += model_.is_sharded(i) ? 0 : all.floats(i) * states;
     if constexpr (has_distributed_tables<P> && states > 0)
-      if (model_.divided()) divide_accumulators(goes_on ? kept : nullptr);
+      if (model_.embedding()) divide_accumulators(goes_on ? kept : nullptr);
     if (goes_on) {
       accumulators_ = std::move(kept->accumulators);
       steps_ = kept->steps;
@@ -122,7 +123,7 @@ class parameter_updates {
     }
     float* at = accumulators_.data();
     for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states && !model_.divides(i); ++s) {
+      for (int s = 0; s < states && !model_.is_sharded(i); ++s) {
         accumulator_pointers_[i * states + s] = at;
         // The memory is already zero, and zero pages use no physical memory until an update writes
         // to them.
@@ -139,7 +140,7 @@ class parameter_updates {
     if (partially_updated_) return;
     to.optimizer = &detail::optimizer_identity<Opt>;
     to.accumulators = std::move(accumulators_);
-    to.divided = std::move(divided_);
+    to.embedding = std::move(embedding_);
     to.steps = steps_;
     to.passes = passes;
     to.is_part = is_part_;
@@ -186,10 +187,10 @@ class parameter_updates {
     for (int s = 0; s < states; ++s)
       array[2 + s] = engine::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
     if constexpr (any_rows && has_distributed_tables<P>)
-      if (model_.divides(i)) {
+      if (model_.is_sharded(i)) {
         const int t = model_.table_of(i);
         return engine::cpu::call_kernel<rows_update>::run(
-            param, array, *rows, number, model_.divided()->first(t), model_.divided()->end(t));
+            param, array, *rows, number, model_.embedding()->first(t), model_.embedding()->end(t));
       }
     if constexpr (any_rows)
       if (rows != nullptr)
@@ -216,9 +217,9 @@ class parameter_updates {
         if (const rows_type* const rows = sums.machine().gradient_rows(i)) {
           norms_[i] = static_cast<float>(engine::cpu::norm_of(*rows));
           if constexpr (has_distributed_tables<P>)
-            if (model_.divides(i))
+            if (model_.is_sharded(i))
               norms_[i] =
-                  static_cast<float>(static_cast<real>(std::sqrt(model_.divided()->all_reduce_sum(
+                  static_cast<float>(static_cast<real>(std::sqrt(model_.embedding()->all_reduce_sum(
                       model_.table_of(i), engine::cpu::squares_of(*rows)))));
         }
     }
@@ -266,16 +267,16 @@ class parameter_updates {
  private:
   static constexpr int capacity = at_least_one(parameters);
 
-  /// Reuses the kept accumulators of divided tables, or makes new ones.
+  /// Reuses the kept accumulators of sharded tables, or makes new ones.
   LAMINA_COLD void divide_accumulators(training_memory* kept) {
     float initial[bound(states)] = {};
     for (int s = 0; s < states; ++s)
       initial[s] = static_cast<float>(traits::initial_state(*used_, s));
-    divided_ =
-        kept != nullptr ? std::move(kept->divided) : model_.divided()->make_states(states, initial);
+    embedding_ = kept != nullptr ? std::move(kept->embedding)
+                                 : model_.embedding()->make_states(states, initial);
     for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states && model_.divides(i); ++s)
-        accumulator_pointers_[i * states + s] = divided_->at(model_.table_of(i), s);
+      for (int s = 0; s < states && model_.is_sharded(i); ++s)
+        accumulator_pointers_[i * states + s] = embedding_->at(model_.table_of(i), s);
   }
   /// Records after a failed step whether it may have updated a parameter.
   struct partially_updated_step {
@@ -297,7 +298,7 @@ class parameter_updates {
   bool is_part_ = false;  // this process has only the accumulators of its own shard
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
-  std::shared_ptr<divided_states> divided_;  // accumulators of tables that processes divide
+  std::shared_ptr<embedding_states> embedding_;  // accumulators of sharded embeddings
   owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)};
   owned_array<float*> no_gradients_{capacity};
   owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm

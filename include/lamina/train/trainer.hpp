@@ -256,8 +256,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     more = detail::with_parts(std::move(more), parts...);
     const training_position at = run_.position();
     if constexpr (divides)
-      if (machine.trained().divided())
-        return detail::write_divided(machine, path.string(), facts(at), std::move(more));
+      if (machine.trained().embedding())
+        return detail::write_sharded(machine, path.string(), facts(at), std::move(more));
     if (options_.world != nullptr && options_.world->rank() != 0) return;
     std::vector<tensor_entry> entries =
         detail::checkpoint_entries(machine.trained().arrays(), machine.arrays(), facts(at));
@@ -296,13 +296,13 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
   /// Copies parameters and accumulators from the host to a device, after they were changed on the
   /// host.
-  void send() {
-    if constexpr (requires(Machine & m) { m.send(); }) run_.machine().send();
+  void copy_to_device() {
+    if constexpr (requires(Machine & m) { m.copy_to_device(); }) run_.machine().copy_to_device();
   }
 
  private:
   static constexpr bool divides = has_distributed_tables<P> && requires(Machine & m) {
-    m.divided_arrays();
+    m.embedding_arrays();
   };
   struct kept_object {
     void* object;
@@ -323,14 +323,14 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
   std::vector<tensor_entry> entries_of(const file_path& path) {
     if constexpr (divides)
-      if (trained().divided())
-        return trained().divided()->read(path.string(), machine().divided_arrays());
+      if (trained().embedding())
+        return trained().embedding()->read(path.string(), machine().embedding_arrays());
     return read_tensor_file(path);
   }
   void assign(const std::vector<tensor_entry>& entries, const std::string& path,
               detail::checkpoint_facts& found) {
     if constexpr (divides)
-      if (trained().divided()) return detail::assign_divided(machine(), entries, path, found);
+      if (trained().embedding()) return detail::assign_sharded(machine(), entries, path, found);
     detail::assign_checkpoint(entries, path, trained().arrays(), machine().arrays(), found);
   }
   /// Loads the state of a file; changes nothing if it throws.
@@ -339,7 +339,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     detail::checkpoint_facts found = facts({});
     std::vector<double> numbers = kept_numbers(entries, path.string());
     assign(entries, path.string(), found);
-    send();
+    copy_to_device();
     machine.set_steps(found.steps);
     if constexpr (requires { used_.learning_rate.factor; })
       used_.learning_rate.factor = found.rate_factor;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <lamina/core/file.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/train/checkpoint.hpp>
@@ -20,21 +20,21 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Writes a checkpoint with divided tables and further entries; all processes must call it.
+/// Writes a checkpoint with sharded tables and further entries; all processes must call it.
 template <class Trainer>
-LAMINA_COLD void write_divided(Trainer& t, const std::string& path, const checkpoint_facts& facts,
+LAMINA_COLD void write_sharded(Trainer& t, const std::string& path, const checkpoint_facts& facts,
                                std::vector<tensor_entry> more) {
   std::vector<tensor_entry> entries =
       checkpoint_entries(t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
   for (tensor_entry& e : more) entries.push_back(std::move(e));
-  t.trained().divided()->write(path, entries, t.divided_arrays());
+  t.trained().embedding()->write(path, entries, t.embedding_arrays());
 }
-/// Calls assign_checkpoint() for entries that divided_tables::read() has read.
+/// Calls assign_checkpoint() for entries that sharded_embedding::read() has read.
 template <class Trainer>
-LAMINA_COLD void assign_divided(Trainer& t, const std::vector<tensor_entry>& entries,
+LAMINA_COLD void assign_sharded(Trainer& t, const std::vector<tensor_entry>& entries,
                                 const std::string& path, checkpoint_facts& facts) {
   assign_checkpoint(entries, path, t.arrays_but_tables(false), t.arrays_but_tables(true), facts);
-  t.trained().divided()->read_rows(path, t.divided_arrays());
+  t.trained().embedding()->read_rows(path, t.embedding_arrays());
 }
 
 }  // namespace detail
@@ -70,13 +70,13 @@ template <class Trainer>
 LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t,
                                  const training_position& at, std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
-  if constexpr (requires { t.divided_arrays(); })
-    if (divided_tables* const tables = t.trained().divided()) {
+  if constexpr (requires { t.embedding_arrays(); })
+    if (sharded_embedding* const tables = t.trained().embedding()) {
       const detail::checkpoint_facts facts{std::remove_cvref_t<decltype(t.optimizer())>::type,
                                            t.steps(), at, seed,
                                            detail::rate_factor_of(t.optimizer())};
       if (tables->rank() == 0) make_directories(directory.string());
-      detail::write_divided(t, detail::checkpoint_path(directory.string(), t.steps()), facts, {});
+      detail::write_sharded(t, detail::checkpoint_path(directory.string(), t.steps()), facts, {});
       if (tables->rank() == 0) detail::remove_old_checkpoints(directory.string(), keep);
       return;
     }
@@ -104,20 +104,20 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
                                  std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions(),
                                  world* all = nullptr) {
-  if constexpr (requires { t.divided_arrays(); })
-    if (t.trained().divided() != nullptr) {
+  if constexpr (requires { t.embedding_arrays(); })
+    if (t.trained().embedding() != nullptr) {
       detail::checkpoint_facts facts{std::remove_cvref_t<decltype(t.optimizer())>::type,
                                      0,
                                      {},
                                      seed,
                                      detail::rate_factor_of(t.optimizer())};
       std::string path;
-      const std::vector<divided_array> arrays = t.divided_arrays();
+      const std::vector<embedding_array> arrays = t.embedding_arrays();
       const std::vector<tensor_entry> entries = detail::newest_whole_checkpoint(
           directory.string(), path,
-          [&](const std::string& p) { return t.trained().divided()->read(p, arrays); }, all);
+          [&](const std::string& p) { return t.trained().embedding()->read(p, arrays); }, all);
       if (entries.empty()) return false;
-      detail::assign_divided(t, entries, path, facts);
+      detail::assign_sharded(t, entries, path, facts);
       t.set_steps(facts.steps);
       at = facts.at;
       return true;

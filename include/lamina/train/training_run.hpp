@@ -380,7 +380,7 @@ class training_run {
     reached = with_others(std::move(reached));
     bool all_write = false;  // tables are divided over processes
     if constexpr (has_distributed_tables<P> && accumulates)
-      all_write = machine_.trained().divided() != nullptr;
+      all_write = machine_.trained().embedding() != nullptr;
     if (all() != nullptr && all()->rank() != 0 && !all_write) return;
     save_checkpoint(saving.directory.string(), machine_, std::move(reached), options_.seed,
                     saving.keep, *saving.directory.files());

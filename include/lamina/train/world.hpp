@@ -12,7 +12,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/engine/common/process_calls.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/device/device_sums.hpp>
 #include <lamina/train/parameter_sync.hpp>
@@ -36,7 +36,7 @@ struct trained_arrays {
   // for other gradients.
   const int* row_floats = nullptr;
   // Tables that are divided over the processes; by parameter, the number of its table or -1.
-  divided_tables* tables = nullptr;
+  sharded_embedding* tables = nullptr;
   const int* table_of = nullptr;
   // Whether each process needs only the accumulators of its own shard.
   bool divides_states = false;
@@ -63,8 +63,8 @@ class world {
                                                                            void* stream);
   /// Divides the rows of a model's tables over the processes. All must call it, with the same
   /// tables and seed.
-  LAMINA_API LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
-                                                                        std::uint64_t seed);
+  LAMINA_API LAMINA_COLD virtual std::shared_ptr<sharded_embedding> make_embedding(
+      std::vector<embedding_table>, std::uint64_t seed);
   /// Gives every rank the data of all ranks: afterwards `all` holds the `bytes` bytes at `mine` of
   /// rank r at offset r * bytes. All ranks must call it, with equal `bytes`.
   LAMINA_API LAMINA_COLD virtual void gather(const void* mine, std::size_t bytes, void* all);
@@ -99,7 +99,8 @@ std::unique_ptr<device_sums> world::share_device(int device, void* stream) {
       "found one that does not");
 }
 
-std::shared_ptr<divided_tables> world::divide(std::vector<divided_table>, std::uint64_t seed) {
+std::shared_ptr<sharded_embedding> world::make_embedding(std::vector<embedding_table>,
+                                                         std::uint64_t seed) {
   (void)seed;
   throw error("lamina: model: expected a world whose processes can divide tables, found another");
 }

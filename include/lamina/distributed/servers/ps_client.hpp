@@ -139,7 +139,7 @@ class ps_client : public parameter_sync {
 /// The arrays of a trainer with a staleness of 0. Servers sum the gradients of all trainers and
 /// update; the parameters have the same bits as with equally many trainers without servers. Each
 /// trainer itself computes updates of embedding rows and updates with a clip by norm, as without
-/// servers; but servers sum and update the rows of divided tables.
+/// servers; but servers sum and update the rows of sharded tables.
 class synchronous_client final : public ps_client {
  public:
   LAMINA_COLD synchronous_client(process_group& group, const trained_arrays& of)

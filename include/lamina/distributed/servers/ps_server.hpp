@@ -234,11 +234,11 @@ class synchronous_server final : public ps_server {
       sum<double>();
     else
       sum<float>();
-    served_tables* const tables = arrays_.tables;
+    ps_embedding* const tables = arrays_.tables;
     if (tables != nullptr) sum_tables();
     const auto answer = new_packet({.floats = floats()});
     if (head.kind == packet_kind::totals) {
-      // With divided tables, the update begins when a trainer has sent their scales.
+      // With sharded tables, the update begins when a trainer has sent their scales.
       if (tables == nullptr) functions_.begin(functions_.trainer, {});
       std::memcpy(floats_of(*answer), totals_.data(), floats() * sizeof(float));
       if (tables != nullptr) tables->add_squares(*answer);
@@ -256,7 +256,7 @@ class synchronous_server final : public ps_server {
     arrived_ = 0;
     for (int r = 0; r < group_.trainers(); ++r) group_.post(r, answer);
   }
-  /// Sums the gradients of divided tables, which follow the scalars.
+  /// Sums the gradients of sharded tables, which follow the scalars.
   LAMINA_COLD void sum_tables() {
     std::vector<packet_reader> behind;
     for (const packet& part : parts_) {
@@ -266,7 +266,7 @@ class synchronous_server final : public ps_server {
     }
     arrays_.tables->sum(behind);
   }
-  /// Updates the rows of divided tables under a clip by norm. All trainers send the same scales,
+  /// Updates the rows of sharded tables under a clip by norm. All trainers send the same scales,
   /// each before it requests rows for its next step, so the first packet suffices.
   LAMINA_COLD void scale_tables(const packet& got) {
     if (!std::exchange(awaits_scales_, false)) return;

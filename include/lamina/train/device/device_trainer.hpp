@@ -48,7 +48,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states) {
     make_machine(state_.limits_norms());
-    send();
+    copy_to_device();
   }
 
   /// Joins a distributed training in which each process has one device: this device computes the
@@ -136,7 +136,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     states_.download(state_.pointers());
     this->steps_at_host_ = steps_;
   }
-  LAMINA_COLD void send() {
+  LAMINA_COLD void copy_to_device() {
     parameters_.upload(model_.memory());
     states_.upload(state_.pointers());
   }

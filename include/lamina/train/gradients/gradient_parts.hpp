@@ -216,8 +216,8 @@ class gradient_parts {
         for (std::size_t t = 0; t < machines_.size(); ++t)
           mine[t] = machines_[t]->machine().gradient_rows(i);
         if constexpr (has_distributed_tables<P>)
-          if (model_.divides(i)) {
-            model_.divided()->join(model_.table_of(i), mine.get(), weights());
+          if (model_.is_sharded(i)) {
+            model_.embedding()->join(model_.table_of(i), mine.get(), weights());
             continue;
           }
         sync_->reduce_rows(mine.get(), parameter_table<P>::table.of[i].columns, weights());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/divided/distributed_tables.hpp - finds the tables that processes can divide.
+// lamina/model/sharded/distributed_tables.hpp - finds the tables that processes can divide.
 #pragma once
 
 #include <lamina/core/config.hpp>

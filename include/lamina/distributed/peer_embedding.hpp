@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/sharded_tables.hpp - the divided tables of a process_group: processes send
+// lamina/distributed/peer_embedding.hpp - the sharded tables of a process_group: processes send
 // each other rows as bytes.
 #pragma once
 
@@ -22,14 +22,14 @@
 #include <lamina/distributed/rows_owner.hpp>
 #include <lamina/distributed/sharded_file.hpp>
 #include <lamina/distributed/sharded_table.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Accumulators in mappings of the size of whole tables.
-class sharded_states final : public divided_states {
+class sharded_states final : public embedding_states {
  public:
   LAMINA_COLD sharded_states(const std::vector<sharded_table>& tables, int rank, int count,
                              const float* initial)
@@ -64,16 +64,16 @@ class sharded_states final : public divided_states {
   std::vector<row_mapping> all_;
 };
 
-/// The divided tables of the models of a process_group, which must outlive them.
-class sharded_tables : public divided_tables {
+/// The sharded tables of the models of a process_group, which must outlive them.
+class peer_embedding : public sharded_embedding {
  public:
   /// All processes must call it. Ranks below `first_owner` own no rows. Throws lamina::error if
   /// tables or seeds of the processes differ.
-  LAMINA_COLD sharded_tables(process_group& group, std::vector<divided_table> tables,
+  LAMINA_COLD peer_embedding(process_group& group, std::vector<embedding_table> tables,
                              std::uint64_t seed, int first_owner = 0)
-      : divided_tables(group.rank(), group.size(), std::move(tables)), group_(group) {
+      : sharded_embedding(group.rank(), group.size(), std::move(tables)), group_(group) {
     require_same(seed);
-    for (const divided_table& t : tables_) {
+    for (const embedding_table& t : tables_) {
       if (t.type != dtype::float32 && t.type != dtype::float64)
         throw error(text() << "lamina: distributed: table " << t.name
                            << ": expected float or double, found " << name_of(t.type));
@@ -178,8 +178,8 @@ class sharded_tables : public divided_tables {
     for (const double one : all) sum += one;
     return sum;
   }
-  LAMINA_COLD std::shared_ptr<divided_states> make_states(int count,
-                                                          const float* initial) override {
+  LAMINA_COLD std::shared_ptr<embedding_states> make_states(int count,
+                                                            const float* initial) override {
     return std::make_shared<sharded_states>(sharded_, rank_, count, initial);
   }
 
@@ -189,15 +189,15 @@ class sharded_tables : public divided_tables {
       at(table).copy_in(row, r, memory_[static_cast<std::size_t>(table)].data());
   }
   LAMINA_COLD void write(const std::string& path, const std::vector<tensor_entry>& entries,
-                         const std::vector<divided_array>& arrays) override {
+                         const std::vector<embedding_array>& arrays) override {
     sharded_file(group_, sharded_).write(path, entries, arrays);
   }
   LAMINA_COLD std::vector<tensor_entry> read(const std::string& path,
-                                             const std::vector<divided_array>& arrays) override {
+                                             const std::vector<embedding_array>& arrays) override {
     return sharded_file::read(path, arrays);
   }
   LAMINA_COLD void read_rows(const std::string& path,
-                             const std::vector<divided_array>& arrays) override {
+                             const std::vector<embedding_array>& arrays) override {
     sharded_file(group_, sharded_).read_rows(path, arrays);
   }
 
@@ -230,7 +230,7 @@ class sharded_tables : public divided_tables {
   }
   LAMINA_COLD void require_same(std::uint64_t seed) {
     checksum sum;
-    for (const divided_table& t : tables_) {
+    for (const embedding_table& t : tables_) {
       sum.add(t.name.data(), t.name.size());
       const std::int64_t facts[] = {t.rows, t.columns, static_cast<int>(t.type)};
       sum.add(facts, sizeof facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/divided/row_fetcher.hpp - fetches the rows of divided tables for a mini-batch.
+// lamina/model/sharded/row_fetcher.hpp - fetches the rows of sharded tables for a mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,9 @@
 #include <utility>
 
 #include <lamina/model/batch_view.hpp>
-#include <lamina/model/divided/distributed_tables.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/model/refused/refused_model.hpp>
+#include <lamina/model/sharded/distributed_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
@@ -24,7 +24,7 @@ struct row_fetcher {
   void feed(int, const void*, std::size_t) {}
   void feed(const batch_view<P>&) {}
   void feed(const batch_view<P>&, int) {}
-  void fetch(divided_tables::purpose) {}
+  void fetch(sharded_embedding::purpose) {}
 };
 
 /// Collects the ids that data layers feed and fetches the rows that they select. All processes must
@@ -33,7 +33,7 @@ template <program_type P>
 class row_fetcher<P, true> {
  public:
   row_fetcher() = default;
-  explicit row_fetcher(const model<P>& m) : from_(m.divided()) {}
+  explicit row_fetcher(const model<P>& m) : from_(m.embedding()) {}
   /// Discards all ids.
   void clear() { count_ = 0; }
   /// Records `count` values that data layer `layer` feeds.
@@ -54,7 +54,7 @@ class row_fetcher<P, true> {
         static_cast<std::size_t>(batch.rows.count[d.domain]) * static_cast<std::size_t>(d.columns));
   }
   /// Fetches the rows if the tables of the model are divided over processes.
-  LAMINA_COLD void fetch(divided_tables::purpose why) {
+  LAMINA_COLD void fetch(sharded_embedding::purpose why) {
     // Resets the count first: fetch() may throw, and the next mini-batch must start with none.
     const auto count = static_cast<std::size_t>(std::exchange(count_, 0));
     if (from_ != nullptr) from_->fetch(ids_, count, why);
@@ -62,7 +62,7 @@ class row_fetcher<P, true> {
 
  private:
   static constexpr const auto& all = distributed_tables<P>::all;
-  divided_tables* from_ = nullptr;
+  sharded_embedding* from_ = nullptr;
   int count_ = 0;
   looked_up_ids ids_[bound(all.lookups)] = {};
 };

@@ -11,31 +11,31 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/divided_tables.hpp"
+#include "distributed/sharded_embedding.hpp"
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/core/error.hpp>
 #include <lamina/distributed/rows_exchange.hpp>
-#include <lamina/distributed/servers/served_tables.hpp>
+#include <lamina/distributed/servers/ps_embedding.hpp>
 
 namespace {
 
 using lamina::distributed::packet;
 using lamina::distributed::packet_kind;
-using lamina::distributed::served_tables;
+using lamina::distributed::ps_embedding;
 using lamina::engine::cpu::selected_rows;
-using purpose = lamina::divided_tables::purpose;
+using purpose = lamina::sharded_embedding::purpose;
 using test::has_row, test::look_up, test::two_tables;
 
 /// Tables in the time of a training, without accumulators.
-void open(served_tables& tables) {
-  std::vector<served_tables::trained_table> all;
+void open(ps_embedding& tables) {
+  std::vector<ps_embedding::trained_table> all;
   for (int t = 0; t < 2; ++t) all.push_back({t, true, {tables.memory(t)}});
   tables.open(all);
 }
 /// Answers `count` packets.
-void answer(test::thread_group& w, served_tables& tables, int count) {
+void answer(test::thread_group& w, ps_embedding& tables, int count) {
   packet got;
   for (; count > 0; --count) {
     const int from = w.receive(got, {}, 1);
@@ -75,7 +75,7 @@ TEST_CASE("servers own the rows, and trainers ask for those that they read", "[t
     std::mutex mutex;
     test::in_ranks(2 + servers,
                    [&](test::thread_group& w) {
-                     served_tables tables(w, two_tables(), 5);
+                     ps_embedding tables(w, two_tables(), 5);
                      if (!w.is_parameter_server()) {
                        const std::lock_guard lock(mutex);
                        CHECK(tables.first(0) == tables.end(0));
@@ -135,7 +135,7 @@ TEST_CASE("servers add up gradients in the order of the parts", "[threads]") {
     test::in_ranks(
         2 + servers,
         [&](test::thread_group& w) {
-          served_tables tables(w, two_tables(), 5);
+          ps_embedding tables(w, two_tables(), 5);
           open(tables);
           if (!w.is_parameter_server()) {
             for (int t = 0; t < 2; ++t) {
@@ -202,7 +202,7 @@ TEST_CASE("damaged packets about rows are refused", "[threads]") {
   const auto found = test::errors_of(
       3,
       [](test::thread_group& w) {
-        served_tables tables(w, two_tables(), 5);
+        ps_embedding tables(w, two_tables(), 5);
         open(tables);
         if (w.rank() < 2) return;
         const auto asks = [&](int count, int row) {

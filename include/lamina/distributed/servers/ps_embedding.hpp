@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/distributed/servers/served_tables.hpp - the divided tables of a process_group whose
+// lamina/distributed/servers/ps_embedding.hpp - the sharded tables of a process_group whose
 // parameter servers own the rows.
 #pragma once
 
@@ -17,14 +17,14 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/packet.hpp>
+#include <lamina/distributed/peer_embedding.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/rows_exchange.hpp>
 #include <lamina/distributed/servers/server_packet.hpp>
 #include <lamina/distributed/servers/trainer_group.hpp>
 #include <lamina/distributed/sharded_file.hpp>
-#include <lamina/distributed/sharded_tables.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
@@ -33,12 +33,12 @@ namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 /// none. During a training, from open() to close(), trainers request rows from the servers by
 /// packets whenever they need some, and send them gradients; servers only answer. At other times
 /// all processes, including the servers, make the same calls, as without servers.
-class served_tables final : public sharded_tables {
+class ps_embedding final : public peer_embedding {
  public:
   /// All processes must make it. Throws lamina::error if their tables or seeds differ.
-  LAMINA_COLD served_tables(process_group& group, std::vector<divided_table> tables,
-                            std::uint64_t seed)
-      : sharded_tables(group, std::move(tables), seed, group.trainers()),
+  LAMINA_COLD ps_embedding(process_group& group, std::vector<embedding_table> tables,
+                           std::uint64_t seed)
+      : peer_embedding(group, std::move(tables), seed, group.trainers()),
         gradients_(tables_.size()),
         squares_(tables_.size()),
         narrow_(tables_.size()),
@@ -63,7 +63,7 @@ class served_tables final : public sharded_tables {
 
   /// Throws lamina::error when a server calls it during a training.
   LAMINA_COLD void fetch(const looked_up_ids* of, std::size_t count, purpose why) override {
-    if (!is_open_) return sharded_tables::fetch(of, count, why);
+    if (!is_open_) return peer_embedding::fetch(of, count, why);
     if (group().is_parameter_server())
       throw error(
           "lamina: distributed: expected an evaluation with divided tables on trainers only while "
@@ -97,8 +97,8 @@ class served_tables final : public sharded_tables {
   /// During a training, the trainers call it, and rank 0 tells the servers; a call on a server does
   /// nothing.
   LAMINA_COLD void write(const std::string& path, const std::vector<tensor_entry>& entries,
-                         const std::vector<divided_array>& arrays) override {
-    if (!is_open_) return sharded_tables::write(path, entries, arrays);
+                         const std::vector<embedding_array>& arrays) override {
+    if (!is_open_) return peer_embedding::write(path, entries, arrays);
     if (group().is_parameter_server()) return;
     if (group().rank() == 0) ask_for_arrays(arrays);
     trainer_group trainers = trainer_group::trainers_of(group());
@@ -229,10 +229,10 @@ class served_tables final : public sharded_tables {
       each_wanted(rank, t, wanted[static_cast<std::size_t>(t)],
                   [&](int row) { at(t).copy_in(from.take(at(t).row_bytes()), row, bytes(t)); });
   }
-  LAMINA_COLD void ask_for_arrays(const std::vector<divided_array>& arrays) {
+  LAMINA_COLD void ask_for_arrays(const std::vector<embedding_array>& arrays) {
     const auto asks = new_packet({.kind = packet_kind::arrays});
     asks->add(static_cast<int>(arrays.size()));
-    for (const divided_array& a : arrays) {
+    for (const embedding_array& a : arrays) {
       const std::vector<float*>& known = trained_[static_cast<std::size_t>(a.table)].arrays;
       std::size_t number = 0;
       while (number < known.size() && known[number] != a.memory) ++number;

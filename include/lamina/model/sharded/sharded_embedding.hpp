@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/divided/divided_tables.hpp - the interface of tables whose rows are divided over
-// processes.
+// lamina/model/sharded/sharded_embedding.hpp - the interface of embedding tables whose rows
+// are sharded over processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,8 +22,8 @@ template <class Real>
 class basic_selected_rows;
 }
 
-/// A table [rows, columns] of floats or doubles whose rows are divided over processes.
-struct divided_table {
+/// A table [rows, columns] of floats or doubles whose rows are sharded over processes.
+struct embedding_table {
   std::string name;
   int rows, columns;
   dtype type;
@@ -37,33 +37,33 @@ struct looked_up_ids {
   std::int64_t padding;
 };
 
-/// An array in the layout of a divided table: the table itself, or an accumulator of it.
-struct divided_array {
+/// An array in the layout of a sharded table: the table itself, or an accumulator of it.
+struct embedding_array {
   int table;
   std::string name;  // the name of the array in files
   float* memory;
 };
 
-/// The accumulators of an optimizer for divided tables. A process holds only those of its own rows.
-class divided_states {
+/// The accumulators of an optimizer for sharded tables. A process holds only those of its own rows.
+class embedding_states {
  public:
-  virtual ~divided_states() = default;
+  virtual ~embedding_states() = default;
   /// Returns state `s` of a table, in the layout of the whole table.
   virtual float* at(int table, int s) const = 0;
 };
 
-/// Tables whose rows are divided over processes. Process r holds rows [first(t), end(t)) of table t
+/// Tables whose rows are sharded over processes. Process r holds rows [first(t), end(t)) of table t
 /// in memory, and the rows of other processes that the last fetch() has received. The memory has
 /// the layout of whole tables, but pages that no row has touched use no physical memory. All
 /// processes must call fetch(), join(), all_reduce_sum() and write() equally often and in the same
 /// order. With parameter servers, during a training, only the trainers call them, and may call
 /// fetch() at any time.
-class divided_tables {
+class sharded_embedding {
  public:
-  virtual ~divided_tables() = default;
+  virtual ~sharded_embedding() = default;
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  const std::vector<divided_table>& tables() const { return tables_; }
+  const std::vector<embedding_table>& tables() const { return tables_; }
   /// Whether parameter servers own the rows.
   bool is_served() const { return is_served_; }
   /// The rows of this process are [first, end).
@@ -88,7 +88,7 @@ class divided_tables {
   /// sum over the own rows.
   virtual double all_reduce_sum(int table, double mine) = 0;
   /// Makes `count` accumulators for each table; all elements of accumulator s are initial[s].
-  virtual std::shared_ptr<divided_states> make_states(int count, const float* initial) = 0;
+  virtual std::shared_ptr<embedding_states> make_states(int count, const float* initial) = 0;
 
   /// Sets rows of this process from row-major elements of the table's type.
   virtual void import_rows(int table, int first_row, int count, const void* from) = 0;
@@ -96,20 +96,20 @@ class divided_tables {
   /// from `arrays`, which must have the same order. No process holds more than pieces of an array
   /// in memory.
   virtual void write(const std::string& path, const std::vector<tensor_entry>& entries,
-                     const std::vector<divided_array>& arrays) = 0;
+                     const std::vector<embedding_array>& arrays) = 0;
   /// Reads and verifies a file, but loads no data of the entries that `arrays` names. read_rows()
   /// then reads the rows of this process from the same file.
   virtual std::vector<tensor_entry> read(const std::string& path,
-                                         const std::vector<divided_array>& arrays) = 0;
-  virtual void read_rows(const std::string& path, const std::vector<divided_array>& arrays) = 0;
+                                         const std::vector<embedding_array>& arrays) = 0;
+  virtual void read_rows(const std::string& path, const std::vector<embedding_array>& arrays) = 0;
 
  protected:
-  divided_tables(int rank, int ranks, std::vector<divided_table> tables)
-      : rank_(rank), ranks_(ranks), tables_(static_cast<std::vector<divided_table>&&>(tables)) {}
-  divided_tables(const divided_tables&) = delete;
-  divided_tables& operator=(const divided_tables&) = delete;
+  sharded_embedding(int rank, int ranks, std::vector<embedding_table> tables)
+      : rank_(rank), ranks_(ranks), tables_(static_cast<std::vector<embedding_table>&&>(tables)) {}
+  sharded_embedding(const sharded_embedding&) = delete;
+  sharded_embedding& operator=(const sharded_embedding&) = delete;
   int rank_, ranks_;
-  std::vector<divided_table> tables_;
+  std::vector<embedding_table> tables_;
   bool is_served_ = false;
 };
 

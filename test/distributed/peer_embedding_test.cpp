@@ -8,21 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "distributed/divided_tables.hpp"
+#include "distributed/sharded_embedding.hpp"
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 #include <sys/mman.h>
 
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/sharded_tables.hpp>
+#include <lamina/distributed/peer_embedding.hpp>
 
 namespace {
 
 using lamina::dtype;
 using lamina::looked_up_ids;
-using lamina::distributed::sharded_tables;
+using lamina::distributed::peer_embedding;
 using test::fill, test::has_row, test::look_up, test::row_of, test::two_tables;
-using purpose = lamina::divided_tables::purpose;
+using purpose = lamina::sharded_embedding::purpose;
 
 /// The bytes of whole pages in memory.
 std::size_t resident(const float* at, std::size_t bytes) {
@@ -40,7 +40,7 @@ TEST_CASE("ranks bring the rows that they look up, each once", "[threads]") {
   std::mutex mutex;
   for (const int ranks : {2, 3, 4})
     test::in_ranks(ranks, [&](test::thread_group& w) {
-      sharded_tables tables(w, two_tables(), 5);
+      peer_embedding tables(w, two_tables(), 5);
       fill(tables);
       w.sent = 0;
       // Own rows, rows of others more than once, padding, and ids outside of the table.
@@ -63,7 +63,7 @@ TEST_CASE("what is sent is the rows that are used, whatever the size of the tabl
     std::mutex mutex;
     std::size_t all = 0;
     test::in_ranks(4, [&](test::thread_group& w) {
-      sharded_tables tables(w, {{"t", rows, 16, dtype::float32}}, 0);
+      peer_embedding tables(w, {{"t", rows, 16, dtype::float32}}, 0);
       w.sent = 0;
       // 10 distinct rows of the next rank, each three times.
       std::vector<std::int64_t> ids;
@@ -96,7 +96,7 @@ TEST_CASE("a rank has its share of a table in memory, and few rows of others", "
   constexpr std::size_t bytes = std::size_t{1000000} * 16 * sizeof(float);
   for (const int ranks : {2, 4})
     test::in_ranks(ranks, [&](test::thread_group& w) {
-      sharded_tables tables(w, {{"t", 1000000, 16, dtype::float32}}, 0);
+      peer_embedding tables(w, {{"t", 1000000, 16, dtype::float32}}, 0);
       const std::vector<float> row(16, 1.0f);
       for (int r = tables.first(0); r < tables.end(0); ++r) tables.import_rows(0, r, 1, row.data());
       const float initial[] = {0.0f, 0.5f};
@@ -125,7 +125,7 @@ TEST_CASE("a rank has its share of a table in memory, and few rows of others", "
 TEST_CASE("numbers are added up over the ranks", "[threads]") {
   std::mutex mutex;
   test::in_ranks(3, [&](test::thread_group& w) {
-    sharded_tables tables(w, two_tables(), 0);
+    peer_embedding tables(w, two_tables(), 0);
     const double sum = tables.all_reduce_sum(0, 0.5 * w.rank());
     const std::lock_guard lock(mutex);
     CHECK(sum == 1.5);
@@ -144,9 +144,9 @@ TEST_CASE("ranks that differ are told so", "[threads]") {
         found.emplace_back(e.what());
       }
     };
-    note([&] { sharded_tables(w, two_tables(), static_cast<std::uint64_t>(w.rank())); });
-    note([&] { sharded_tables(w, {{"t", 10 + w.rank(), 4, dtype::float32}}, 0); });
-    sharded_tables tables(w, two_tables(), 0);
+    note([&] { peer_embedding(w, two_tables(), static_cast<std::uint64_t>(w.rank())); });
+    note([&] { peer_embedding(w, {{"t", 10 + w.rank(), 4, dtype::float32}}, 0); });
+    peer_embedding tables(w, two_tables(), 0);
     note(
         [&] { tables.fetch(nullptr, 0, w.rank() == 0 ? purpose::training : purpose::evaluation); });
   });

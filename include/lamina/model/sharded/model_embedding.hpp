@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/divided/held_tables.hpp - the divided tables of a model.
+// lamina/model/sharded/model_embedding.hpp - the sharded tables of a model.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,9 +15,9 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/model/divided/distributed_tables.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/model/initialize.hpp>
+#include <lamina/model/sharded/distributed_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
@@ -25,8 +25,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 /// A world that can divide the tables of a model over its processes, such as
 /// `distributed::session`.
 template <class World>
-concept divides_tables = requires(World& w, std::vector<divided_table> tables, std::uint64_t seed) {
-  w.divide(tables, seed);
+concept shards_embeddings = requires(World& w, std::vector<embedding_table> tables,
+                                     std::uint64_t seed) {
+  w.make_embedding(tables, seed);
 };
 
 /// Throws lamina::error: a table cannot be divided over processes.
@@ -34,33 +35,33 @@ concept divides_tables = requires(World& w, std::vector<divided_table> tables, s
 
 /// Empty for a program without a look-up with is_distributed.
 template <program_type P, bool = has_distributed_tables<P>>
-struct held_tables {};
+struct model_embedding {};
 
-/// The divided tables of a model; none in a world of one process.
+/// The sharded tables of a model; none in a world of one process.
 template <program_type P>
-class held_tables<P, true> {
+class model_embedding<P, true> {
  public:
   using real = real_of<P>;
   static constexpr const auto& all = distributed_tables<P>::all;
 
-  divided_tables* get() const { return tables_.get(); }
-  /// Whether parameter i is a divided table.
+  sharded_embedding* get() const { return tables_.get(); }
+  /// Whether parameter i is a sharded table.
   bool has(int i) const { return tables_ != nullptr && all.table_of[i] >= 0; }
 
   /// Divides the tables over the processes of a world, and stores their addresses in `pointers`.
   template <class World>
   LAMINA_COLD void divide(World& world, std::uint64_t seed, float** pointers) {
     if (world.size() == 1) return;
-    std::vector<divided_table> made;
+    std::vector<embedding_table> made;
     for (int t = 0; t < all.tables; ++t) {
       const parameter_info info = parameters_in<P>().describe(all.parameter[t]);
       if (all.reason[t] != undividable::none) fail_undividable(info.name, all.reason[t]);
       made.push_back({info.name, info.rows, info.columns, info.type});
     }
-    tables_ = world.divide(std::move(made), seed);
+    tables_ = world.make_embedding(std::move(made), seed);
     for (int t = 0; t < all.tables; ++t) pointers[all.parameter[t]] = tables_->memory(t);
   }
-  /// If parameter i is a divided table, sets its own rows to their initial values.
+  /// If parameter i is a sharded table, sets its own rows to their initial values.
   LAMINA_COLD bool initialise(int i, const program_view& p, const operator_desc& op,
                               std::uint64_t seed) const {
     if (!has(i)) return false;
@@ -87,7 +88,7 @@ class held_tables<P, true> {
     for (tensor_entry& e : more) entries.push_back(std::move(e));
     tables_->write(path, entries, arrays_of(memory));
   }
-  /// Reads a file of save(); the entries of divided tables have no bytes. assign() then sets the
+  /// Reads a file of save(); the entries of sharded tables have no bytes. assign() then sets the
   /// parameters, and reads the own rows from the file.
   LAMINA_COLD std::vector<tensor_entry> read(const std::string& path, float* const* memory) const {
     return tables_->read(path, arrays_of(memory));
@@ -105,15 +106,15 @@ class held_tables<P, true> {
   void require_whole() const {
     if (tables_ != nullptr) fail_divided();
   }
-  /// Copies `of_each` pointers per parameter, with null for those of divided tables.
+  /// Copies `of_each` pointers per parameter, with null for those of sharded tables.
   LAMINA_COLD owned_array<float*> without_tables(float* const* arrays, int of_each) const {
     const int count = counts_of<P>.parameters * of_each;
     owned_array<float*> kept(static_cast<std::size_t>(at_least_one(count)));
     for (int i = 0; i < count; ++i) kept[i] = has(i / of_each) ? nullptr : arrays[i];
     return kept;
   }
-  /// Appends the divided tables among `of_each` arrays per parameter.
-  LAMINA_COLD void append_to(std::vector<divided_array>& to, const stored_arrays& from,
+  /// Appends the sharded tables among `of_each` arrays per parameter.
+  LAMINA_COLD void append_to(std::vector<embedding_array>& to, const stored_arrays& from,
                              float* const* arrays) const {
     for (int i = 0; i < counts_of<P>.parameters; ++i)
       for (int s = 0; has(i) && s < from.of_each; ++s)
@@ -122,8 +123,8 @@ class held_tables<P, true> {
   }
 
  private:
-  LAMINA_COLD std::vector<divided_array> arrays_of(float* const* memory) const {
-    std::vector<divided_array> arrays;
+  LAMINA_COLD std::vector<embedding_array> arrays_of(float* const* memory) const {
+    std::vector<embedding_array> arrays;
     append_to(arrays, parameters_for_files<P>(memory), memory);
     return arrays;
   }
@@ -139,7 +140,7 @@ class held_tables<P, true> {
                           "of one process loads");
   }
 
-  std::shared_ptr<divided_tables> tables_;
+  std::shared_ptr<sharded_embedding> tables_;
 };
 
 #if LAMINA_DEFINES

@@ -13,9 +13,9 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/divided/row_fetcher.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/sharded/row_fetcher.hpp>
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/divided/distributed_tables.hpp>
+#include <lamina/model/sharded/distributed_tables.hpp>
 
 namespace {
 
