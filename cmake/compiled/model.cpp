@@ -134,9 +134,9 @@
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/compared_options.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>
-#include <lamina/train/joined_value.hpp>
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/parts_errors.hpp>
+#include <lamina/train/process_mean.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>
 #include <lamina/train/run_tasks.hpp>

@@ -77,7 +77,7 @@ TEST_CASE("what is sent is the rows that are used, whatever the size of the tabl
       for (const std::int64_t id : ids) gradient.add(static_cast<int>(id), ones);
       lamina::engine::cpu::selected_rows* const mine[] = {&gradient};
       const float weights[] = {0.25f, 0.25f, 0.25f, 0.25f};
-      tables.join(0, mine, {weights, sizeof(float), 4, 1});
+      tables.reduce_rows(0, mine, {weights, sizeof(float), 4, 1});
       const std::lock_guard lock(mutex);
       CHECK(gradient.size() == 10);
       CHECK(gradient.number(0) == tables.first(0));

@@ -48,7 +48,7 @@ TEST_CASE("rows of all ranks are added up in the order of the parts", "[threads]
       for (int t = 0; t < local; ++t) mine.push_back(part(w.rank() * local + t));
       std::vector<rows*> pointers;
       for (rows& r : mine) pointers.push_back(&r);
-      lamina::distributed::rows_exchange<float>(w).join(pointers, columns, weight);
+      lamina::distributed::rows_exchange<float>(w).reduce(pointers, columns, weight);
       const std::lock_guard lock(mutex);
       REQUIRE(mine[0].size() == expected.size());
       for (int i = 0; i < expected.size(); ++i) {

@@ -47,9 +47,9 @@ TEST_CASE("gradients are added up in their owner as in one process", "[threads]"
       }
       for (auto& r : owned) of_owned.push_back(&r);
       for (auto& r : whole) of_whole.push_back(&r);
-      lamina::distributed::rows_exchange<float>(w).join(of_whole, columns, weight);
+      lamina::distributed::rows_exchange<float>(w).reduce(of_whole, columns, weight);
       const sharded_table table({"t", table_rows, columns, lamina::dtype::float32}, ranks);
-      lamina::distributed::rows_owner<float>(w).join(of_owned, table, weight);
+      lamina::distributed::rows_owner<float>(w).reduce(of_owned, table, weight);
       const std::lock_guard lock(mutex);
       int next = 0;
       for (int i = 0; i < whole[0].size(); ++i) {

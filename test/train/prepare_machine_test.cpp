@@ -10,11 +10,11 @@ struct machine {
   bool stops = false, infinity = false, joins = false;
   void stop_at_nan(const lamina::number_check& what) { stops = true, infinity = what.infinity; }
   void join_world(lamina::world&, bool) {}
-  void join_statistics(lamina::world* w) { joins = w == nullptr; }
+  void sync_batch_norm(lamina::world* w) { joins = w == nullptr; }
 };
 /// A machine of a device, which can do none of it.
 struct plain_machine {
-  void join_statistics(lamina::world*) {}
+  void sync_batch_norm(lamina::world*) {}
 };
 
 }  // namespace

@@ -359,7 +359,7 @@ class allreduce final : public parameter_sync {
   template <class T>
   void reduce_rows_as(engine::cpu::basic_selected_rows<T>* const* mine, int columns,
                       const part_weights& weights) {
-    rows_exchange<T>(group_).join({mine, mine + weights.local}, columns, weights_of<T>(weights));
+    rows_exchange<T>(group_).reduce({mine, mine + weights.local}, columns, weights_of<T>(weights));
   }
 
   process_group& group_;

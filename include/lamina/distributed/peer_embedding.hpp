@@ -163,13 +163,13 @@ class peer_embedding : public sharded_embedding {
     note_touched();
   }
 
-  LAMINA_COLD void join(int table, engine::cpu::basic_selected_rows<float>* const* mine,
-                        const part_weights& weights) override {
-    join_as(table, mine, weights);
+  LAMINA_COLD void reduce_rows(int table, engine::cpu::basic_selected_rows<float>* const* mine,
+                               const part_weights& weights) override {
+    reduce_rows_as(table, mine, weights);
   }
-  LAMINA_COLD void join(int table, engine::cpu::basic_selected_rows<double>* const* mine,
-                        const part_weights& weights) override {
-    join_as(table, mine, weights);
+  LAMINA_COLD void reduce_rows(int table, engine::cpu::basic_selected_rows<double>* const* mine,
+                               const part_weights& weights) override {
+    reduce_rows_as(table, mine, weights);
   }
   LAMINA_COLD double all_reduce_sum(int, double number) override {
     std::vector<double> all(static_cast<std::size_t>(ranks_));
@@ -279,15 +279,15 @@ class peer_embedding : public sharded_embedding {
       }
   }
   template <class T>
-  void join_as(int table, engine::cpu::basic_selected_rows<T>* const* mine,
-               const part_weights& weights) {
+  void reduce_rows_as(int table, engine::cpu::basic_selected_rows<T>* const* mine,
+                      const part_weights& weights) {
     std::vector<T> weight(static_cast<std::size_t>(weights.count));
     const std::byte* from = static_cast<const std::byte*>(weights.first);
     for (T& w : weight) {
       std::memcpy(&w, from, sizeof w);
       from += weights.stride;
     }
-    rows_owner<T>(group_).join({mine, mine + weights.local}, at(table), weight);
+    rows_owner<T>(group_).reduce({mine, mine + weights.local}, at(table), weight);
   }
 
   process_group& group_;

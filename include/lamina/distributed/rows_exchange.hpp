@@ -26,8 +26,8 @@ class rows_exchange {
 
   /// `mine` has the rows of this rank's parts, for one parameter with `columns` columns. `weight`
   /// has the weight of each part of all ranks. Replaces the rows of mine[0] by the sum.
-  LAMINA_COLD void join(const std::vector<rows_type*>& mine, int columns,
-                        const std::vector<T>& weight) {
+  LAMINA_COLD void reduce(const std::vector<rows_type*>& mine, int columns,
+                          const std::vector<T>& weight) {
     const std::size_t local = mine.size(), all = weight.size();
     const std::size_t wide = static_cast<std::size_t>(columns);
     std::vector<int> count(local), counts(all);

@@ -27,8 +27,8 @@ class rows_owner {
 
   /// `mine` has the rows of this rank's parts for one table; `weight` has the weight of each part
   /// of all ranks. Replaces the rows of mine[0] by the sums of the rows that this rank owns.
-  LAMINA_COLD void join(const std::vector<rows_type*>& mine, const sharded_table& table,
-                        const std::vector<T>& weight) {
+  LAMINA_COLD void reduce(const std::vector<rows_type*>& mine, const sharded_table& table,
+                          const std::vector<T>& weight) {
     const std::size_t local = mine.size(), ranks = static_cast<std::size_t>(world_.size());
     const std::size_t me = static_cast<std::size_t>(world_.rank());
     const std::size_t wide = static_cast<std::size_t>(table.table().columns);

@@ -135,18 +135,18 @@ class cpu_trainer {
     if (sync_->divides_states()) updates_.use_small_pages();
     reads_shard_ = reads_shard;
     // An asynchronous trainer computes whole mini-batches, even if it reads a share.
-    parts().join(sync_.get(), !check_.nan, reads_shard && !sync_->is_asynchronous());
+    parts().sync_by(sync_.get(), !check_.nan, reads_shard && !sync_->is_asynchronous());
     if (check_.nan) parts().check_numbers(check_.infinity);
   }
   /// Lets batch_norm use the statistics of the whole mini-batch, over all threads and processes.
   /// Call it after join_world(), with the same world or null.
-  LAMINA_COLD void join_statistics(world* w) {
+  LAMINA_COLD void sync_batch_norm(world* w) {
     if constexpr (parts_type::has_statistics) {
       if (w != nullptr && w->trainers() < w->size())
         detail::fail_statistics_with_servers(w->size() - w->trainers());
-      joins_statistics_ = true;
+      syncs_batch_norm_ = true;
       // A single part computes the whole mini-batch.
-      if (threads_.has_parts()) parts().join_statistics(w);
+      if (threads_.has_parts()) parts().sync_batch_norm(w);
     } else {
       static_cast<void>(w);
     }
@@ -174,7 +174,7 @@ class cpu_trainer {
     detail::require_known_norms(traits::clip(optimizer()), updates_.clips());
     if (!threads_.has_parts()) threads_.make_parts();
     if (sync_) begin_apart(whole != nullptr);
-    if (!parts_type::joins_one_by_one && parts().pending() > 0 && whole == nullptr)
+    if (!parts_type::accumulates_one_by_one && parts().pending() > 0 && whole == nullptr)
       detail::fail_second_backward();
     using weights = typename parts_type::part_weight;
     if constexpr (!weights::fits)
@@ -189,14 +189,14 @@ class cpu_trainer {
                           ? run_share(mine, all)
                           : parts().run(threads_.pool(), mine, whole == nullptr ? batch : *whole,
                                         updates_.seed(), updates_.step());
-    parts().join(threads_.pool(), all);
+    parts().accumulate(threads_.pool(), all);
     ran_parts_ = true;
     return cost;
   }
   /// Updates the parameters with the accumulated gradients. Throws lamina::error if there are none.
   void update() {
     if (pending() == 0) detail::fail_no_backward();
-    parts().bring(threads_.pool());
+    parts().restore(threads_.pool());
     parts().forget();
     if (sync_) {
       update_accumulated();
@@ -206,14 +206,15 @@ class cpu_trainer {
     }
     check_.require(trained());
   }
-  /// Updates the parameters with gradients that `join(parts)` writes to the first machine's memory.
-  template <class Join>
-  void update_with(Join&& join) {
+  /// Updates the parameters with gradients that `combine(parts)` writes to the first machine's
+  /// memory.
+  template <class Combine>
+  void update_with(Combine&& combine) {
     detail::require_known_norms(traits::clip(optimizer()), updates_.clips());
     if (sync_) detail::fail_machines_in_world();
     if (!threads_.has_parts()) threads_.make_parts();
     require_joined();
-    join(parts());
+    combine(parts());
     threads_.update();
   }
   /// Discards gradients that wait for update().
@@ -263,14 +264,14 @@ class cpu_trainer {
   /// `stops` to whether any of them stops, and combines `means` over all. `samples` is a checksum
   /// of the pass. Returns whether each trainer reads its own mini-batches.
   template <class Means>
-  LAMINA_COLD bool join_pass(Means& means, bool& stops, std::uint64_t samples) {
+  LAMINA_COLD bool sync_pass(Means& means, bool& stops, std::uint64_t samples) {
     if (!sync_ || !sync_->is_asynchronous()) return false;
     sync_->end_pass();
     double stopping = stops;
     sync_->all_reduce_sum(&stopping, 1);
     stops = stopping > 0;
     if (!stops && !reads_shard_) sync_->require_samples(samples, false);
-    means.join(*this, *sync_, reads_shard_ ? 1 : sync_->part().count);
+    means.all_reduce(*this, *sync_, reads_shard_ ? 1 : sync_->part().count);
     return reads_shard_;
   }
   /// Ends a pass. If parameter servers hold the state, collects it; otherwise collect_state()
@@ -371,7 +372,7 @@ class cpu_trainer {
     if (begun_) return;
     sync_->describe({&options_of, this});
     sync_->begin({program_checksum<P>, updates_.seed(), steps(), threads_.threads(),
-                  joins_statistics_ ? 1 : 0},
+                  syncs_batch_norm_ ? 1 : 0},
                  updates_.accumulators(), states);
     begun_ = true;
     updates_.set_part(false);
@@ -588,7 +589,7 @@ class cpu_trainer {
   bool ran_parts_ = false;              // whether the last mini-batch ran in parts
   bool begun_ = false;                  // whether begin_sync() has run
   bool reads_shard_ = false;            // whether this process reads its share of each mini-batch
-  bool joins_statistics_ = false;       // batch_norm has the statistics of the whole mini-batch
+  bool syncs_batch_norm_ = false;       // batch_norm has the statistics of the whole mini-batch
   bool collected_ = true;               // rank 0 has the accumulators of all shards
   const float* told_scales_ = nullptr;  // on a parameter server: clip scales of a trainer
   [[no_unique_address]] detail::row_fetcher<P> fetcher_{updates_.trained()};

@@ -18,7 +18,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/train/best_value.hpp>
-#include <lamina/train/joined_value.hpp>
+#include <lamina/train/process_mean.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -110,7 +110,7 @@ class early_stopping {
 
  private:
   bool take(double value, double weight) {
-    if (best_.take(detail::joined_value(options_.world, value, weight))) keep();
+    if (best_.take(detail::process_mean(options_.world, value, weight))) keep();
     return best_.waited() >= options_.patience;
   }
   template <class F>

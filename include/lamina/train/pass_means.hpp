@@ -56,7 +56,7 @@ class pass_means {
   /// Sums the totals of a pass over all trainers of an asynchronous training. `parts` trainers have
   /// counted each sample.
   template <class Trainer, class Shared>
-  LAMINA_COLD void join(Trainer& t, Shared& all, int parts) {
+  LAMINA_COLD void all_reduce(Trainer& t, Shared& all, int parts) {
     double sums[] = {static_cast<double>(samples_), cost_};
     all.all_reduce_sum(sums, 2);
     samples_ = static_cast<std::int64_t>(sums[0]) / parts;

@@ -35,7 +35,7 @@ LAMINA_COLD void prepare_machine(Machine& machine, bool accumulates, const train
           "lamina: train: expected the CPU as place with several processes, found a "
           "device");
   }
-  if (options.sync_batch_norm) machine.join_statistics(options.world);
+  if (options.sync_batch_norm) machine.sync_batch_norm(options.world);
 }
 
 }}}  // namespace lamina::detail

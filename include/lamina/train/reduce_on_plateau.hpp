@@ -10,7 +10,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/train/best_value.hpp>
-#include <lamina/train/joined_value.hpp>
+#include <lamina/train/process_mean.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -51,7 +51,7 @@ class reduce_on_plateau {
 
   /// Adds the next value; returns whether the rate was lowered. NaN is not an improvement.
   bool operator()(double value, optimizer::learning_rate& rate) {
-    const bool improved = best_.take(detail::joined_value(options_.world, value, 1));
+    const bool improved = best_.take(detail::process_mean(options_.world, value, 1));
     if (cooldown_ > 0) {
       --cooldown_;
       best_.forgive();

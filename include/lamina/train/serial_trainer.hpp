@@ -13,7 +13,7 @@
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/training_program.hpp>
-#include <lamina/train/gradients/joined_parts.hpp>
+#include <lamina/train/gradients/part_facts.hpp>
 #include <lamina/train/parameter_updates.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/update_constants.hpp>

@@ -52,7 +52,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
  public:
   using real = real_of<P>;
   /// Whether gradients can be computed separately from updates. They can on the CPU.
-  static constexpr bool joins_gradients = training_run<P, Opt, Machine>::accumulates;
+  static constexpr bool accumulates_gradients = training_run<P, Opt, Machine>::accumulates;
 
   /// `options` are those of `train`, except for the number of passes. Throws lamina::error for
   /// options outside of their range. With a directory for checkpoints, pass() writes them as
@@ -129,11 +129,11 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
   /// Does the same for a mini-batch as arrays.
   real backward(const batch_view<P>& batch) {
-    static_assert(check<joins_gradients>,
+    static_assert(check<accumulates_gradients>,
                   "lamina: trainer: gradients apart from updates, and those "
                   "of several machines, are for the CPU");
     require_samples(batch);
-    if constexpr (joins_gradients)
+    if constexpr (accumulates_gradients)
       return noted(run_.backward(batch));
     else
       return 0;
@@ -141,11 +141,11 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// Updates the parameters with the gradients of backward(). Throws lamina::error if there are
   /// none.
   void update() {
-    static_assert(check<joins_gradients>,
+    static_assert(check<accumulates_gradients>,
                   "lamina: trainer: gradients apart from updates, and those "
                   "of several machines, are for the CPU");
     optimizer::require_options(used_);
-    if constexpr (joins_gradients) run_.run_or_fail_all([&] { run_.machine().update(); });
+    if constexpr (accumulates_gradients) run_.run_or_fail_all([&] { run_.machine().update(); });
   }
   /// Updates the parameters with the gradients that gradient machines of this model have computed,
   /// each in its last backward(): `t.update({&machine_a, &machine_b})`. Each may have run in a
@@ -153,7 +153,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   void update(std::initializer_list<gradient_machine<P>*> machines) {
     optimizer::require_options(used_);
     run_.machine().update_with(
-        [&](auto& parts) { detail::join_machines<P>(machines, parts, trained()); });
+        [&](auto& parts) { detail::combine_machines<P>(machines, parts, trained()); });
   }
 #ifdef LAMINA_NAMES_OPTIONS
   template <class First, class... More>

@@ -297,7 +297,7 @@ class training_run {
     bool own_data = false;
     if constexpr (requires { machine_.serve(); })
       if (all() != nullptr)
-        own_data = machine_.join_pass(means_, stopping_, seen_.position(pass).checksum);
+        own_data = machine_.sync_pass(means_, stopping_, seen_.position(pass).checksum);
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.copy_to_host(); }) machine_.copy_to_host();
@@ -320,7 +320,7 @@ class training_run {
 
   /// Whether the cost needs the rows of all mini-batches of an update.
   static constexpr bool needs_all_rows = requires {
-    requires accumulates && !Machine::parts_type::joins_one_by_one;
+    requires accumulates && !Machine::parts_type::accumulates_one_by_one;
   };
   using minibatch_group =
       std::conditional_t<needs_all_rows, detail::minibatch_group<P>, detail::no_minibatch_group<P>>;

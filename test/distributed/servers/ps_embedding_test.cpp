@@ -124,7 +124,7 @@ TEST_CASE("servers add up gradients in the order of the parts", "[threads]") {
       for (int p = 0; p < 4; ++p) parts.push_back(part_of(p, t));
       std::vector<selected_rows*> of;
       for (auto& p : parts) of.push_back(&p);
-      lamina::distributed::rows_exchange<float>(w).join(of, parts[0].columns(), weight);
+      lamina::distributed::rows_exchange<float>(w).reduce(of, parts[0].columns(), weight);
       expected[t] = std::move(*of[0]);
     }
   });
@@ -141,7 +141,7 @@ TEST_CASE("servers add up gradients in the order of the parts", "[threads]") {
             for (int t = 0; t < 2; ++t) {
               selected_rows mine[2] = {part_of(2 * w.rank(), t), part_of(2 * w.rank() + 1, t)};
               selected_rows* const of[] = {&mine[0], &mine[1]};
-              tables.join(t, of, {weight.data(), sizeof(float), 4, 2});
+              tables.reduce_rows(t, of, {weight.data(), sizeof(float), 4, 2});
               CHECK(mine[0].size() == 0);
             }
             for (int s = 0; s < servers; ++s) {

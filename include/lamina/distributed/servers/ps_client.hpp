@@ -292,12 +292,12 @@ class asynchronous_client final : public ps_client {
   LAMINA_COLD void reduce_rows(engine::cpu::basic_selected_rows<float>* const* mine, int columns,
                                const part_weights& weights) override {
     local_.reduce_rows(mine, columns, weights);
-    joined_.push_back({mine[0], columns});
+    reduced_.push_back({mine[0], columns});
   }
   LAMINA_COLD void reduce_rows(engine::cpu::basic_selected_rows<double>* const* mine, int columns,
                                const part_weights& weights) override {
     local_.reduce_rows(mine, columns, weights);
-    joined_.push_back({mine[0], columns});
+    reduced_.push_back({mine[0], columns});
   }
 
   void reduce(const part_weights& weights, worker_pool&) override {
@@ -305,7 +305,7 @@ class asynchronous_client final : public ps_client {
     for (int t = 0; t < weights.local; ++t)
       if (weight_at(weights, static_cast<std::size_t>(t), arrays_.is_double) != 0)
         has_gradients_ = true;
-    joined_.clear();
+    reduced_.clear();
     is_paused_ = false;
   }
   LAMINA_COLD void gather_sums() override {}
@@ -343,7 +343,7 @@ class asynchronous_client final : public ps_client {
   }
 
  private:
-  struct joined_rows {
+  struct reduced_rows {
     void* rows;
     int columns;
   };
@@ -362,27 +362,28 @@ class asynchronous_client final : public ps_client {
       std::size_t k = 0;
       while (arrays_.with_rows[k] != t.parameter) ++k;
       if (arrays_.is_double)
-        add_rows<double>(*made, joined_[k], t);
+        add_rows<double>(*made, reduced_[k], t);
       else
-        add_rows<float>(*made, joined_[k], t);
+        add_rows<float>(*made, reduced_[k], t);
     }
     if (arrays_.tables != nullptr) arrays_.tables->add_gradients(server, *made);
     return made;
   }
   template <class T>
-  static void add_rows(packet& to, const joined_rows& joined, const server_shards::table_piece& t) {
-    const auto& rows = *static_cast<engine::cpu::basic_selected_rows<T>*>(joined.rows);
+  static void add_rows(packet& to, const reduced_rows& reduced,
+                       const server_shards::table_piece& t) {
+    const auto& rows = *static_cast<engine::cpu::basic_selected_rows<T>*>(reduced.rows);
     const auto is_mine = [&](int i) {
       return !t.has_rows || (rows.number(i) >= t.first && rows.number(i) < t.end);
     };
     int count = 0;
     for (int i = 0; i < rows.size(); ++i) count += is_mine(i) ? 1 : 0;
-    to.add(joined.columns);
+    to.add(reduced.columns);
     to.add(count);
     for (int i = 0; i < rows.size(); ++i) {
       if (!is_mine(i)) continue;
       to.add(rows.number(i) - (t.has_rows ? t.first : 0));
-      to.add(rows.row(i), static_cast<std::size_t>(joined.columns) * sizeof(T));
+      to.add(rows.row(i), static_cast<std::size_t>(reduced.columns) * sizeof(T));
     }
   }
   /// Copies the parameters of an answer. Returns a reader at the bytes after them.
@@ -453,9 +454,9 @@ class asynchronous_client final : public ps_client {
   }
 
   trainer_group alone_;
-  allreduce local_;                  // arrays of this process only
-  std::vector<int> statistics_;      // parameters that no server updates
-  std::vector<joined_rows> joined_;  // the last gradients, in the order of arrays_.with_rows
+  allreduce local_;                    // arrays of this process only
+  std::vector<int> statistics_;        // parameters that no server updates
+  std::vector<reduced_rows> reduced_;  // the last gradients, in the order of arrays_.with_rows
   bool has_gradients_ = false;
   bool reads_shares_ = false;
   bool is_paused_ = false;    // whether this trainer has told the servers that it waits

@@ -29,7 +29,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
-/// Divided tables with parameter servers: each server owns a share of the rows, and a trainer owns
+/// Sharded tables with parameter servers: each server owns a shard of the rows, and a trainer owns
 /// none. During a training, from open() to close(), trainers request rows from the servers by
 /// packets whenever they need some, and send them gradients; servers only answer. At other times
 /// all processes, including the servers, make the same calls, as without servers.
@@ -80,13 +80,13 @@ class ps_embedding final : public peer_embedding {
     note_touched();
   }
 
-  LAMINA_COLD void join(int table, engine::cpu::basic_selected_rows<float>* const* mine,
-                        const part_weights& weights) override {
-    join_as(table, mine, weights);
+  LAMINA_COLD void reduce_rows(int table, engine::cpu::basic_selected_rows<float>* const* mine,
+                               const part_weights& weights) override {
+    reduce_rows_as(table, mine, weights);
   }
-  LAMINA_COLD void join(int table, engine::cpu::basic_selected_rows<double>* const* mine,
-                        const part_weights& weights) override {
-    join_as(table, mine, weights);
+  LAMINA_COLD void reduce_rows(int table, engine::cpu::basic_selected_rows<double>* const* mine,
+                               const part_weights& weights) override {
+    reduce_rows_as(table, mine, weights);
   }
   /// During a training, returns the sum over the servers, or the sum of this trainer alone if it
   /// makes its steps independently.
@@ -105,7 +105,7 @@ class ps_embedding final : public peer_embedding {
     sharded_file(group(), sharded(), trainers).write(path, entries, arrays);
   }
 
-  /// On a trainer: appends the joined gradients for the rows of a server to a packet.
+  /// On a trainer: appends the gradients of its parts for the rows of a server to a packet.
   LAMINA_COLD void add_gradients(int server, packet& to) const {
     for (const auto& of_table : gradients_) {
       const packet& mine = of_table[static_cast<std::size_t>(server)];
@@ -248,8 +248,8 @@ class ps_embedding final : public peer_embedding {
   /// Keeps the gradients of the parts of this trainer, by server, for the next packets. A trainer
   /// that makes its steps independently sums its parts itself.
   template <class T>
-  LAMINA_COLD void join_as(int table, engine::cpu::basic_selected_rows<T>* const* mine,
-                           const part_weights& weights) {
+  LAMINA_COLD void reduce_rows_as(int table, engine::cpu::basic_selected_rows<T>* const* mine,
+                                  const part_weights& weights) {
     const auto local = static_cast<std::size_t>(weights.local);
     const bool alone = is_asynchronous();
     if (alone) {
@@ -257,7 +257,7 @@ class ps_embedding final : public peer_embedding {
       for (std::size_t t = 0; t < local; ++t)
         weight.push_back(static_cast<T>(weight_at(weights, t, sizeof(T) == sizeof(double))));
       trainer_group self = trainer_group::alone(group());
-      rows_exchange<T>(self).join({mine, mine + local}, at(table).table().columns, weight);
+      rows_exchange<T>(self).reduce({mine, mine + local}, at(table).table().columns, weight);
     }
     std::vector<packet>& to = gradients_[static_cast<std::size_t>(table)];
     for (packet& l : to) {
@@ -308,7 +308,7 @@ class ps_embedding final : public peer_embedding {
 
   std::vector<trained_table> trained_;
   bool is_open_ = false;
-  std::vector<std::vector<packet>> gradients_;  // by table and server: joined, not sent yet
+  std::vector<std::vector<packet>> gradients_;  // by table and server: not sent yet
   std::vector<double> squares_, of_server_;     // by table; by table and server
   // On a server, by table: the sums of gradients, in the type of the table.
   std::vector<engine::cpu::basic_selected_rows<float>> narrow_;

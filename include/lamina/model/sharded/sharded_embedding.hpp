@@ -55,9 +55,9 @@ class embedding_states {
 /// Tables whose rows are sharded over processes. Process r holds rows [first(t), end(t)) of table t
 /// in memory, and the rows of other processes that the last fetch() has received. The memory has
 /// the layout of whole tables, but pages that no row has touched use no physical memory. All
-/// processes must call fetch(), join(), all_reduce_sum() and write() equally often and in the same
-/// order. With parameter servers, during a training, only the trainers call them, and may call
-/// fetch() at any time.
+/// processes must call fetch(), reduce_rows(), all_reduce_sum() and write() equally often and in
+/// the same order. With parameter servers, during a training, only the trainers call them, and may
+/// call fetch() at any time.
 class sharded_embedding {
  public:
   virtual ~sharded_embedding() = default;
@@ -80,10 +80,10 @@ class sharded_embedding {
   /// Sends the rows of gradients to the processes that own them. The owners sum them in the order
   /// of the parts, with their weights, so the bits are the same as in one process with all parts.
   /// mine[p] has the rows of local part p; the sums of the own rows replace mine[0].
-  virtual void join(int table, engine::cpu::basic_selected_rows<float>* const* mine,
-                    const part_weights& weights) = 0;
-  virtual void join(int table, engine::cpu::basic_selected_rows<double>* const* mine,
-                    const part_weights& weights) = 0;
+  virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<float>* const* mine,
+                           const part_weights& weights) = 0;
+  virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<double>* const* mine,
+                           const part_weights& weights) = 0;
   /// Returns the sum over all processes of the squares of a table's joined gradients; `mine` is the
   /// sum over the own rows.
   virtual double all_reduce_sum(int table, double mine) = 0;

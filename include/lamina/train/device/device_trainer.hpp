@@ -69,7 +69,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
   }
   /// A device computes whole mini-batches, with their statistics. Throws lamina::error if several
   /// devices compute parts of a program with batch_norm.
-  LAMINA_COLD void join_statistics(const world* w) {
+  LAMINA_COLD void sync_batch_norm(const world* w) {
     constexpr bool found = has_batch_norm(P::desc.operators, counts_of<P>.operators);
     if (found && w != nullptr && w->size() > 1)
       throw error(

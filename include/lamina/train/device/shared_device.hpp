@@ -17,7 +17,7 @@
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/device/device_sums.hpp>
-#include <lamina/train/gradients/joined_parts.hpp>
+#include <lamina/train/gradients/part_facts.hpp>
 #include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/required_parts.hpp>
 #include <lamina/train/world.hpp>

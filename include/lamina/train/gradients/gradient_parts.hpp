@@ -21,10 +21,10 @@
 #include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/cost_rows.hpp>
+#include <lamina/train/gradients/accumulated_gradients.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
-#include <lamina/train/gradients/joined_minibatches.hpp>
-#include <lamina/train/gradients/joined_parts.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>
+#include <lamina/train/gradients/part_facts.hpp>
 #include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/tree_sum.hpp>
@@ -66,7 +66,7 @@ class gradient_parts {
   /// Extends the sum to the parts of all processes of a distributed training. With `follows`, the
   /// processes sum complete gradients while the machines compute others. With `shares`, run() gets
   /// this process's share of each mini-batch.
-  LAMINA_COLD void join(parameter_sync* sync, bool follows, bool shares) {
+  LAMINA_COLD void sync_by(parameter_sync* sync, bool follows, bool shares) {
     sync_ = sync;
     shares_ = shares;
     first_part_ = machines_.size() * static_cast<std::size_t>(sync->rank());
@@ -84,8 +84,8 @@ class gradient_parts {
   }
   /// Lets batch_norm use the statistics of the whole mini-batch, over all machines and all
   /// processes of `all`, or of this process if `all` is null. Throws lamina::error if the program
-  /// does not allow this. Call it after join().
-  LAMINA_COLD void join_statistics(world* all) {
+  /// does not allow this. Call it after sync_by().
+  LAMINA_COLD void sync_batch_norm(world* all) {
     if constexpr (has_statistics) {
       if (machines_.size() == 1 && (all == nullptr || all->size() == 1)) return;
       using schedule = typename engine::cpu::machine<Training>::schedule;
@@ -217,7 +217,7 @@ class gradient_parts {
           mine[t] = machines_[t]->machine().gradient_rows(i);
         if constexpr (has_distributed_tables<P>)
           if (model_.is_sharded(i)) {
-            model_.embedding()->join(model_.table_of(i), mine.get(), weights());
+            model_.embedding()->reduce_rows(model_.table_of(i), mine.get(), weights());
             continue;
           }
         sync_->reduce_rows(mine.get(), parameter_table<P>::table.of[i].columns, weights());
@@ -260,35 +260,37 @@ class gradient_parts {
   /// Whether the gradients of mini-batches can be accumulated one by one. A cost that adds means
   /// over rows of several domains divides each by the rows of all mini-batches, whose number must
   /// be known in advance.
-  static constexpr bool joins_one_by_one =
+  static constexpr bool accumulates_one_by_one =
       !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
   /// Returns the number of mini-batches whose gradients are accumulated and wait for an update.
-  int pending() const { return joined_.pending(); }
-  /// Forwards to the functions of joined_minibatches. Call keep() before each mini-batch whose
+  int pending() const { return accumulated_.pending(); }
+  /// Forwards to the functions of accumulated_gradients. Call keep() before each mini-batch whose
   /// gradients are accumulated. Until forget(), processes do not exchange gradients while they
   /// compute others.
-  batch_view<P> behind(const batch_view<P>& batch) const { return joined_.behind(batch); }
+  batch_view<P> behind(const batch_view<P>& batch) const { return accumulated_.behind(batch); }
   void keep(worker_pool& pool) {
     is_apart_ = true;
-    joined_.keep(pool, own_parts());
+    accumulated_.keep(pool, own_parts());
   }
-  void join(worker_pool& pool, const batch_view<P>& batch) {
-    joined_.join(pool, own_parts(), batch, divisor_, sums_);
+  void accumulate(worker_pool& pool, const batch_view<P>& batch) {
+    accumulated_.add(pool, own_parts(), batch, divisor_, sums_);
   }
-  LAMINA_COLD void bring(worker_pool& pool) {
-    joined_.bring(pool, own_parts());
+  LAMINA_COLD void restore(worker_pool& pool) {
+    accumulated_.restore(pool, own_parts());
     if constexpr (any_rows) reserve_rows();
   }
   void forget() {
     is_apart_ = false;
-    joined_.forget();
+    accumulated_.forget();
   }
 
  private:
   /// Whether the weights of parts are known before a mini-batch runs.
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
-  using joined_type = joined_minibatches<P, Training, Machine>;
-  typename joined_type::parts_of_process own_parts() { return {machines_, facts_, first_part_}; }
+  using accumulated_type = accumulated_gradients<P, Training, Machine>;
+  typename accumulated_type::parts_of_process own_parts() {
+    return {machines_, facts_, first_part_};
+  }
   /// Begins the sums of a step, with the weights that run() will compute.
   LAMINA_COLD void begin_step(const batch_view<P>& batch) {
     detail::weigh_in_advance<P, Training>(known_, batch);
@@ -356,7 +358,7 @@ class gradient_parts {
   // The divisor of the sum over the rows of the last mini-batch.
   double divisor_ = 0;
   quotient_sums sums_;
-  joined_type joined_;
+  accumulated_type accumulated_;
   std::unique_ptr<joint_parts> joint_;
   bool is_apart_ = false;  // the next mini-batch is one of several, or updates later
 };

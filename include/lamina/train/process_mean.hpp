@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/joined_value.hpp - combines a value of each process into one for all.
+// lamina/train/process_mean.hpp - combines a value of each process into one for all.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,11 +16,11 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 /// that is equal in all of them is returned unchanged; the mean is NaN if the value is NaN in any
 /// process. All of them must call it, and all get the same bits. If `all` is null or has one
 /// process, returns the value itself.
-LAMINA_API_COLD double joined_value(world* all, double value, double weight);
+LAMINA_API_COLD double process_mean(world* all, double value, double weight);
 
 #if LAMINA_DEFINES
 
-double joined_value(world* all, double value, double weight) {
+double process_mean(world* all, double value, double weight) {
   if (all == nullptr || all->trainers() == 1 || all->rank() >= all->trainers()) return value;
   struct measured {
     double value, weight;

@@ -3,7 +3,7 @@
 
 #include "train/net.hpp"
 
-#include <lamina/train/gradients/joined_parts.hpp>
+#include <lamina/train/gradients/part_facts.hpp>
 
 namespace layer = lamina::layer;
 

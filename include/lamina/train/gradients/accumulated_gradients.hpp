@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradients/joined_minibatches.hpp - accumulates the gradients of several mini-batches
-// for one update.
+// lamina/train/gradients/accumulated_gradients.hpp - accumulates the gradients of several
+// mini-batches for one update.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
-#include <lamina/train/gradients/joined_parts.hpp>
+#include <lamina/train/gradients/part_facts.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -25,11 +25,11 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// processes of a distributed training exchange gradients once per update, and the order of the
 /// sums does not depend on their number:
 ///
-///   joined[p] = earlier * joined[p] + share * weight[p] * gradient[p]   (each mini-batch)
+///   sum[p] = earlier * sum[p] + share * weight[p] * gradient[p]   (each mini-batch)
 ///
 /// where `share` is the fraction of the mini-batch in all rows so far, and `earlier` the rest.
 template <program_type P, class Training, class Machine>
-class joined_minibatches {
+class accumulated_gradients {
   using real = real_of<P>;
   using rows_type = engine::cpu::basic_selected_rows<real>;
   using part_weight = cost_rows<P, Training>;
@@ -48,8 +48,8 @@ class joined_minibatches {
 
   /// Returns the number of mini-batches whose gradients wait for an update.
   int pending() const { return pending_; }
-  /// Numbers the rows of a mini-batch after those of the joined mini-batches, so that its rows draw
-  /// other random numbers.
+  /// Numbers the rows of a mini-batch after those of the accumulated mini-batches, so that its rows
+  /// draw other random numbers.
   batch_view<P> behind(batch_view<P> batch) const {
     for (int d = batch::domain; d < batch_view<P>::domains; ++d) batch.rows.first[d] += first_[d];
     return batch;
@@ -66,14 +66,14 @@ class joined_minibatches {
     if constexpr (any_rows)
       row_sums_.resize(static_cast<std::size_t>(parameters) * parts.machines.size());
     has_.assign(parts.facts.size(), 0);
-    add(pool, parts, 0, 1);
+    add_weighted(pool, parts, 0, 1);
     kept_ = true;
   }
   /// Adds the gradients of a mini-batch. `batch` has the numbers of its rows in all processes,
   /// `divisor` is the number by which the sum over them is divided, and `sums` are the sums of a
   /// quotient.
-  LAMINA_COLD void join(worker_pool& pool, const parts_of_process& parts,
-                        const batch_view<P>& batch, double divisor, const quotient_sums& sums) {
+  LAMINA_COLD void add(worker_pool& pool, const parts_of_process& parts, const batch_view<P>& batch,
+                       double divisor, const quotient_sums& sums) {
     for (int d = batch::domain; d < batch_view<P>::domains; ++d) first_[d] += batch.rows.count[d];
     const double before = divisor_;
     double one = divisor;
@@ -84,14 +84,14 @@ class joined_minibatches {
       divisor_ = divisor_of(quotient_);
     }
     const double all = part_weight::is_sum ? 1 : divisor_;
-    const bool adds_up = part_weight::is_sum || all == 0;
+    const bool is_sum = part_weight::is_sum || all == 0;
     if (pending_++ > 0)
-      add(pool, parts, static_cast<real>(adds_up ? 1 : before / all),
-          static_cast<real>(adds_up ? 1 : one / all));
+      add_weighted(pool, parts, static_cast<real>(is_sum ? 1 : before / all),
+                   static_cast<real>(is_sum ? 1 : one / all));
   }
   /// Copies accumulated gradients to the memory of the gradients of a single mini-batch, and sets
   /// the weights of the parts to 1, or 0 for a part without gradients.
-  LAMINA_COLD void bring(worker_pool& pool, const parts_of_process& parts) {
+  LAMINA_COLD void restore(worker_pool& pool, const parts_of_process& parts) {
     if (!kept_) return;
     pool.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
@@ -115,7 +115,7 @@ class joined_minibatches {
   }
 
  private:
-  void add(worker_pool& pool, const parts_of_process& parts, real earlier, real share) {
+  void add_weighted(worker_pool& pool, const parts_of_process& parts, real earlier, real share) {
     const auto weight = [&](std::size_t p) {
       return share == 0 ? real(0) : share * parts.facts[p].weight;
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradients/joined_parts.hpp - weights of the parts of a mini-batch, and moving
+// lamina/train/gradients/part_facts.hpp - weights of the parts of a mini-batch, and moving
 // statistics over all parts.
 #pragma once
 

@@ -18,7 +18,7 @@
 #include <lamina/lamina.hpp>
 #include <lamina/train/early_stopping.hpp>
 #include <lamina/train/fit.hpp>
-#include <lamina/train/joined_value.hpp>
+#include <lamina/train/process_mean.hpp>
 #include <lamina/train/reduce_on_plateau.hpp>
 
 namespace {
@@ -85,7 +85,7 @@ TEST_CASE("a value is joined over processes by weights, and equal ones keep thei
   const auto joined = [](std::array<double, 3> values, std::array<double, 3> weights) {
     const auto all = test::results_in_ranks(3, [&](test::thread_group& w) {
       const std::size_t r = static_cast<std::size_t>(w.rank());
-      return lamina::detail::joined_value(&w, values[r], weights[r]);
+      return lamina::detail::process_mean(&w, values[r], weights[r]);
     });
     CHECK((all.at(0) == all.at(1) || std::isnan(all.at(0))));
     CHECK((all.at(0) == all.at(2) || std::isnan(all.at(0))));
@@ -95,7 +95,7 @@ TEST_CASE("a value is joined over processes by weights, and equal ones keep thei
   CHECK(joined({1, 2, 6}, {1, 1, 2}) == 3.75);
   CHECK(joined({1, nan, 3}, {1, 0, 1}) == 2);
   CHECK(std::isnan(joined({1, nan, 3}, {1, 1, 1})));
-  CHECK(lamina::detail::joined_value(nullptr, 5, 2) == 5);
+  CHECK(lamina::detail::process_mean(nullptr, 5, 2) == 5);
 }
 
 TEST_CASE("a test on shares has the cost and the metrics of all samples", "[threads]") {
