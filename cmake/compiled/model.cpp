@@ -135,9 +135,9 @@
 #include <lamina/train/compared_options.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>
 #include <lamina/train/number_check.hpp>
-#include <lamina/train/parts_errors.hpp>
 #include <lamina/train/process_mean.hpp>
 #include <lamina/train/progress_bar.hpp>
+#include <lamina/train/required_parts.hpp>
 #include <lamina/train/run.hpp>
 #include <lamina/train/run_tasks.hpp>
 #include <lamina/train/same_options.hpp>

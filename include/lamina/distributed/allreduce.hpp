@@ -19,7 +19,6 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/bucket_exchange.hpp>
 #include <lamina/distributed/bucket_memory.hpp>
-#include <lamina/distributed/gradient_shards.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/release_pages.hpp>
 #include <lamina/distributed/rows_exchange.hpp>

@@ -18,7 +18,6 @@
 #include <lamina/core/threading.hpp>
 #include <lamina/distributed/bucket_memory.hpp>
 #include <lamina/distributed/communication_thread.hpp>
-#include <lamina/distributed/gradient_shards.hpp>
 #include <lamina/distributed/process_group.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

@@ -26,12 +26,19 @@
 #include <lamina/train/report_event.hpp>
 #include <lamina/train/run_tasks.hpp>
 #include <lamina/train/same_options.hpp>
-#include <lamina/train/train_result.hpp>
 #include <lamina/train/trainer_checkpoint.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
+
+/// The result of a training run, or of one pass.
+struct train_result {
+  std::int64_t steps = 0;    // all updates so far, including earlier calls
+  std::int64_t samples = 0;  // samples in this call
+  double cost = 0;           // mean cost of the last pass
+  bool stopped = false;      // an event handler stopped the run
+};
 
 /// Trains a model with an optimizer, from pass to pass. Both `train` and `trainer` use it.
 /// `Machine` computes the steps. It reads the options and the optimizer in each step, because a

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/distributed/gradient_shards.hpp>
+#include <lamina/distributed/bucket_memory.hpp>
 
 namespace {
 
