@@ -27,11 +27,11 @@
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/distributed/grad_all_reduce.hpp>
-#include <lamina/distributed/launch/dist_train.hpp>
 #include <lamina/distributed/session.hpp>
 #include <lamina/distributed/task_queue.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/image/image.hpp>
+#include <lamina/launch/dist_train.hpp>
 #if __has_include(<png.h>) && __has_include(<jpeglib.h>)
 #include <lamina/image/folder.hpp>
 #include <lamina/image/segmented.hpp>
