@@ -17,7 +17,7 @@
 #include "step.hpp"
 
 #include <lamina/core/philox.hpp>
-#include <lamina/distributed/bucket_memory.hpp>
+#include <lamina/distributed/sync/bucket_memory.hpp>
 #include <lamina/lamina.hpp>
 
 namespace {

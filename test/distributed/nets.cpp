@@ -22,7 +22,7 @@
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
-#include <lamina/distributed/grad_all_reduce.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/train/world.hpp>
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <lamina/distributed/peer_embedding.hpp>
-#include <lamina/distributed/sharded_table.hpp>
+#include <lamina/distributed/embedding/peer_embedding.hpp>
+#include <lamina/distributed/embedding/sharded_table.hpp>
 
 namespace test {
 

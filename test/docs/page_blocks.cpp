@@ -26,9 +26,9 @@
 #include <lamina/dataset/flowers.hpp>
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
-#include <lamina/distributed/grad_all_reduce.hpp>
 #include <lamina/distributed/session.hpp>
 #include <lamina/distributed/task_queue.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/image/image.hpp>
 #include <lamina/launch/dist_train.hpp>

@@ -12,7 +12,7 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/distributed/grad_all_reduce.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/lamina.hpp>
 
 namespace {

@@ -21,7 +21,7 @@
 #if LAMINA_DEFINES
 #include <utility>
 
-#include <lamina/distributed/mpi_session.hpp>
+#include <lamina/distributed/mpi/mpi_session.hpp>
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

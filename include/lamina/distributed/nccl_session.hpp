@@ -24,7 +24,7 @@
 #include <lamina/engine/cuda/device/device_memory.hpp>
 #include <lamina/train/device/device_sums.hpp>
 #if defined(LAMINA_HAS_MPI)
-#include <lamina/distributed/mpi_session.hpp>
+#include <lamina/distributed/mpi/mpi_session.hpp>
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

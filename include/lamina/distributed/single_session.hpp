@@ -15,13 +15,13 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/allreduce.hpp>
+#include <lamina/distributed/embedding/peer_embedding.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/packet.hpp>
-#include <lamina/distributed/peer_embedding.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/distributed/sync/allreduce.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

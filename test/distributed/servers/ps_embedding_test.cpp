@@ -16,8 +16,8 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/rows_exchange.hpp>
 #include <lamina/distributed/servers/ps_embedding.hpp>
+#include <lamina/distributed/sync/rows_exchange.hpp>
 
 namespace {
 

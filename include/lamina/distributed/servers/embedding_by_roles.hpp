@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/distributed/peer_embedding.hpp>
+#include <lamina/distributed/embedding/peer_embedding.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/ps_embedding.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>

@@ -18,12 +18,12 @@
 
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/allreduce.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/array_list.hpp>
 #include <lamina/distributed/servers/server_packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
 #include <lamina/distributed/servers/trainer_group.hpp>
+#include <lamina/distributed/sync/allreduce.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

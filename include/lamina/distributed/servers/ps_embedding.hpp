@@ -16,13 +16,13 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/distributed/embedding/peer_embedding.hpp>
+#include <lamina/distributed/embedding/sharded_file.hpp>
 #include <lamina/distributed/packet.hpp>
-#include <lamina/distributed/peer_embedding.hpp>
 #include <lamina/distributed/process_group.hpp>
-#include <lamina/distributed/rows_exchange.hpp>
 #include <lamina/distributed/servers/server_packet.hpp>
 #include <lamina/distributed/servers/trainer_group.hpp>
-#include <lamina/distributed/sharded_file.hpp>
+#include <lamina/distributed/sync/rows_exchange.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/train/parameter_sync.hpp>

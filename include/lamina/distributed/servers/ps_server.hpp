@@ -17,12 +17,12 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/allreduce.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/array_list.hpp>
 #include <lamina/distributed/servers/changed_rows.hpp>
 #include <lamina/distributed/servers/server_packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
+#include <lamina/distributed/sync/allreduce.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/train/tree_sum.hpp>

@@ -7,10 +7,10 @@
 
 #include <memory>
 
-#include <lamina/distributed/allreduce.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/ps_client.hpp>
 #include <lamina/distributed/servers/ps_server.hpp>
+#include <lamina/distributed/sync/allreduce.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
