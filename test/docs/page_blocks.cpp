@@ -56,10 +56,10 @@
 #include <lamina/reader/kafka.hpp>
 #endif
 #include <lamina/serve/batched_model.hpp>
-#include <lamina/train/curves_page.hpp>
+#include <lamina/train/events/curves_page.hpp>
+#include <lamina/train/events/learning_curves.hpp>
+#include <lamina/train/events/reduce_on_plateau.hpp>
 #include <lamina/train/fit.hpp>
-#include <lamina/train/learning_curves.hpp>
-#include <lamina/train/reduce_on_plateau.hpp>
 #include <lamina/transform/gradients.hpp>
 #include <lamina/v2.hpp>
 

@@ -9,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The functions that write and read checkpoints; see lamina/train/checkpoint.hpp.
+/// The functions that write and read checkpoints; see lamina/train/checkpoints/checkpoint.hpp.
 struct checkpoint_files;
 inline const checkpoint_files& checkpoint_functions();
 

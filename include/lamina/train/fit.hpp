@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/optimizer/event.hpp>
-#include <lamina/train/early_stopping.hpp>
+#include <lamina/train/events/early_stopping.hpp>
 #include <lamina/train/trainer.hpp>
 #include <lamina/train/world.hpp>
 

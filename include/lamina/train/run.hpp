@@ -26,8 +26,8 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/reader/begin_pass.hpp>
-#include <lamina/train/cost_rows.hpp>
-#include <lamina/train/program_checksum.hpp>
+#include <lamina/train/checkpoints/program_checksum.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 #include <lamina/train/world.hpp>
 #include <lamina/train/world_calls.hpp>

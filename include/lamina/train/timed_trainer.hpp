@@ -18,10 +18,10 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/plan/external_buffers.hpp>
+#include <lamina/train/gradients/required_parts.hpp>
 #include <lamina/train/in_process.hpp>
-#include <lamina/train/minibatch_check.hpp>
 #include <lamina/train/parameter_updates.hpp>
-#include <lamina/train/required_parts.hpp>
+#include <lamina/train/passes/minibatch_check.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

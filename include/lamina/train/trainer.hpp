@@ -19,11 +19,11 @@
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/file_part.hpp>
 #include <lamina/optimizer/train_options.hpp>
-#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/checkpoints/checkpoint.hpp>
+#include <lamina/train/checkpoints/trainer_checkpoint.hpp>
 #include <lamina/train/cpu_trainer.hpp>
 #include <lamina/train/gradients/machine_gradients.hpp>
-#include <lamina/train/minibatch_check.hpp>
-#include <lamina/train/trainer_checkpoint.hpp>
+#include <lamina/train/passes/minibatch_check.hpp>
 #include <lamina/train/trainer_diagnostics.hpp>
 #include <lamina/train/training_run.hpp>
 

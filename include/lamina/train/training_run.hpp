@@ -18,15 +18,15 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/reader/begin_pass.hpp>
-#include <lamina/train/checkpoint.hpp>
-#include <lamina/train/minibatch_group.hpp>
-#include <lamina/train/minibatch_walk.hpp>
-#include <lamina/train/pass_means.hpp>
-#include <lamina/train/prepare_machine.hpp>
-#include <lamina/train/report_event.hpp>
-#include <lamina/train/run_tasks.hpp>
-#include <lamina/train/same_options.hpp>
-#include <lamina/train/trainer_checkpoint.hpp>
+#include <lamina/train/checkpoints/checkpoint.hpp>
+#include <lamina/train/checkpoints/trainer_checkpoint.hpp>
+#include <lamina/train/passes/minibatch_group.hpp>
+#include <lamina/train/passes/minibatch_walk.hpp>
+#include <lamina/train/passes/pass_means.hpp>
+#include <lamina/train/passes/prepare_machine.hpp>
+#include <lamina/train/passes/report_event.hpp>
+#include <lamina/train/passes/run_tasks.hpp>
+#include <lamina/train/passes/same_options.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 

@@ -25,7 +25,7 @@
 #include <lamina/distributed/sync/allreduce.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/train/tree_sum.hpp>
+#include <lamina/train/gradients/tree_sum.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

@@ -14,7 +14,7 @@
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/plan/gradient_buckets.hpp>
-#include <lamina/train/tree_sum.hpp>
+#include <lamina/train/gradients/tree_sum.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

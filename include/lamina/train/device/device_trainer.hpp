@@ -19,11 +19,11 @@
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
+#include <lamina/train/checkpoints/program_checksum.hpp>
 #include <lamina/train/compared_options.hpp>
 #include <lamina/train/device/deferred_updates.hpp>
 #include <lamina/train/device/device_trainer_base.hpp>
 #include <lamina/train/device/shared_device.hpp>
-#include <lamina/train/program_checksum.hpp>
 #include <lamina/train/update_constants.hpp>
 #include <lamina/train/world.hpp>
 

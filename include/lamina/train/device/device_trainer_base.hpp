@@ -10,8 +10,8 @@
 #include <lamina/core/error.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/train/optimizer_state.hpp>
-#include <lamina/train/trainer_checkpoint.hpp>
+#include <lamina/train/checkpoints/trainer_checkpoint.hpp>
+#include <lamina/train/device/optimizer_state.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -15,11 +15,11 @@
 #include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/moving_statistics.hpp>
-#include <lamina/train/cost_rows.hpp>
 #include <lamina/train/device/device_sums.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/part_facts.hpp>
+#include <lamina/train/gradients/required_parts.hpp>
 #include <lamina/train/parameter_sync.hpp>
-#include <lamina/train/required_parts.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

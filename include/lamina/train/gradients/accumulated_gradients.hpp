@@ -14,7 +14,7 @@
 
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/metric_sums.hpp>
-#include <lamina/train/cost_rows.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/gradients/part_facts.hpp>
 

@@ -20,14 +20,14 @@
 #include <lamina/model/model.hpp>
 #include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/plan/gradient_order.hpp>
-#include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradients/accumulated_gradients.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>
 #include <lamina/train/gradients/part_facts.hpp>
+#include <lamina/train/gradients/tree_sum.hpp>
 #include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/trainer_errors.hpp>
-#include <lamina/train/tree_sum.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <lamina/model/metric_sums.hpp>
-#include <lamina/train/cost_rows.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/parameter_sync.hpp>
 
