@@ -58,7 +58,7 @@ void train(benchmark::State& state, const P& net) {
   }
   lamina::model model{net};
   const lamina::optimizer::sgd sgd{.learning_rate = 1e-4f};
-  lamina::host_trainer<P, lamina::optimizer::sgd> trainer(sgd, model);
+  lamina::cpu_trainer<P, lamina::optimizer::sgd> trainer(sgd, model);
   lamina::feeder<P> feeder;
   feeder.fill(batch);
   const auto view = feeder.view();

@@ -48,7 +48,7 @@ void train(benchmark::State& state, bool padded) {
   const auto batch = sequences(padded, real);
   lamina::model model{net};
   const lamina::optimizer::sgd sgd{.learning_rate = 1e-4f};
-  lamina::host_trainer<program, lamina::optimizer::sgd> trainer(sgd, model);
+  lamina::cpu_trainer<program, lamina::optimizer::sgd> trainer(sgd, model);
   lamina::feeder<program> feeder;
   feeder.fill(batch);
   const auto view = feeder.view();

@@ -66,7 +66,7 @@ class trainer {
 };
 #else
 template <class P, class Opt>
-using trainer = lamina::host_trainer<P, Opt>;
+using trainer = lamina::cpu_trainer<P, Opt>;
 #endif
 
 /// Threads that share the loops of an evaluator or a gradient machine.

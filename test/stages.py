@@ -401,8 +401,9 @@ def main():
     if what == ["all"]:
         return run_stages([Stage(name, quick=False) for name in FULL], None, given)
     if what == ["distributed"]:
-        given.targets = ["test_distributed", "test/distributed/all"]
-        given.ctest = ["-R", "^distributed[.]", *given.ctest]
+        given.targets = ["test_distributed", "test/distributed/all", "test_launch",
+                         "test/launch/all"]
+        given.ctest = ["-R", "^(distributed|launch)[.]", *given.ctest]
         return run_stages([Stage("basic", quick=False)], None, given)
     if all(word in FULL for word in what):
         return run_stages([Stage(name, quick=False) for name in FULL if name in what], None, given)

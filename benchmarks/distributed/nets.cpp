@@ -18,7 +18,7 @@
 #include "step.hpp"
 
 #include <lamina/core/philox.hpp>
-#include <lamina/distributed/gradient_shards.hpp>
+#include <lamina/distributed/sync/bucket_memory.hpp>
 #include <lamina/lamina.hpp>
 
 namespace {
@@ -91,29 +91,29 @@ double micros(clock_type::time_point from) {
 
 /// Runs the half of each mini-batch that belongs to rank 0 of two, without the other one, and notes
 /// when each group has run.
-class timed_arrays final : public lamina::shared_arrays {
+class timed_sync final : public lamina::parameter_sync {
  public:
-  timed_arrays(const lamina::trained_arrays& of, std::vector<std::vector<double>>& to)
-      : shared_arrays(0, 2), times(of.times, of.times + of.count), to_(to) {
+  timed_sync(const lamina::trained_arrays& of, std::vector<std::vector<double>>& to)
+      : parameter_sync(0, 2), times(of.times, of.times + of.count), to_(to) {
     for (int i = 0; i < of.count; ++i)
       floats.push_back(of.gradients[i] != nullptr ? of.floats[i] : 0);
   }
-  void begin(const lamina::shared_facts&, float* const*, int) override {}
+  void begin(const lamina::sync_facts&, float* const*, int) override {}
   void require_samples(std::uint64_t, bool) override {}
-  void join_shares(std::int64_t*, std::int64_t*, int) override {}
+  void gather_rows(std::int64_t*, std::int64_t*, int) override {}
   void gather_facts(void*, std::size_t, int, int) override {}
   void average(const float* const*, float* const*, const std::size_t*, int,
                const lamina::part_weights&) override {}
-  void add_up(double*, std::size_t) override {}
-  void add_up(lamina::metric_sum&, bool) override {}
-  void join_rows(lamina::engine::cpu::basic_selected_rows<float>* const*, int,
-                 const lamina::part_weights&) override {}
-  void join_rows(lamina::engine::cpu::basic_selected_rows<double>* const*, int,
-                 const lamina::part_weights&) override {}
-  void bring_totals() override {}
-  void collect(float* const*, int) override {}
-  void update(update_function, void*, lamina::worker_pool&) override {}
-  void begin_sums(const lamina::part_weights&, int, update_function, void*) override {
+  void all_reduce_sum(double*, std::size_t) override {}
+  void all_reduce_sum(lamina::metric_sum&, bool) override {}
+  void reduce_rows(lamina::engine::cpu::basic_selected_rows<float>* const*, int,
+                   const lamina::part_weights&) override {}
+  void reduce_rows(lamina::engine::cpu::basic_selected_rows<double>* const*, int,
+                   const lamina::part_weights&) override {}
+  void gather_sums() override {}
+  std::int64_t collect(float* const*, int, std::int64_t steps) override { return steps; }
+  void update(const lamina::update_facts&, update_function, void*, lamina::worker_pool&) override {}
+  void begin_step(const lamina::part_weights&, int, update_function, void*) override {
     to_.emplace_back();
     begin_ = clock_type::now();
   }
@@ -135,12 +135,12 @@ class timed_arrays final : public lamina::shared_arrays {
 class timed_world final : public lamina::world {
  public:
   timed_world() : world(0, 2) {}
-  std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
-    auto made = std::make_unique<timed_arrays>(of, groups);
+  std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays& of) override {
+    auto made = std::make_unique<timed_sync>(of, groups);
     times = made->times, floats = made->floats;
     return made;
   }
-  std::int64_t add_up(std::int64_t mine) override { return mine; }
+  std::int64_t all_reduce_sum(std::int64_t mine) override { return mine; }
   /// Both have the same.
   void gather(const void* mine, std::size_t bytes, void* all) override {
     for (int r = 0; bytes > 0 && r < size_; ++r)

@@ -49,8 +49,8 @@ struct state {
 workload::job train(const std::filesystem::path& path, int threads) {
   auto s = std::make_shared<state>(workload::folder(path));
   using sgd = lamina::optimizer::sgd;
-  auto trainer = std::make_shared<lamina::host_trainer<program, sgd>>(sgd{.learning_rate = 0.01f},
-                                                                      s->model, threads);
+  auto trainer = std::make_shared<lamina::cpu_trainer<program, sgd>>(sgd{.learning_rate = 0.01f},
+                                                                     s->model, threads);
   return workload::training([s, trainer] {
     const void* arrays[5];
     for (std::size_t i = 0; i < 5; ++i) arrays[i] = s->data[i].data();

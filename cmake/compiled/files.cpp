@@ -15,9 +15,9 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/model/copy_arrays.hpp>
-#include <lamina/model/divided/held_tables.hpp>
 #include <lamina/model/file_part.hpp>
 #include <lamina/model/initialize.hpp>
+#include <lamina/model/sharded/model_embedding.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/model/training_memory.hpp>

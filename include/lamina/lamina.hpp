@@ -37,7 +37,7 @@
 #include <lamina/program/indexed.hpp>
 #include <lamina/program/returned_variables.hpp>
 #include <lamina/reader/reader.hpp>
-#include <lamina/train/progress_bar.hpp>
+#include <lamina/train/events/progress_bar.hpp>
 #include <lamina/train/run.hpp>
 #include <lamina/train/train.hpp>
 #include <lamina/train/trainer.hpp>

@@ -12,27 +12,30 @@
 #include <utility>
 
 #include <lamina/core/error.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/world.hpp>
 
 namespace test {
 
 /// Shared arrays that fail, or do nothing more, in their third step, behind three
 /// quarters of its groups: then some gradients are on their way and others are not computed yet.
-class failing_arrays final : public lamina::shared_arrays {
+class failing_sync final : public lamina::parameter_sync {
  public:
-  failing_arrays(std::unique_ptr<lamina::shared_arrays> of, bool hangs)
-      : shared_arrays(of->rank(), of->ranks()), of_(std::move(of)), hangs_(hangs) {}
+  failing_sync(std::unique_ptr<lamina::parameter_sync> of, bool hangs)
+      : parameter_sync(of->rank(), of->ranks()), of_(std::move(of)), hangs_(hangs) {
+    divides_states_ = of_->divides_states();
+    sums_threads_ = of_->sums_threads();
+  }
 
-  void begin(const lamina::shared_facts& mine, float* const* accumulators, int states) override {
+  void begin(const lamina::sync_facts& mine, float* const* accumulators, int states) override {
     of_->describe(options_);
     of_->begin(mine, accumulators, states);
   }
   void require_samples(std::uint64_t checksum, bool shares) override {
     of_->require_samples(checksum, shares);
   }
-  void join_shares(std::int64_t* first, std::int64_t* count, int domains) override {
-    of_->join_shares(first, count, domains);
+  void gather_rows(std::int64_t* first, std::int64_t* count, int domains) override {
+    of_->gather_rows(first, count, domains);
   }
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {
     of_->use(update_);
@@ -42,19 +45,23 @@ class failing_arrays final : public lamina::shared_arrays {
                const lamina::part_weights& weights) override {
     of_->average(copies, to, floats, count, weights);
   }
-  void add_up(double* numbers, std::size_t count) override { of_->add_up(numbers, count); }
-  void add_up(lamina::metric_sum& sum, bool is_sum) override { of_->add_up(sum, is_sum); }
-  void join_rows(lamina::engine::cpu::basic_selected_rows<float>* const* mine, int columns,
-                 const lamina::part_weights& weights) override {
-    of_->join_rows(mine, columns, weights);
+  void all_reduce_sum(double* numbers, std::size_t count) override {
+    of_->all_reduce_sum(numbers, count);
   }
-  void join_rows(lamina::engine::cpu::basic_selected_rows<double>* const* mine, int columns,
-                 const lamina::part_weights& weights) override {
-    of_->join_rows(mine, columns, weights);
+  void all_reduce_sum(lamina::metric_sum& sum, bool is_sum) override {
+    of_->all_reduce_sum(sum, is_sum);
   }
-  void begin_sums(const lamina::part_weights& weights, int samples, update_function how,
+  void reduce_rows(lamina::engine::cpu::basic_selected_rows<float>* const* mine, int columns,
+                   const lamina::part_weights& weights) override {
+    of_->reduce_rows(mine, columns, weights);
+  }
+  void reduce_rows(lamina::engine::cpu::basic_selected_rows<double>* const* mine, int columns,
+                   const lamina::part_weights& weights) override {
+    of_->reduce_rows(mine, columns, weights);
+  }
+  void begin_step(const lamina::part_weights& weights, int samples, update_function how,
                   void* trainer) override {
-    of_->begin_sums(weights, samples, how, trainer);
+    of_->begin_step(weights, samples, how, trainer);
     ++steps_;
     const int told = groups_.exchange(0);
     most_ = told > most_ ? told : most_;
@@ -66,22 +73,23 @@ class failing_arrays final : public lamina::shared_arrays {
     throw lamina::error("lamina: test: a group fails");
   }
   bool drop_step() noexcept override { return of_->drop_step(); }
-  bool adds_threads() const override { return of_->adds_threads(); }
   void reduce(const lamina::part_weights& weights, lamina::worker_pool& pool) override {
     of_->reduce(weights, pool);
   }
-  void bring_totals() override { of_->bring_totals(); }
-  void update(update_function how, void* trainer, lamina::worker_pool& pool) override {
-    of_->update(how, trainer, pool);
+  void gather_sums() override { of_->gather_sums(); }
+  void update(const lamina::update_facts& facts, update_function how, void* trainer,
+              lamina::worker_pool& pool) override {
+    of_->update(facts, how, trainer, pool);
   }
-  void collect(float* const* of, int states) override { of_->collect(of, states); }
-  bool divides_states() const override { return of_->divides_states(); }
+  std::int64_t collect(float* const* of, int states, std::int64_t steps) override {
+    return of_->collect(of, states, steps);
+  }
   void release_others(float* const* of, int states) noexcept override {
     of_->release_others(of, states);
   }
 
  private:
-  std::unique_ptr<lamina::shared_arrays> of_;
+  std::unique_ptr<lamina::parameter_sync> of_;
   bool hangs_;
   int steps_ = 0, most_ = 0;
   std::atomic<int> groups_{0};  // told by all threads
@@ -91,9 +99,9 @@ class failing_world final : public lamina::world {
  public:
   failing_world(lamina::world& of, bool hangs)
       : world(of.rank(), of.size()), of_(of), hangs_(hangs) {}
-  std::int64_t add_up(std::int64_t mine) override { return of_.add_up(mine); }
-  std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
-    return std::make_unique<failing_arrays>(of_.share(of), hangs_);
+  std::int64_t all_reduce_sum(std::int64_t mine) override { return of_.all_reduce_sum(mine); }
+  std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays& of) override {
+    return std::make_unique<failing_sync>(of_.make_sync(of), hangs_);
   }
   void gather(const void* mine, std::size_t bytes, void* all) override {
     of_.gather(mine, bytes, all);

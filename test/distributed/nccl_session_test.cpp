@@ -160,9 +160,9 @@ TEST_CASE("NCCL adds up weighted arrays, and a weight of 0 hides what is not a n
     std::vector<float> a(5, rank + 1),
         b(3, rank == 1 ? std::numeric_limits<float>::quiet_NaN() : 2), c(2, rank);
     sums.begin();
-    sums.add_up(a.data(), a.size(), 0.5f * (rank + 1));
-    sums.add_up(b.data(), b.size(), rank == 1 ? 0.0f : 0.25f);
-    sums.add_up(nullptr, 0, 1);
+    sums.all_reduce_sum(a.data(), a.size(), 0.5f * (rank + 1));
+    sums.all_reduce_sum(b.data(), b.size(), rank == 1 ? 0.0f : 0.25f);
+    sums.all_reduce_sum(nullptr, 0, 1);
     sums.end();
     sums.begin();
     sums.spread(c.data(), c.size());
@@ -208,7 +208,7 @@ std::map<int, std::string> faults(int ranks, F&& f) {
       lamina::distributed::nccl_sums sums(w, 0, nullptr);
       sums.begin();
       sums.end();
-      w.add_up(0);  // all are here
+      w.all_reduce_sum(0);  // all are here
       f(w, sums);
     } catch (const lamina::error& e) {
       found = e.what();

@@ -22,7 +22,7 @@
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
-#include <lamina/distributed/grad_all_reduce.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/train/world.hpp>
 
@@ -260,7 +260,7 @@ test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
   reached.steps = r.steps;
   reached.bytes = resident_bytes() - before;
   reached.peak_bytes = bytes_of("VmHWM:");
-  if (m.divided() == nullptr) {
+  if (m.embedding() == nullptr) {
     reached.parameters = sum_of(m);
     return reached;
   }

@@ -162,18 +162,20 @@ TEST_CASE("other samples in one rank are an error before they are trained on", "
 }
 
 TEST_CASE("a number is added up over trainers, and a call on a server is an error", "[threads]") {
-  const auto found = test::results_in_ranks(3,
-                                            [](test::thread_group& w) {
-                                              try {
-                                                return std::to_string(w.add_up(w.rank() + 1));
-                                              } catch (const lamina::error& e) {
-                                                return std::string(e.what());
-                                              }
-                                            },
-                                            {.parameter_servers = 1});
+  const auto found =
+      test::results_in_ranks(3,
+                             [](test::thread_group& w) {
+                               try {
+                                 return std::to_string(w.all_reduce_sum(w.rank() + 1));
+                               } catch (const lamina::error& e) {
+                                 return std::string(e.what());
+                               }
+                             },
+                             {.parameter_servers = 1});
   CHECK(found.at(0) == "3");
   CHECK(found.at(1) == "3");
   CHECK(found.at(2) ==
-        "lamina: distributed: expected add_up() of the processes that train, found a call on a "
+        "lamina: distributed: expected all_reduce_sum() of the processes that train, found a call "
+        "on a "
         "parameter server: ask world.is_parameter_server()");
 }

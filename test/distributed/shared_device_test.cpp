@@ -148,8 +148,8 @@ TEST_CASE("devices of ranks that read shares learn what those of whole mini-batc
 TEST_CASE("a world without connected devices is an error", "[threads]") {
   struct other final : lamina::world {
     other() : world(0, 2) {}
-    std::int64_t add_up(std::int64_t mine) override { return 2 * mine; }
-    std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays&) override {
+    std::int64_t all_reduce_sum(std::int64_t mine) override { return 2 * mine; }
+    std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays&) override {
       return nullptr;
     }
     void fail(std::string_view) noexcept override {}
@@ -178,7 +178,7 @@ TEST_CASE("after set_steps, devices compare their facts again and begin with the
       t.copy_to_host();
       // As a checkpoint would that rank 1 has read from another file.
       for (int k = 0; w.rank() == 1 && k < 9; ++k) m.memory()[0][k] = 7;
-      t.send();
+      t.copy_to_device();
       t.set_steps(5 + apart * w.rank());
       try {
         t.step(feed.view());

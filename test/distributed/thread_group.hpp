@@ -29,8 +29,8 @@
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
-#include <lamina/distributed/servers/divide_tables.hpp>
-#include <lamina/distributed/servers/share_arrays.hpp>
+#include <lamina/distributed/servers/embedding_by_roles.hpp>
+#include <lamina/distributed/servers/sync_by_roles.hpp>
 
 namespace test {
 
@@ -123,12 +123,12 @@ class thread_group final : public lamina::distributed::process_group {
     roles_ = lamina::distributed::roles_of(options, size);
   }
 
-  std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
-    return lamina::distributed::share_arrays(*this, of);
+  std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays& of) override {
+    return lamina::distributed::sync_by_roles(*this, of);
   }
-  std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
-                                                 std::uint64_t seed) override {
-    return lamina::distributed::divide_tables(*this, std::move(tables), seed);
+  std::shared_ptr<lamina::sharded_embedding> make_embedding(
+      std::vector<lamina::embedding_table> tables, std::uint64_t seed) override {
+    return lamina::distributed::embedding_by_roles(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
@@ -215,7 +215,7 @@ class thread_sums final : public lamina::device_sums {
 
   void begin() override {}
   void end() override {}
-  void add_up(float* data, std::size_t count, float weight) override {
+  void all_reduce_sum(float* data, std::size_t count, float weight) override {
     std::vector<float> mine(data, data + count);
     for (float& x : mine) x = weight == 0 ? 0 : weight * x;
     const std::vector<float> all = gather(mine);

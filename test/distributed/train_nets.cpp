@@ -25,7 +25,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/distributed/session.hpp>
 #include <lamina/optimizer/event.hpp>
-#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/checkpoints/checkpoint.hpp>
 
 int main(int argc, char** argv) {
   try {

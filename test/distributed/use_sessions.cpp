@@ -43,7 +43,7 @@ class other_mpi {
 /// A session that gathers, exchanges and shares a number.
 void use(session& world, int number) {
   const int ranks = world.size(), me = world.rank();
-  require(world.add_up(me + number) == ranks * (ranks - 1) / 2 + ranks * number, "a sum");
+  require(world.all_reduce_sum(me + number) == ranks * (ranks - 1) / 2 + ranks * number, "a sum");
   std::vector<char> sent(100000, static_cast<char>(me)), received(sent.size());
   const message to{(me + 1) % ranks, sent.data(), sent.size()};
   const message from{(me + ranks - 1) % ranks, received.data(), received.size()};
@@ -51,7 +51,7 @@ void use(session& world, int number) {
   require(received.back() == static_cast<char>((me + ranks - 1) % ranks), "a message");
   const int shared = world.share_number();
   world.add_to_number(shared, 1);
-  world.add_up(0);
+  world.all_reduce_sum(0);
   require(world.add_to_number(shared, 0) == ranks, "a shared number");
 }
 
@@ -93,7 +93,7 @@ void after_failure(int& argc, char**& argv) {
       world.drop();
       throw lamina::error("lamina: test: the reader fails");
     }
-    world.add_up(0);
+    world.all_reduce_sum(0);
   } catch (const lamina::error& e) {
     found = e.what();
   }
@@ -169,7 +169,7 @@ void exit_code(int& argc, char**& argv) {
     // A rank whose number is not the first of them does not know as much.
     throw own_failure{ranks.front() - '0' == world.rank() ? code : 1};
   }
-  world.add_up(0);
+  world.all_reduce_sum(0);
 }
 
 /// What all processes make of the codes of each.
@@ -204,7 +204,7 @@ void other_call(int& argc, char**& argv) {
   const std::vector<char> mine(world.rank() == 0 ? 40 : 4000);
   std::vector<char> all(mine.size() * static_cast<std::size_t>(world.size()));
   world.gather(mine.data(), mine.size(), all.data());
-  world.add_up(1);
+  world.all_reduce_sum(1);
 }
 
 /// Rank 0 gives up an exchange and frees its memory. Rank 1 receives it a second later; if `deaf`,
@@ -213,7 +213,7 @@ void late(int& argc, char**& argv, bool deaf) {
   session world{argc, argv};
   std::vector<char> data(std::size_t{1} << 25, static_cast<char>(1 - world.rank()));
   const message other{1 - world.rank(), data.data(), data.size()};
-  world.add_up(0);
+  world.all_reduce_sum(0);
   if (world.rank() == 0) {
     world.start(0, {&other, 1}, {});
     world.fail("lamina: test: the disk is full");
@@ -229,19 +229,19 @@ void late(int& argc, char**& argv, bool deaf) {
           "the message as it was sent");
   std::printf("the whole message\n");
   std::fflush(stdout);
-  world.add_up(0);
+  world.all_reduce_sum(0);
 }
 
 /// Each process does what its packet says: it receives from the rank of a digit, gathers (g),
 /// sleeps (s), ends its session at once (l) or fails (f). `patience` in seconds.
 void wait(int& argc, char**& argv, const std::string& packets, double patience) {
   session world{argc, argv, {.patience = patience}};
-  world.add_up(0);
+  world.all_reduce_sum(0);
   const char mine = packets.at(static_cast<std::size_t>(world.rank()));
   if (mine == 'l') return;
   if (mine == 'f') throw lamina::error("lamina: test: the disk is full");
   if (mine == 's') std::this_thread::sleep_for(std::chrono::seconds(30));
-  if (mine == 'g') world.add_up(1);
+  if (mine == 'g') world.all_reduce_sum(1);
   char got[64];
   const message from{mine - '0', got, sizeof got};
   if (mine >= '0' && mine <= '9') world.exchange({}, {&from, 1});

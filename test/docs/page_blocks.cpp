@@ -26,12 +26,12 @@
 #include <lamina/dataset/flowers.hpp>
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
-#include <lamina/distributed/grad_all_reduce.hpp>
-#include <lamina/distributed/launch/dist_train.hpp>
 #include <lamina/distributed/session.hpp>
 #include <lamina/distributed/task_queue.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/image/image.hpp>
+#include <lamina/launch/dist_train.hpp>
 #if __has_include(<png.h>) && __has_include(<jpeglib.h>)
 #include <lamina/image/folder.hpp>
 #include <lamina/image/segmented.hpp>
@@ -56,10 +56,10 @@
 #include <lamina/reader/kafka.hpp>
 #endif
 #include <lamina/serve/batched_model.hpp>
-#include <lamina/train/curves_page.hpp>
+#include <lamina/train/events/curves_page.hpp>
+#include <lamina/train/events/learning_curves.hpp>
+#include <lamina/train/events/reduce_on_plateau.hpp>
 #include <lamina/train/fit.hpp>
-#include <lamina/train/learning_curves.hpp>
-#include <lamina/train/reduce_on_plateau.hpp>
 #include <lamina/transform/gradients.hpp>
 #include <lamina/v2.hpp>
 

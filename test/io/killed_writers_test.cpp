@@ -21,7 +21,7 @@
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/checkpoints/checkpoint.hpp>
 
 namespace {
 

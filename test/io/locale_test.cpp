@@ -26,7 +26,7 @@
 #include <lamina/metric/weighted_average.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/optimizer/exponential_moving_average.hpp>
-#include <lamina/train/progress_bar.hpp>
+#include <lamina/train/events/progress_bar.hpp>
 
 namespace {
 

@@ -114,7 +114,8 @@ TEST_CASE("weights of classes weight costs, and ignored rows count nothing") {
 }
 
 TEST_CASE("a weighted mean trains on any number of parts as on the whole") {
-  // Quotients of sums are summed over parts by numerator and denominator (train/cost_rows.hpp).
+  // Quotients of sums are summed over parts by numerator and denominator
+  // (train/gradients/cost_rows.hpp).
   lamina::model m{weighted, 3};
   lamina::gradient_machine g{m};
   const auto batch = test::samples(9);

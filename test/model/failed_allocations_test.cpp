@@ -212,7 +212,7 @@ void test_training(const P& program, const Batch& few, const Batch& many, int th
   };
   const auto trained = [&](auto attempt) {
     lamina::model<P> m{program, 3};
-    lamina::host_trainer<P, adam> t({.learning_rate = 0.01f}, m, threads, 5);
+    lamina::cpu_trainer<P, adam> t({.learning_rate = 0.01f}, m, threads, 5);
     lamina::feeder<P> feeder;
     step(t, feeder, few);
     attempt([&] { step(t, feeder, many); });

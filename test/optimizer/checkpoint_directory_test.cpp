@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/optimizer/checkpoint_directory.hpp>
-#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/checkpoints/checkpoint.hpp>
 
 using lamina::optimizer::checkpoint_directory;
 

@@ -142,7 +142,7 @@ void compare() {
   const lamina::model first{inside<Own, Opt>};
   const float found = lamina::run(in, batches).cost;
 
-  lamina::host_trainer<outside_type, std::remove_cvref_t<decltype(Opt)>> trainer(Opt, out);
+  lamina::cpu_trainer<outside_type, std::remove_cvref_t<decltype(Opt)>> trainer(Opt, out);
   lamina::feeder<outside_type> feeder;
   float last = 0;
   for (const minibatch& b : batches) {
@@ -265,7 +265,7 @@ TEST_CASE("an optimizer changes what its own cost depends on, not what another's
   lamina::model out{outside<false>};
   using outside_type = std::remove_const_t<decltype(outside<false>)>;
   for (int i = 0; i < lamina::counts_of<outside_type>.parameters; ++i) out.set(i, first.get(i));
-  lamina::host_trainer<outside_type, optimizer::adam> trainer(cosine_adam, out);
+  lamina::cpu_trainer<outside_type, optimizer::adam> trainer(cosine_adam, out);
   lamina::feeder<outside_type> feeder;
   for (const minibatch& b : batches) {
     feeder.fill(b);

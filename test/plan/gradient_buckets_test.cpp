@@ -26,10 +26,10 @@ using lamina::activation;
 
 /// Runs the half of each mini-batch that belongs to rank 0 and notes what a run does behind each
 /// group.
-class watching_arrays final : public lamina::shared_arrays {
+class watching_sync final : public lamina::parameter_sync {
  public:
-  watching_arrays(const lamina::trained_arrays& of, bool poisons)
-      : shared_arrays(0, 2),
+  watching_sync(const lamina::trained_arrays& of, bool poisons)
+      : parameter_sync(0, 2),
         poisons_(poisons),
         times_(of.times, of.times + of.count),
         floats_(of.floats, of.floats + of.count),
@@ -40,23 +40,23 @@ class watching_arrays final : public lamina::shared_arrays {
       if (gradients_[i] == nullptr) floats_[i] = 0;
   }
 
-  void begin(const lamina::shared_facts&, float* const*, int) override {}
+  void begin(const lamina::sync_facts&, float* const*, int) override {}
   void require_samples(std::uint64_t, bool) override {}
-  void join_shares(std::int64_t*, std::int64_t*, int) override {}
+  void gather_rows(std::int64_t*, std::int64_t*, int) override {}
   void gather_facts(void*, std::size_t, int, int) override {}
   void average(const float* const*, float* const*, const std::size_t*, int,
                const lamina::part_weights&) override {}
-  void add_up(double*, std::size_t) override {}
-  void add_up(lamina::metric_sum&, bool) override {}
-  void join_rows(lamina::engine::cpu::basic_selected_rows<float>* const*, int,
-                 const lamina::part_weights&) override {}
-  void join_rows(lamina::engine::cpu::basic_selected_rows<double>* const*, int,
-                 const lamina::part_weights&) override {}
-  void bring_totals() override {}
-  void collect(float* const*, int) override {}
-  void update(update_function, void*, lamina::worker_pool&) override {}
+  void all_reduce_sum(double*, std::size_t) override {}
+  void all_reduce_sum(lamina::metric_sum&, bool) override {}
+  void reduce_rows(lamina::engine::cpu::basic_selected_rows<float>* const*, int,
+                   const lamina::part_weights&) override {}
+  void reduce_rows(lamina::engine::cpu::basic_selected_rows<double>* const*, int,
+                   const lamina::part_weights&) override {}
+  void gather_sums() override {}
+  std::int64_t collect(float* const*, int, std::int64_t steps) override { return steps; }
+  void update(const lamina::update_facts&, update_function, void*, lamina::worker_pool&) override {}
 
-  void begin_sums(const lamina::part_weights&, int, update_function, void*) override {
+  void begin_step(const lamina::part_weights&, int, update_function, void*) override {
     for (std::size_t i = 0; i < floats_.size(); ++i) {
       std::fill_n(gradients_[i], floats_[i], 1e30f);  // differs from any gradient
       saved_.emplace_back(values_[i], values_[i] + floats_[i]);
@@ -116,18 +116,18 @@ class watching_arrays final : public lamina::shared_arrays {
 class watching_world final : public lamina::world {
  public:
   explicit watching_world(bool poisons) : world(0, 2), poisons_(poisons) {}
-  std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
-    auto made = std::make_unique<watching_arrays>(of, poisons_);
+  std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays& of) override {
+    auto made = std::make_unique<watching_sync>(of, poisons_);
     found = made.get();
     return made;
   }
-  std::int64_t add_up(std::int64_t mine) override { return mine; }
+  std::int64_t all_reduce_sum(std::int64_t mine) override { return mine; }
   void gather(const void* mine, std::size_t bytes, void* all) override {
     for (int r = 0; r < size(); ++r)
       std::memcpy(static_cast<char*>(all) + static_cast<std::size_t>(r) * bytes, mine, bytes);
   }
   void fail(std::string_view) noexcept override {}
-  watching_arrays* found = nullptr;
+  watching_sync* found = nullptr;
 
  private:
   bool poisons_;
@@ -135,7 +135,7 @@ class watching_world final : public lamina::world {
 
 /// Trains one mini-batch in each way and compares what the table says.
 template <const auto& Net, class Samples>
-watching_arrays check_runs(const Samples& samples) {
+watching_sync check_runs(const Samples& samples) {
   using net = std::remove_cvref_t<decltype(Net)>;
   using trained = lamina::training_program<net, lamina::optimizer::sgd>;
   constexpr auto& order = lamina::gradient_order<trained>::table;

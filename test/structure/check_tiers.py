@@ -23,7 +23,7 @@ PREFIXES = {stage: "" if stage == "basic" else stage + "." for stage in stages.F
 OTHERS = {
     "basic": ("example.", "structure.", "docs.", "headers.", "consumer.", "interop.", "locale.",
               "compile_fail.", "compile_time.", "self_contained.", "contributing.", "interpreter.",
-              "distributed.", "train.curves_page", "engine.cuda.one_file.", "planted."),
+              "distributed.", "launch.", "train.curves_page", "engine.cuda.one_file.", "planted."),
     "sanitize": ("fuzz.", "locale.", "interop."),
     "clang": ("example.", "compile_fail.", "compile_time.", "self_contained.", "structure.",
               "engine.cuda.one_file.", "locale."),
@@ -82,7 +82,7 @@ def self_test():
     turns = [stages.slice_of(parts, 9, day)[0] for day in range(3)]
     assert [len(turn) for turn in turns] == [2, 2, 1], turns
     assert stages.slice_of(parts, 20, 1)[0] == parts
-    reached = stages.reached_units(["include/lamina/train/tree_sum.hpp"])
+    reached = stages.reached_units(["include/lamina/train/gradients/tree_sum.hpp"])
     assert "train.tree_sum" in reached and "core.text" not in reached, reached
     assert "core.text" in stages.reached_units(["test/precompiled.hpp"])
     parts = stages.reached_parts(stages.tiers().parts, ["docs/cuda.md"])

@@ -62,8 +62,8 @@ void check_joined(const P& program, Opt opt, const std::vector<Sample>& samples)
     for (int pass = 0; pass < passes; ++pass)
       opt.train(by_passes, parts, {.threads = threads, .accumulate = 4, .seed = 5});
     CHECK(test::distance(by_passes, trained) == 0);
-    using parts_type = typename lamina::host_trainer<P, Opt>::parts_type;
-    if (!parts_type::joins_one_by_one) continue;
+    using parts_type = typename lamina::cpu_trainer<P, Opt>::parts_type;
+    if (!parts_type::accumulates_one_by_one) continue;
     lamina::model by_steps{program, 3}, by_hand{program, 3};
     lamina::trainer t{by_steps, opt, {.threads = threads, .accumulate = 4, .seed = 5}};
     lamina::trainer own{by_hand, opt, {.threads = threads, .seed = 5}};

@@ -105,7 +105,7 @@ long allocations_of(Call&& call) {
 template <class Opt, class P = std::remove_const_t<decltype(net)>>
 long allocations_of_steps(const Opt& opt, int threads, P program = {net}) {
   lamina::model m{program};
-  lamina::host_trainer<P, Opt> t(opt, m, threads);
+  lamina::cpu_trainer<P, Opt> t(opt, m, threads);
   lamina::feeder<P> feed;
   const auto large = test::samples(32), small = test::samples(20);
   const auto step = [&](const std::vector<test::sample>& samples) {
@@ -218,7 +218,7 @@ TEST_CASE("loops, branches and ragged sequences allocate nothing in a steady sta
   const auto large = batch(12, 9), small = batch(7, 6);
   lamina::model m{loops};
   const lamina::optimizer::sgd sgd{.learning_rate = 0.01f};
-  lamina::host_trainer<program, lamina::optimizer::sgd> t(sgd, m);
+  lamina::cpu_trainer<program, lamina::optimizer::sgd> t(sgd, m);
   lamina::feeder<program> feed;
   const auto step = [&](const std::vector<ragged_sample>& samples) {
     feed.fill(samples);

@@ -22,7 +22,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = r"""
 #include <cmath>
-#include <lamina/train/curves_page.hpp>
+#include <lamina/train/events/curves_page.hpp>
 int main() {
   lamina::learning_curves curves;
   for (int pass = 0; pass < 20; ++pass) {

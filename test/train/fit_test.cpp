@@ -7,11 +7,11 @@
 #include "train/net.hpp"
 
 #include <lamina/model/evaluator.hpp>
-#include <lamina/train/curves_page.hpp>
-#include <lamina/train/early_stopping.hpp>
+#include <lamina/train/events/curves_page.hpp>
+#include <lamina/train/events/early_stopping.hpp>
+#include <lamina/train/events/learning_curves.hpp>
+#include <lamina/train/events/reduce_on_plateau.hpp>
 #include <lamina/train/fit.hpp>
-#include <lamina/train/learning_curves.hpp>
-#include <lamina/train/reduce_on_plateau.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;

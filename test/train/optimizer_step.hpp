@@ -15,7 +15,7 @@ void check_steps(Program program, const Opt& opt) {
   const auto all = samples(24);
   for (const int threads : {1, 2}) {
     lamina::model m{program, 3};
-    lamina::host_trainer<Program, Opt> t(opt, m, threads);
+    lamina::cpu_trainer<Program, Opt> t(opt, m, threads);
     lamina::gradient_machine g{m};
     lamina::feeder<Program> feed;
     feed.fill(all);

@@ -91,7 +91,7 @@ TEST_CASE("a training loop inside of a program gives the parameters of one outsi
   CHECK(found.minibatches == 8);
   CHECK(found.samples == 5 + 6 + 7 + 5 + 6 + 7 + 5 + 6);
 
-  lamina::host_trainer<outside_type, lamina::optimizer::momentum> trainer(momentum, out);
+  lamina::cpu_trainer<outside_type, lamina::optimizer::momentum> trainer(momentum, out);
   lamina::feeder<outside_type> feeder;
   float last = 0;
   for (const minibatch& b : batches) {

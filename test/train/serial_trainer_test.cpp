@@ -87,7 +87,7 @@ void compare(Net program, const Opt& opt, const Samples& all) {
 
 }  // namespace
 
-TEST_CASE("serial_trainer: the bits of host_trainer, with every kind of clip") {
+TEST_CASE("serial_trainer: the bits of cpu_trainer, with every kind of clip") {
   const auto all = samples<sample>();
   compare(net, optimizer::adam{.learning_rate = 0.01f}, all);
   compare(net, optimizer::adam{.clip = lamina::clip_by_norm(0.05f)}, all);

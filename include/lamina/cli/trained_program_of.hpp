@@ -21,8 +21,8 @@
 #include <lamina/operators/pointwise_evaluation.hpp>  // for --job=checkgrad, in another file
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
-#include <lamina/train/minibatch_walk.hpp>
-#include <lamina/train/pass_means.hpp>
+#include <lamina/train/passes/minibatch_walk.hpp>
+#include <lamina/train/passes/pass_means.hpp>
 #include <lamina/train/trainer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {

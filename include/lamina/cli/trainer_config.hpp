@@ -21,7 +21,7 @@
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/reader/begin_pass.hpp>
-#include <lamina/train/minibatch_check.hpp>
+#include <lamina/train/passes/minibatch_check.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

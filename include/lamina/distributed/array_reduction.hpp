@@ -16,14 +16,14 @@
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/process_calls.hpp>
-#include <lamina/train/tree_sum.hpp>
+#include <lamina/train/gradients/tree_sum.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Reduces one array over the processes of a group. Floating-point sums follow a balanced binary
-/// tree over the ranks (train/tree_sum.hpp), whatever the size of the array. A small array is
-/// gathered and reduced by every process. Each process reduces one part of a large array and sends
-/// the result to the others.
+/// tree over the ranks (train/gradients/tree_sum.hpp), whatever the size of the array. A small
+/// array is gathered and reduced by every process. Each process reduces one part of a large array
+/// and sends the result to the others.
 template <class Group>
 class array_reduction {
  public:

@@ -21,7 +21,7 @@
 #if LAMINA_DEFINES
 #include <utility>
 
-#include <lamina/distributed/mpi_session.hpp>
+#include <lamina/distributed/mpi/mpi_session.hpp>
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
@@ -36,11 +36,11 @@ class compiled_session final : public process_group {
   LAMINA_API ~compiled_session();
 
   LAMINA_API std::string host(int rank) const override;
-  LAMINA_API std::unique_ptr<shared_arrays> share(const trained_arrays& of) override;
-  LAMINA_API std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
-                                                    std::uint64_t seed) override;
+  LAMINA_API std::unique_ptr<parameter_sync> make_sync(const trained_arrays& of) override;
+  LAMINA_API std::shared_ptr<sharded_embedding> make_embedding(std::vector<embedding_table> tables,
+                                                               std::uint64_t seed) override;
   LAMINA_API void gather(const void* mine, std::size_t bytes, void* all) override;
-  LAMINA_API std::int64_t add_up(std::int64_t mine) override;
+  LAMINA_API std::int64_t all_reduce_sum(std::int64_t mine) override;
   LAMINA_API void reduce(const engine::reduction_call& call, void* array,
                          const bool* takes_part) override;
   LAMINA_API void exchange(std::span<const message> sends,
@@ -71,17 +71,19 @@ compiled_session::compiled_session(int& argc, char**& argv, const session_option
 compiled_session::~compiled_session() = default;
 
 std::string compiled_session::host(int rank) const { return session_->host(rank); }
-std::unique_ptr<shared_arrays> compiled_session::share(const trained_arrays& of) {
-  return session_->share(of);
+std::unique_ptr<parameter_sync> compiled_session::make_sync(const trained_arrays& of) {
+  return session_->make_sync(of);
 }
-std::shared_ptr<divided_tables> compiled_session::divide(std::vector<divided_table> tables,
-                                                         std::uint64_t seed) {
-  return session_->divide(std::move(tables), seed);
+std::shared_ptr<sharded_embedding> compiled_session::make_embedding(
+    std::vector<embedding_table> tables, std::uint64_t seed) {
+  return session_->make_embedding(std::move(tables), seed);
 }
 void compiled_session::gather(const void* mine, std::size_t bytes, void* all) {
   session_->gather(mine, bytes, all);
 }
-std::int64_t compiled_session::add_up(std::int64_t mine) { return session_->add_up(mine); }
+std::int64_t compiled_session::all_reduce_sum(std::int64_t mine) {
+  return session_->all_reduce_sum(mine);
+}
 void compiled_session::reduce(const engine::reduction_call& call, void* array,
                               const bool* takes_part) {
   session_->reduce(call, array, takes_part);

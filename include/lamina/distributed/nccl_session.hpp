@@ -24,7 +24,7 @@
 #include <lamina/engine/cuda/device/device_memory.hpp>
 #include <lamina/train/device/device_sums.hpp>
 #if defined(LAMINA_HAS_MPI)
-#include <lamina/distributed/mpi_session.hpp>
+#include <lamina/distributed/mpi/mpi_session.hpp>
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
@@ -61,7 +61,7 @@ class nccl_sums final : public device_sums {
       require(ncclRedOpDestroy(sum, comm_), "ncclRedOpDestroy");
     weighted_.clear();
   }
-  void add_up(float* data, std::size_t count, float weight) override {
+  void all_reduce_sum(float* data, std::size_t count, float weight) override {
     if (count == 0) return;
     // A multiplication by 0 would keep NaN.
     if (weight == 0)

@@ -40,10 +40,11 @@ class process_group : public world {
   /// Collects `bytes` bytes of each rank, in the order of the ranks: bytes [r * bytes, (r + 1) *
   /// bytes) of `all` come from rank r. `mine` may lie within `all`.
   void gather(const void* mine, std::size_t bytes, void* all) override = 0;
-  LAMINA_COLD std::int64_t add_up(std::int64_t mine) override {
+  LAMINA_COLD std::int64_t all_reduce_sum(std::int64_t mine) override {
     if (is_parameter_server())
       throw error(
-          "lamina: distributed: expected add_up() of the processes that train, found a call on a "
+          "lamina: distributed: expected all_reduce_sum() of the processes that train, found a "
+          "call on a "
           "parameter server: ask world.is_parameter_server()");
     std::vector<std::int64_t> all(static_cast<std::size_t>(trainers()));
     gather_trainers(&mine, sizeof mine, all.data());

@@ -8,7 +8,7 @@
 #if defined(LAMINA_HAS_MPI) && defined(LAMINA_COMPILED)
 #include <lamina/distributed/compiled_session.hpp>
 #elif defined(LAMINA_HAS_MPI)
-#include <lamina/distributed/mpi_session.hpp>
+#include <lamina/distributed/mpi/mpi_session.hpp>
 #else
 #include <lamina/distributed/single_session.hpp>
 #endif

@@ -15,13 +15,13 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/embedding/peer_embedding.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
-#include <lamina/distributed/sharded_tables.hpp>
+#include <lamina/distributed/sync/allreduce.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
@@ -41,12 +41,12 @@ class single_session final : public process_group {
     roles_ = roles_of(options, 1);
   }
 
-  std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
-    return std::make_unique<exchanged_arrays>(*this, of);
+  std::unique_ptr<parameter_sync> make_sync(const trained_arrays& of) override {
+    return std::make_unique<allreduce>(*this, of);
   }
-  std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
-                                         std::uint64_t seed) override {
-    return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
+  std::shared_ptr<sharded_embedding> make_embedding(std::vector<embedding_table> tables,
+                                                    std::uint64_t seed) override {
+    return std::make_shared<peer_embedding>(*this, std::move(tables), seed);
   }
   void gather(const void* mine, std::size_t bytes, void* all) override {
     if (bytes > 0) std::memmove(all, mine, bytes);

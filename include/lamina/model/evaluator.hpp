@@ -9,7 +9,6 @@
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
-#include <lamina/model/divided/row_fetcher.hpp>
 #include <lamina/model/domain_of_level.hpp>
 #include <lamina/model/evaluator_options.hpp>
 #include <lamina/model/feed.hpp>
@@ -23,6 +22,7 @@
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sequence_view.hpp>
+#include <lamina/model/sharded/row_fetcher.hpp>
 #include <lamina/model/storage.hpp>
 #include <lamina/model/test_sums.hpp>
 #include <lamina/plan/feed_mask.hpp>
@@ -129,7 +129,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
         (feed_copied<Feed>(view), ...);
       }
       (take(feeds), ...);
-      rows_read_.fetch(divided_tables::purpose::evaluation);
+      rows_read_.fetch(sharded_embedding::purpose::evaluation);
       constexpr unsigned long long given = mask_of<layer_of<Feed::name>...>();
       machine_.run(given, seed_, 0);
       given_ = given;
@@ -278,7 +278,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       const batch_view<P> view = feeder_.view();
       detail::at_minibatch(position, view, [&] {
         rows_read_.feed(view);
-        rows_read_.fetch(divided_tables::purpose::evaluation);
+        rows_read_.fetch(sharded_embedding::purpose::evaluation);
         view.feed_to(machine_);
         machine_.run(~0ull, seed_, 0);
       });

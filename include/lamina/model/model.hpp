@@ -14,12 +14,12 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/copy_arrays.hpp>
-#include <lamina/model/divided/held_tables.hpp>
 #include <lamina/model/file_part.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/refused/refused_model.hpp>
+#include <lamina/model/sharded/model_embedding.hpp>
 #include <lamina/model/shared_parameters.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
@@ -51,7 +51,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// embedding tables with is_distributed are divided over the processes. All processes must
   /// construct the model.
   template <class World>
-  requires(detail::divides_tables<World>) model(P, World& world, std::uint64_t seed = 1) {
+  requires(detail::shards_embeddings<World>) model(P, World& world, std::uint64_t seed = 1) {
     if constexpr (has_distributed_tables<P>) tables_.divide(world, seed, pointers_.get());
     create();
     initialise(seed);
@@ -93,7 +93,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// Reports arguments other than a seed or parameters to share with a one-line error.
   template <class Given, class... More>
   requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given> &&
-           !detail::divides_tables<Given>) model(P, const Given&, const More&...) {
+           !detail::shards_embeddings<Given>) model(P, const Given&, const More&...) {
     static_assert(check<never<P, Given>, gets_type<Given>>,
                   "lamina: model: expected a seed after the program, model m{program, 7}, or "
                   "share_parameters_of(other)");
@@ -204,7 +204,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   template <file_part... Parts>
   void save(const file_path& path, const Parts&... parts) const {
     if constexpr (has_distributed_tables<P>)
-      if (divided())
+      if (embedding())
         return tables_.save(path.string(), memory_of_all(), detail::with_parts({}, parts...));
     write_tensor_file(path, detail::with_parts(entries(), parts...));
   }
@@ -216,7 +216,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
     const std::vector<tensor_entry> from = read(path);
     const auto take = [&] {
       if constexpr (has_distributed_tables<P>)
-        if (divided())
+        if (embedding())
           return tables_.assign(from, path.string(), memory_of_all()), forget_training();
       assign(from, path.string());
     };
@@ -258,16 +258,16 @@ requires(P::desc.count.variables >= 0) class model<P> {
     if (!pointers_) fail_moved();
     return pointers_.get();
   }
-  /// Returns the tables that are divided over processes; null if there are none.
-  divided_tables* divided() const {
+  /// Returns the tables that are sharded over processes; null if there are none.
+  sharded_embedding* embedding() const {
     if constexpr (has_distributed_tables<P>)
       return tables_.get();
     else
       return nullptr;
   }
-  const detail::held_tables<P>& tables() const { return tables_; }
-  /// Whether parameter i is divided over processes; and its number among the divided tables.
-  bool divides(int i) const {
+  const detail::model_embedding<P>& tables() const { return tables_; }
+  /// Whether parameter i is sharded over processes; and its number among the sharded tables.
+  bool is_sharded(int i) const {
     if constexpr (has_distributed_tables<P>)
       return tables_.has(i);
     else
@@ -283,14 +283,14 @@ requires(P::desc.count.variables >= 0) class model<P> {
   }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
-      if (pointers_[i] != nullptr) continue;  // a divided table is not allocated here
+      if (pointers_[i] != nullptr) continue;  // a sharded table is not allocated here
       owners_[i] = std::make_shared<engine::aligned_buffer>(parameters_in<P>().floats(i));
       pointers_[i] = owners_[i]->data();
     }
   }
   std::vector<tensor_entry> read(const file_path& path) const {
     if constexpr (has_distributed_tables<P>)
-      if (divided()) return tables_.read(path.string(), memory_of_all());
+      if (embedding()) return tables_.read(path.string(), memory_of_all());
     return read_tensor_file(path);
   }
   /// Converts an argument for another constructor: a seed gets the type of seeds.
@@ -356,7 +356,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   owned_array<owner_type> owners_{at_least};
   owned_array<float*> pointers_{at_least};  // evaluators keep the address of these pointers
   training_memory training_;
-  [[no_unique_address]] detail::held_tables<P> tables_;
+  [[no_unique_address]] detail::model_embedding<P> tables_;
 };
 
 // A single guide also reports options in braces. Its parameters are on one line, because clang

@@ -87,7 +87,7 @@ parameter_list_view parameters_in() {
 /// Arrays in the layout of parameters, such as accumulators: `of_each` arrays per parameter. Array
 /// s of parameter i is `array[i * of_each + s]` and has the name "<parameter><before><state
 /// s><after>". `kind` is the name for such an array in messages. A null array is not in the memory
-/// of this process (divided_tables), so its entries have no bytes.
+/// of this process (sharded_embedding), so its entries have no bytes.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;

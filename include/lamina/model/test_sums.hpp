@@ -66,7 +66,8 @@ class test_sums {
     bool same = true;
     for (const sums& one : found) same = same && std::memcmp(&one, found.data(), sizeof one) == 0;
     if (same) return;
-    all_ = sums{};
+    const sums none{};  // a temporary object is an internal error of g++ 12
+    all_ = none;
     for (const sums& one : found) {
       all_.samples += one.samples;
       all_.cost += one.cost;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <lamina/engine/common/aligned_buffer.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -22,8 +22,8 @@ class training_memory {
   const void* optimizer = nullptr;
   /// All accumulators, ordered by parameter and state, in the layout of the parameters.
   engine::aligned_buffer accumulators{};
-  /// The accumulators of tables that are divided over processes.
-  std::shared_ptr<divided_states> divided{};
+  /// The accumulators of embedding tables whose rows are sharded over processes.
+  std::shared_ptr<embedding_states> embedding{};
   /// The number of updates and of passes so far.
   std::int64_t steps = 0;
   int passes = 0;
@@ -36,14 +36,14 @@ class training_memory {
   training_memory(training_memory&& other) noexcept
       : optimizer(std::exchange(other.optimizer, nullptr)),
         accumulators(std::move(other.accumulators)),
-        divided(std::move(other.divided)),
+        embedding(std::move(other.embedding)),
         steps(other.steps),
         passes(other.passes),
         is_part(other.is_part) {}
   training_memory& operator=(training_memory&& other) noexcept {
     optimizer = std::exchange(other.optimizer, nullptr);
     accumulators = std::move(other.accumulators);
-    divided = std::move(other.divided);
+    embedding = std::move(other.embedding);
     steps = other.steps;
     passes = other.passes;
     is_part = other.is_part;

@@ -9,7 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Pointers to the functions that write and read checkpoints (lamina/train/checkpoint.hpp).
+/// Pointers to the functions that write and read checkpoints
+/// (lamina/train/checkpoints/checkpoint.hpp).
 struct checkpoint_files;
 inline const checkpoint_files& checkpoint_functions();
 

@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/optimizer/event.hpp>
-#include <lamina/train/early_stopping.hpp>
+#include <lamina/train/events/early_stopping.hpp>
 #include <lamina/train/trainer.hpp>
 #include <lamina/train/world.hpp>
 
@@ -108,10 +108,10 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
       result.best = std::move(tested);
     }
     if (result.stopped_early) report(event_kind::early_stop);
-    if (all != nullptr) result.stopped = all->add_up(result.stopped ? 1 : 0) > 0;
+    if (all != nullptr) result.stopped = all->all_reduce_sum(result.stopped ? 1 : 0) > 0;
   }
   early.restore();
-  t.send();
+  t.copy_to_device();
   return result;
 }
 

@@ -26,8 +26,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// The accumulators of an optimizer for one model, its clips by norm, and the update of one
-/// parameter with its gradient. `Machine` computes the gradients and, if updates are fused into the
-/// products, also the updates.
+/// parameter with its gradient. Each trainer on the CPU holds one. `Machine` computes the gradients
+/// and, if updates are fused into the products, also the updates.
 template <program_type P, optimizer::optimizer_type Opt,
           class Machine = engine::cpu::machine<training_program<P, Opt>>>
 class parameter_updates {
@@ -47,22 +47,45 @@ class parameter_updates {
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop changes");
 
+  parameter_updates(const Opt& opt, model<P>& m, std::uint64_t seed)
+      : opt_(opt), model_(m), seed_(seed) {}
+  parameter_updates(const parameter_updates&) = delete;
+  parameter_updates& operator=(const parameter_updates&) = delete;
+
   /// Returns the number of steps so far, on which schedules and bias corrections of moments depend.
   std::int64_t steps() const { return steps_; }
+  /// Returns the seed and the number of the step, from which random operators draw their numbers.
+  std::uint64_t seed() const { return seed_; }
+  std::uint64_t step() const { return static_cast<std::uint64_t>(steps_); }
   /// Returns the accumulators in the form for files, named "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
     return {parameters_in<P>(), accumulator_pointers_.get(), states, Opt::states.data(), "_", "_0",
             "an accumulator"};
   }
-  model<P>& trained() { return model_; }
+  model<P>& trained() const { return model_; }
   const Opt& optimizer() const { return *used_; }
   /// Makes each step read the options of `opt` again, because an event handler may change them. A
   /// clip by norm must be present from the start.
   void follow(const Opt& opt) { used_ = &opt; }
-
- protected:
-  parameter_updates(const Opt& opt, model<P>& m, std::uint64_t seed)
-      : opt_(opt), model_(m), seed_(seed) {}
+  /// Returns the accumulators: number s of parameter i is at [i * states + s].
+  float* const* accumulators() const { return accumulator_pointers_.get(); }
+  /// Lets the system release single pages of the accumulators.
+  LAMINA_COLD void use_small_pages() { accumulators_.use_small_pages(); }
+  /// Sets the step count; reset() does so after values and accumulators were loaded, which makes
+  /// the state whole again.
+  void set_steps(std::int64_t n) { steps_ = n; }
+  void reset(std::int64_t n) {
+    steps_ = n;
+    partially_updated_ = is_part_ = false;
+  }
+  /// Sets whether this process has only the accumulators of its own shard.
+  void set_part(bool is_part) { is_part_ = is_part; }
+  /// Sets whether an error has interrupted an update, so that only some parameters are new.
+  /// require_whole() throws lamina::error if so.
+  void set_partially_updated(bool is_partial) { partially_updated_ = is_partial; }
+  void require_whole() const {
+    if (partially_updated_) detail::fail_partially_updated();
+  }
 
   static bool has_rows(int i) { return rows_gradient_table<fused>::table.of[i] >= 0; }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
@@ -75,7 +98,8 @@ class parameter_updates {
         return true;
     return false;
   }
-  /// Allocates memory for limit_norms().
+  /// Whether gradients are clipped by norm. make_clips() allocates the memory for limit_norms().
+  bool clips() const { return static_cast<bool>(clips_); }
   LAMINA_COLD void make_clips() {
     clips_ = owned_array<gradient_clip>(capacity);
     norms_ = owned_array<float>(capacity);
@@ -85,9 +109,10 @@ class parameter_updates {
     const parameter_list_view all = parameters_in<P>();
     const bool goes_on = detail::goes_on<Opt>(kept);
     std::size_t floats = 0;
-    for (int i = 0; i < parameters; ++i) floats += model_.divides(i) ? 0 : all.floats(i) * states;
+    for (int i = 0; i < parameters; ++i)
+      floats += model_.is_sharded(i) ? 0 : all.floats(i) * states;
     if constexpr (has_distributed_tables<P> && states > 0)
-      if (model_.divided()) divide_accumulators(goes_on ? kept : nullptr);
+      if (model_.embedding()) divide_accumulators(goes_on ? kept : nullptr);
     if (goes_on) {
       accumulators_ = std::move(kept->accumulators);
       steps_ = kept->steps;
@@ -98,7 +123,7 @@ class parameter_updates {
     }
     float* at = accumulators_.data();
     for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states && !model_.divides(i); ++s) {
+      for (int s = 0; s < states && !model_.is_sharded(i); ++s) {
         accumulator_pointers_[i * states + s] = at;
         // The memory is already zero, and zero pages use no physical memory until an update writes
         // to them.
@@ -108,15 +133,31 @@ class parameter_updates {
         at += all.floats(i);
       }
   }
-  /// Moves the accumulators into a model's training memory.
-  LAMINA_COLD void leave_state(training_memory& to, int passes) {
+  /// Moves the state into a model's training memory. Nothing can be updated afterwards. If a step
+  /// has failed in the middle of its updates, no state is kept.
+  LAMINA_COLD void leave(training_memory& to, int passes) {
+    to.forget();
+    if (partially_updated_) return;
     to.optimizer = &detail::optimizer_identity<Opt>;
     to.accumulators = std::move(accumulators_);
-    to.divided = std::move(divided_);
+    to.embedding = std::move(embedding_);
     to.steps = steps_;
     to.passes = passes;
     to.is_part = is_part_;
   }
+
+  /// Begins an update: computes the scalar arguments that all parameters have in common, from the
+  /// options of an optimizer, or copies those of another process.
+  void begin_update() { begin_update(*used_); }
+  void begin_update(const Opt& opt) { scalar_ = traits::scalars(opt, steps_); }
+  void begin_update(const float* scalars, int count) {
+    std::copy_n(scalars, count, scalar_.data());
+  }
+  const std::array<float, static_cast<std::size_t>(traits::scalar_count)>& scalars() const {
+    return scalar_;
+  }
+  /// Ends an update, and with it the step.
+  void end_update() { ++steps_; }
 
   /// Writes the scalar arguments of one parameter's update in this step, one per attribute.
   void set_numbers(int i, float scale, real* to) const {
@@ -146,10 +187,10 @@ class parameter_updates {
     for (int s = 0; s < states; ++s)
       array[2 + s] = engine::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
     if constexpr (any_rows && has_distributed_tables<P>)
-      if (model_.divides(i)) {
+      if (model_.is_sharded(i)) {
         const int t = model_.table_of(i);
         return engine::cpu::call_kernel<rows_update>::run(
-            param, array, *rows, number, model_.divided()->first(t), model_.divided()->end(t));
+            param, array, *rows, number, model_.embedding()->first(t), model_.embedding()->end(t));
       }
     if constexpr (any_rows)
       if (rows != nullptr)
@@ -158,6 +199,8 @@ class parameter_updates {
     engine::cpu::call_kernel<update_type>::run(param, array, number);
   }
 
+  /// Returns the factors that limit_norms() has computed, by parameter.
+  const float* scales() const { return scales_.get(); }
   /// Computes the factor of each gradient that keeps norms within their limits. `sums` has the
   /// gradients.
   LAMINA_COLD const float* limit_norms(part_type& sums) {
@@ -174,9 +217,10 @@ class parameter_updates {
         if (const rows_type* const rows = sums.machine().gradient_rows(i)) {
           norms_[i] = static_cast<float>(engine::cpu::norm_of(*rows));
           if constexpr (has_distributed_tables<P>)
-            if (model_.divides(i))
-              norms_[i] = static_cast<float>(static_cast<real>(std::sqrt(
-                  model_.divided()->add_up(model_.table_of(i), engine::cpu::squares_of(*rows)))));
+            if (model_.is_sharded(i))
+              norms_[i] =
+                  static_cast<float>(static_cast<real>(std::sqrt(model_.embedding()->all_reduce_sum(
+                      model_.table_of(i), engine::cpu::squares_of(*rows)))));
         }
     }
     constexpr auto all = static_cast<std::size_t>(parameters);
@@ -200,7 +244,7 @@ class parameter_updates {
   /// Runs a step in which `m` computes the updates together with the gradients, and returns the
   /// cost before them. A program with loops may run out of memory after it has updated a parameter.
   LAMINA_NOINLINE real fused_step(Machine& m, const batch_view<P>& batch) {
-    if (partially_updated_) detail::fail_partially_updated();
+    require_whole();
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<fused>;
     scalar_ = traits::scalars(*used_, steps_);
@@ -220,7 +264,29 @@ class parameter_updates {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
   }
 
+ private:
   static constexpr int capacity = at_least_one(parameters);
+
+  /// Reuses the kept accumulators of sharded tables, or makes new ones.
+  LAMINA_COLD void divide_accumulators(training_memory* kept) {
+    float initial[bound(states)] = {};
+    for (int s = 0; s < states; ++s)
+      initial[s] = static_cast<float>(traits::initial_state(*used_, s));
+    embedding_ = kept != nullptr ? std::move(kept->embedding)
+                                 : model_.embedding()->make_states(states, initial);
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states && model_.is_sharded(i); ++s)
+        accumulator_pointers_[i * states + s] = embedding_->at(model_.table_of(i), s);
+  }
+  /// Records after a failed step whether it may have updated a parameter.
+  struct partially_updated_step {
+    parameter_updates* of;
+    Machine* machine;
+    std::int64_t before = of->steps_;
+    ~partially_updated_step() {
+      if (of->steps_ == before) of->partially_updated_ = machine->may_have_updated();
+    }
+  };
 
   Opt opt_;
   const Opt* used_ = &opt_;
@@ -232,33 +298,11 @@ class parameter_updates {
   bool is_part_ = false;  // this process has only the accumulators of its own shard
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
-  std::shared_ptr<divided_states> divided_;  // accumulators of tables that processes divide
+  std::shared_ptr<embedding_states> embedding_;  // accumulators of sharded embeddings
   owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)};
   owned_array<float*> no_gradients_{capacity};
   owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm
   owned_array<float> norms_, scales_;
-
- private:
-  /// Reuses the kept accumulators of divided tables, or makes new ones.
-  LAMINA_COLD void divide_accumulators(training_memory* kept) {
-    float initial[bound(states)] = {};
-    for (int s = 0; s < states; ++s)
-      initial[s] = static_cast<float>(traits::initial_state(*used_, s));
-    divided_ =
-        kept != nullptr ? std::move(kept->divided) : model_.divided()->make_states(states, initial);
-    for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states && model_.divides(i); ++s)
-        accumulator_pointers_[i * states + s] = divided_->at(model_.table_of(i), s);
-  }
-  /// Records after a failed step whether it may have updated a parameter.
-  struct partially_updated_step {
-    parameter_updates* of;
-    Machine* machine;
-    std::int64_t before = of->steps_;
-    ~partially_updated_step() {
-      if (of->steps_ == before) of->partially_updated_ = machine->may_have_updated();
-    }
-  };
 };
 
 }}  // namespace lamina

@@ -18,8 +18,10 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/plan/external_buffers.hpp>
-#include <lamina/train/host_updates.hpp>
-#include <lamina/train/minibatch_check.hpp>
+#include <lamina/train/gradients/required_parts.hpp>
+#include <lamina/train/in_process.hpp>
+#include <lamina/train/parameter_updates.hpp>
+#include <lamina/train/passes/minibatch_check.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -38,13 +40,11 @@ struct timed_trainer_options {
 ///   for (const auto& batch : batches) t.step(batch);
 ///   std::cout << lamina::profile(t).text();   // <lamina/inspect/profile_steps.hpp>
 template <program_type P, optimizer::optimizer_type Opt>
-class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_program<P, Opt>>> {
-  using base = host_updates<P, Opt, engine::cpu::timed_machine<training_program<P, Opt>>>;
-
+class timed_trainer {
  public:
   using program = training_program<P, Opt>;
   using machine_type = engine::cpu::timed_machine<program>;
-  using typename base::real;
+  using real = real_of<P>;
 
   /// The number of groups of the program.
   static constexpr int groups = engine::cpu::machine<program>::schedule::groups;
@@ -53,20 +53,22 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   enum class work { sum, norms, update, sum_and_update };
 
   timed_trainer(model<P>& m, const Opt& opt, const timed_trainer_options& options = {})
-      : base(opt, m, threads_in(options), options.seed), clocks_(bound_of(options.threads)) {
+      : updates_(opt, m, options.seed),
+        threads_(updates_, threads_in(options)),
+        clocks_(bound_of(options.threads)) {
     static_assert(detail::is_trainable<P, Opt>());
     optimizer::require_options(opt);
     static_cast<void>(m.memory());  // throws if other processes have rows of its tables
-    base::require_fitting_cost(options.threads);
-    base::create_accumulators(nullptr);
-    const bool limited = base::limits_norms();
+    detail::require_parts<P, program>(options.threads);
+    updates_.create_accumulators(nullptr);
+    const bool limited = updates_.limits_norms();
     if (options.threads == 1 && !limited) {
-      fused_.emplace(base::external());
+      fused_.emplace(updates_.external());
       detail::initialise_state<P>(*fused_);
       return;
     }
-    base::parts_.emplace(m, options.threads);
-    if (limited) base::make_clips();
+    threads_.make_parts();
+    if (limited) updates_.make_clips();
   }
 
   /// Trains on one mini-batch, a range of samples. Returns its cost before the update.
@@ -86,14 +88,15 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   }
 
   /// Returns the number of steps so far, and of threads.
-  std::int64_t steps() const { return base::steps_; }
-  int threads() const { return base::pool_.size(); }
+  std::int64_t steps() const { return updates_.steps(); }
+  int threads() const { return threads_.threads(); }
 
   /// Whether the groups that compute gradients also run their updates.
   bool fuses_updates() const { return static_cast<bool>(fused_); }
   /// Returns the machine of a thread.
   machine_type& machine(int thread) {
-    return fused_ ? *fused_ : base::parts_->machines()[static_cast<std::size_t>(thread)]->machine();
+    return fused_ ? *fused_
+                  : threads_.parts().machines()[static_cast<std::size_t>(thread)]->machine();
   }
   /// Returns when each step since forget_times() began and ended, in nanoseconds since the
   /// construction of the trainer. The member `group` holds the number of the step, from 0.
@@ -132,50 +135,54 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   }
   static std::size_t bound_of(int threads) { return static_cast<std::size_t>(threads); }
 
-  /// Does the same as host_trainer::fused_step.
+  /// Does the same as parameter_updates::fused_step.
   real fused_step(const batch_view<P>& batch) {
-    if (base::partially_updated_) detail::fail_partially_updated();
+    updates_.require_whole();
     machine_type& m = *fused_;
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<program>;
-    base::scalar_ = base::traits::scalars(*base::used_, base::steps_);
-    for (int i = 0; i < base::parameters; ++i)
-      if (where.first[i] >= 0) base::set_numbers(i, 1.0f, m.constants() + where.first[i]);
+    updates_.begin_update();
+    for (int i = 0; i < updates_type::parameters; ++i)
+      if (where.first[i] >= 0) updates_.set_numbers(i, 1.0f, m.constants() + where.first[i]);
     try {
-      m.run(~0ull, base::seed_, static_cast<std::uint64_t>(base::steps_));
+      m.run(~0ull, updates_.seed(), updates_.step());
     } catch (...) {
-      base::partially_updated_ =
-          machine_type::has_blocks;  // a program with loops may have updated something
+      // A program with loops may have updated something.
+      updates_.set_partially_updated(machine_type::has_blocks);
       throw;
     }
-    ++base::steps_;
+    updates_.end_update();
     return detail::number_in<P, P::desc.cost>(m);
   }
-  /// Does the same as host_trainer::split_step.
+  /// Does the same as cpu_trainer::split_step.
   real split_step(const batch_view<P>& batch) {
-    const real cost = base::parts_->run(base::pool_, batch, batch, base::seed_,
-                                        static_cast<std::uint64_t>(base::steps_));
-    base::scalar_ = base::traits::scalars(*base::used_, base::steps_);
-    if (!base::clips_) {
-      finish(work::sum_and_update, base::adds | base::updates, nullptr);
+    const real cost =
+        threads_.parts().run(threads_.pool(), batch, batch, updates_.seed(), updates_.step());
+    updates_.begin_update();
+    if (!updates_.clips()) {
+      finish(work::sum_and_update, threads_.sums | threads_.updates, nullptr);
     } else {
-      if (threads() > 1) finish(work::sum, base::adds, nullptr);
+      if (threads() > 1) finish(work::sum, threads_.sums, nullptr);
       const float* scale = nullptr;
-      timed(0, work::norms, [&] { scale = base::limit_norms(); });
-      finish(work::update, base::updates, scale);
+      timed(0, work::norms, [&] { scale = threads_.limit_norms(); });
+      finish(work::update, threads_.updates, scale);
     }
-    ++base::steps_;
+    updates_.end_update();
     return cost;
   }
   void finish(work kind, unsigned what, const float* scale) {
-    base::pool_.run(
-        [&](int t) { timed(t, kind, [&] { base::finish_gradients(t, what, scale); }); });
+    threads_.pool().run(
+        [&](int t) { timed(t, kind, [&] { threads_.finish_gradients(t, what, scale); }); });
   }
   template <class Task>
   void timed(int thread, work kind, Task&& task) {
     clocks_[static_cast<std::size_t>(thread)].time(groups + static_cast<int>(kind), task);
   }
 
+  using updates_type = parameter_updates<P, Opt, machine_type>;
+
+  updates_type updates_;
+  in_process<P, Opt, machine_type> threads_;
   feeder<P> feeder_;
   std::vector<engine::cpu::group_clock> clocks_;  // by thread: work outside its machine
   std::vector<engine::cpu::group_time> runs_;

@@ -12,7 +12,7 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>
-#include <lamina/train/host_trainer.hpp>
+#include <lamina/train/cpu_trainer.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 #include <lamina/train/serial_trainer.hpp>
 #include <lamina/train/training_run.hpp>
@@ -61,8 +61,8 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                       const train_options& options) {
   if (options.place.kind != place_kind::cpu) detail::fail_host_place();
   if (options.threads < 1 || options.threads > 256) detail::fail_threads(options.threads);
-  return detail::train_loop<P, host_trainer<P, Opt>>(opt, m, batches, options, opt, m,
-                                                     options.threads, options.seed);
+  return detail::train_loop<P, cpu_trainer<P, Opt>>(opt, m, batches, options, opt, m,
+                                                    options.threads, options.seed);
 }
 
 /// Does the same with serial_options. Divided tables need train_options.

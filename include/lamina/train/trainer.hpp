@@ -19,11 +19,11 @@
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/file_part.hpp>
 #include <lamina/optimizer/train_options.hpp>
-#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/checkpoints/checkpoint.hpp>
+#include <lamina/train/checkpoints/trainer_checkpoint.hpp>
+#include <lamina/train/cpu_trainer.hpp>
 #include <lamina/train/gradients/machine_gradients.hpp>
-#include <lamina/train/host_trainer.hpp>
-#include <lamina/train/minibatch_check.hpp>
-#include <lamina/train/trainer_checkpoint.hpp>
+#include <lamina/train/passes/minibatch_check.hpp>
 #include <lamina/train/trainer_diagnostics.hpp>
 #include <lamina/train/training_run.hpp>
 
@@ -52,7 +52,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
  public:
   using real = real_of<P>;
   /// Whether gradients can be computed separately from updates. They can on the CPU.
-  static constexpr bool joins_gradients = training_run<P, Opt, Machine>::accumulates;
+  static constexpr bool accumulates_gradients = training_run<P, Opt, Machine>::accumulates;
 
   /// `options` are those of `train`, except for the number of passes. Throws lamina::error for
   /// options outside of their range. With a directory for checkpoints, pass() writes them as
@@ -129,11 +129,11 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
   /// Does the same for a mini-batch as arrays.
   real backward(const batch_view<P>& batch) {
-    static_assert(check<joins_gradients>,
+    static_assert(check<accumulates_gradients>,
                   "lamina: trainer: gradients apart from updates, and those "
                   "of several machines, are for the CPU");
     require_samples(batch);
-    if constexpr (joins_gradients)
+    if constexpr (accumulates_gradients)
       return noted(run_.backward(batch));
     else
       return 0;
@@ -141,11 +141,11 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   /// Updates the parameters with the gradients of backward(). Throws lamina::error if there are
   /// none.
   void update() {
-    static_assert(check<joins_gradients>,
+    static_assert(check<accumulates_gradients>,
                   "lamina: trainer: gradients apart from updates, and those "
                   "of several machines, are for the CPU");
     optimizer::require_options(used_);
-    if constexpr (joins_gradients) run_.run_or_fail_all([&] { run_.machine().update(); });
+    if constexpr (accumulates_gradients) run_.run_or_fail_all([&] { run_.machine().update(); });
   }
   /// Updates the parameters with the gradients that gradient machines of this model have computed,
   /// each in its last backward(): `t.update({&machine_a, &machine_b})`. Each may have run in a
@@ -153,7 +153,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   void update(std::initializer_list<gradient_machine<P>*> machines) {
     optimizer::require_options(used_);
     run_.machine().update_with(
-        [&](auto& parts) { detail::join_machines<P>(machines, parts, trained()); });
+        [&](auto& parts) { detail::combine_machines<P>(machines, parts, trained()); });
   }
 #ifdef LAMINA_NAMES_OPTIONS
   template <class First, class... More>
@@ -256,8 +256,8 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     more = detail::with_parts(std::move(more), parts...);
     const training_position at = run_.position();
     if constexpr (divides)
-      if (machine.trained().divided())
-        return detail::write_divided(machine, path.string(), facts(at), std::move(more));
+      if (machine.trained().embedding())
+        return detail::write_sharded(machine, path.string(), facts(at), std::move(more));
     if (options_.world != nullptr && options_.world->rank() != 0) return;
     std::vector<tensor_entry> entries =
         detail::checkpoint_entries(machine.trained().arrays(), machine.arrays(), facts(at));
@@ -296,13 +296,13 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
   /// Copies parameters and accumulators from the host to a device, after they were changed on the
   /// host.
-  void send() {
-    if constexpr (requires(Machine & m) { m.send(); }) run_.machine().send();
+  void copy_to_device() {
+    if constexpr (requires(Machine & m) { m.copy_to_device(); }) run_.machine().copy_to_device();
   }
 
  private:
   static constexpr bool divides = has_distributed_tables<P> && requires(Machine & m) {
-    m.divided_arrays();
+    m.embedding_arrays();
   };
   struct kept_object {
     void* object;
@@ -323,14 +323,14 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
   std::vector<tensor_entry> entries_of(const file_path& path) {
     if constexpr (divides)
-      if (trained().divided())
-        return trained().divided()->read(path.string(), machine().divided_arrays());
+      if (trained().embedding())
+        return trained().embedding()->read(path.string(), machine().embedding_arrays());
     return read_tensor_file(path);
   }
   void assign(const std::vector<tensor_entry>& entries, const std::string& path,
               detail::checkpoint_facts& found) {
     if constexpr (divides)
-      if (trained().divided()) return detail::assign_divided(machine(), entries, path, found);
+      if (trained().embedding()) return detail::assign_sharded(machine(), entries, path, found);
     detail::assign_checkpoint(entries, path, trained().arrays(), machine().arrays(), found);
   }
   /// Loads the state of a file; changes nothing if it throws.
@@ -339,7 +339,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     detail::checkpoint_facts found = facts({});
     std::vector<double> numbers = kept_numbers(entries, path.string());
     assign(entries, path.string(), found);
-    send();
+    copy_to_device();
     machine.set_steps(found.steps);
     if constexpr (requires { used_.learning_rate.factor; })
       used_.learning_rate.factor = found.rate_factor;

@@ -12,7 +12,7 @@
 #include <lamina/optimizer/rule.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>
-#include <lamina/train/host_trainer.hpp>
+#include <lamina/train/cpu_trainer.hpp>
 #include <lamina/train/training_run.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -35,7 +35,7 @@ struct trainer_diagnostics {
 
 /// For an invalid call a compiler would list the constructors of the primary template. So there is
 /// no definition of it: the specialisations are used, and the guide at the end deduces them.
-template <program_type P, optimizer::optimizer_type Opt, class Machine = host_trainer<P, Opt>>
+template <program_type P, optimizer::optimizer_type Opt, class Machine = cpu_trainer<P, Opt>>
 class trainer;
 
 /// The trainer of a program whose mistake has been reported.

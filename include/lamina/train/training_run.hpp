@@ -18,20 +18,27 @@
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/reader/begin_pass.hpp>
-#include <lamina/train/checkpoint.hpp>
-#include <lamina/train/minibatch_group.hpp>
-#include <lamina/train/minibatch_walk.hpp>
-#include <lamina/train/pass_means.hpp>
-#include <lamina/train/prepare_machine.hpp>
-#include <lamina/train/report_event.hpp>
-#include <lamina/train/run_tasks.hpp>
-#include <lamina/train/same_options.hpp>
-#include <lamina/train/train_result.hpp>
-#include <lamina/train/trainer_checkpoint.hpp>
+#include <lamina/train/checkpoints/checkpoint.hpp>
+#include <lamina/train/checkpoints/trainer_checkpoint.hpp>
+#include <lamina/train/passes/minibatch_group.hpp>
+#include <lamina/train/passes/minibatch_walk.hpp>
+#include <lamina/train/passes/pass_means.hpp>
+#include <lamina/train/passes/prepare_machine.hpp>
+#include <lamina/train/passes/report_event.hpp>
+#include <lamina/train/passes/run_tasks.hpp>
+#include <lamina/train/passes/same_options.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
+
+/// The result of a training run, or of one pass.
+struct train_result {
+  std::int64_t steps = 0;    // all updates so far, including earlier calls
+  std::int64_t samples = 0;  // samples in this call
+  double cost = 0;           // mean cost of the last pass
+  bool stopped = false;      // an event handler stopped the run
+};
 
 /// Trains a model with an optimizer, from pass to pass. Both `train` and `trainer` use it.
 /// `Machine` computes the steps. It reads the options and the optimizer in each step, because a
@@ -255,7 +262,7 @@ class training_run {
       const bool found = next(walk, group);
       const feeder<P>& now = group.now(feeder_);
       std::int64_t rows = found ? now.rows() : 0;
-      if (reads_shard()) rows = all()->add_up(rows);
+      if (reads_shard()) rows = all()->all_reduce_sum(rows);
       // An asynchronous trainer makes at least one step in each pass, so that the others do not
       // wait.
       if (rows == 0 && (seen_.batches() > 0 || !reads_alone())) break;
@@ -297,7 +304,7 @@ class training_run {
     bool own_data = false;
     if constexpr (requires { machine_.serve(); })
       if (all() != nullptr)
-        own_data = machine_.join_pass(machine_, means_, stopping_, seen_.position(pass).checksum);
+        own_data = machine_.sync_pass(means_, stopping_, seen_.position(pass).checksum);
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.copy_to_host(); }) machine_.copy_to_host();
@@ -320,7 +327,7 @@ class training_run {
 
   /// Whether the cost needs the rows of all mini-batches of an update.
   static constexpr bool needs_all_rows = requires {
-    requires accumulates && !Machine::parts_type::joins_one_by_one;
+    requires accumulates && !Machine::parts_type::accumulates_one_by_one;
   };
   using minibatch_group =
       std::conditional_t<needs_all_rows, detail::minibatch_group<P>, detail::no_minibatch_group<P>>;
@@ -380,7 +387,7 @@ class training_run {
     reached = with_others(std::move(reached));
     bool all_write = false;  // tables are divided over processes
     if constexpr (has_distributed_tables<P> && accumulates)
-      all_write = machine_.trained().divided() != nullptr;
+      all_write = machine_.trained().embedding() != nullptr;
     if (all() != nullptr && all()->rank() != 0 && !all_write) return;
     save_checkpoint(saving.directory.string(), machine_, std::move(reached), options_.seed,
                     saving.keep, *saving.directory.files());

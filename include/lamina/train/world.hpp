@@ -12,14 +12,14 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/engine/common/process_calls.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/device/device_sums.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The arrays of a trainer, by parameter, that shared_arrays synchronises.
+/// The arrays of a trainer, by parameter, that parameter_sync synchronises.
 struct trained_arrays {
   // The gradients of thread t are at [t * count, (t + 1) * count); null: no gradient, or a sparse
   // one.
@@ -36,7 +36,7 @@ struct trained_arrays {
   // for other gradients.
   const int* row_floats = nullptr;
   // Tables that are divided over the processes; by parameter, the number of its table or -1.
-  divided_tables* tables = nullptr;
+  sharded_embedding* tables = nullptr;
   const int* table_of = nullptr;
   // Whether each process needs only the accumulators of its own shard.
   bool divides_states = false;
@@ -54,17 +54,17 @@ class world {
   virtual int trainers() const { return size_; }
 
   /// Returns the sum of a number over all training processes. All of them must call it.
-  virtual std::int64_t add_up(std::int64_t mine) = 0;
+  virtual std::int64_t all_reduce_sum(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
-  virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
+  virtual std::unique_ptr<parameter_sync> make_sync(const trained_arrays& of) = 0;
   /// Connects device number `device` of this process, which works on `stream` (a cudaStream_t),
   /// with the devices of the others. All must call it.
   LAMINA_API LAMINA_COLD virtual std::unique_ptr<device_sums> share_device(int device,
                                                                            void* stream);
   /// Divides the rows of a model's tables over the processes. All must call it, with the same
   /// tables and seed.
-  LAMINA_API LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
-                                                                        std::uint64_t seed);
+  LAMINA_API LAMINA_COLD virtual std::shared_ptr<sharded_embedding> make_embedding(
+      std::vector<embedding_table>, std::uint64_t seed);
   /// Gives every rank the data of all ranks: afterwards `all` holds the `bytes` bytes at `mine` of
   /// rank r at offset r * bytes. All ranks must call it, with equal `bytes`.
   LAMINA_API LAMINA_COLD virtual void gather(const void* mine, std::size_t bytes, void* all);
@@ -99,7 +99,8 @@ std::unique_ptr<device_sums> world::share_device(int device, void* stream) {
       "found one that does not");
 }
 
-std::shared_ptr<divided_tables> world::divide(std::vector<divided_table>, std::uint64_t seed) {
+std::shared_ptr<sharded_embedding> world::make_embedding(std::vector<embedding_table>,
+                                                         std::uint64_t seed) {
   (void)seed;
   throw error("lamina: model: expected a world whose processes can divide tables, found another");
 }

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*grad_all_reduce: a cost is a mean or a sum over rows of one kind
 // expect-fact: named<'s', 'q', 'u', 'a', 'r', 'e'>
 // expect-lines: 12
-#include <lamina/distributed/grad_all_reduce.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>

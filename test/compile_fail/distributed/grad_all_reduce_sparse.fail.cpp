@@ -2,7 +2,7 @@
 // Gradients of selected rows in a training loop that processes divide.
 // expect-error: static.assert.*grad_all_reduce: embeddings without is_sparse
 // expect-lines: 12
-#include <lamina/distributed/grad_all_reduce.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>

@@ -2,7 +2,7 @@
 // A training loop that updates nothing.
 // expect-error: static.assert.*grad_all_reduce: the program has updates
 // expect-lines: 12
-#include <lamina/distributed/grad_all_reduce.hpp>
+#include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>

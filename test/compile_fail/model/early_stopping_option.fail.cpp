@@ -7,7 +7,7 @@
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/train/early_stopping.hpp>
+#include <lamina/train/events/early_stopping.hpp>
 
 namespace layer = lamina::layer;
 

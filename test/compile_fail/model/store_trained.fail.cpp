@@ -4,7 +4,7 @@
 // expect-fact: lamina::named<'r', 'o', 'w'>
 // The shortest path of includes to a header makes the shortest message.
 // clang-format off
-#include <lamina/train/minibatch_check.hpp>
+#include <lamina/train/passes/minibatch_check.hpp>
 // clang-format on
 
 #include <lamina/layers/layers.hpp>

@@ -5,7 +5,7 @@
 // expect-error[clang]: no matching function for call to object of type 'lamina::reduce_on_plateau'
 // expect-lines: 12
 #include <lamina/optimizer/sgd.hpp>
-#include <lamina/train/reduce_on_plateau.hpp>
+#include <lamina/train/events/reduce_on_plateau.hpp>
 
 int main() {
   lamina::optimizer::sgd sgd;

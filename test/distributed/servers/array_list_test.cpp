@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "distributed/divided_tables.hpp"
+#include "distributed/sharded_embedding.hpp"
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
@@ -40,7 +40,7 @@ TEST_CASE("a divided table is no table of the trainer, and its arrays are told t
   test::in_ranks(
       2,
       [&](test::thread_group& w) {
-        lamina::distributed::served_tables tables(w, test::two_tables(), 0);
+        lamina::distributed::ps_embedding tables(w, test::two_tables(), 0);
         float number = 0;
         float* gradients[] = {&number, nullptr, nullptr, nullptr};
         float* values[] = {&number, tables.memory(1), &number, tables.memory(0)};
@@ -58,7 +58,7 @@ TEST_CASE("a divided table is no table of the trainer, and its arrays are told t
         if (w.is_parameter_server())
           tables.write("nowhere", {}, {});
         else
-          tables.fetch(nullptr, 0, lamina::divided_tables::purpose::training);
+          tables.fetch(nullptr, 0, lamina::sharded_embedding::purpose::training);
         kept.close_tables();
       },
       {.parameter_servers = 1});
@@ -66,7 +66,7 @@ TEST_CASE("a divided table is no table of the trainer, and its arrays are told t
 
 TEST_CASE("tables of a session without servers do not fit one with servers", "[threads]") {
   test::in_ranks(1, [](test::thread_group& w) {
-    lamina::distributed::sharded_tables tables(w, test::two_tables(), 0);
+    lamina::distributed::peer_embedding tables(w, test::two_tables(), 0);
     const int table_of[] = {0};
     lamina::trained_arrays of{nullptr, nullptr, nullptr, nullptr, 0, false, false};
     of.tables = &tables;

@@ -25,7 +25,7 @@ TEST_CASE("trainers are a group of their own", "[threads]") {
                      for (int r = 0; r < 3; ++r)
                        if (all[r] != 10 * round + r) ++wrong;
                    }
-                   if (w.add_up(std::int64_t{1} + w.rank()) != 6) ++wrong;
+                   if (w.all_reduce_sum(std::int64_t{1} + w.rank()) != 6) ++wrong;
                    trainer_group alone = trainer_group::alone(w);
                    const int mine = w.rank();
                    alone.gather(&mine, sizeof mine, all);

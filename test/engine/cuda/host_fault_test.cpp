@@ -135,7 +135,7 @@ int fail_each(P program, int stride = 1) {
       counted->failing = -1;
       if (t) {
         for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) m.set(i, fresh.get(i));
-        t->send();
+        t->copy_to_device();
         t->set_steps(0);
         if (costs_of(*t, s) != expected) return -3;
       }
@@ -196,7 +196,7 @@ std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
         return {-3, k};
       if (values_of(m) != before) return {-4, k};
       ++found.second;
-      t.send();
+      t.copy_to_device();
       t.set_steps(1);
       t.step(s.batch(4, 4));
       t.copy_to_host();
@@ -258,7 +258,7 @@ TEST_CASE("a label out of range is told after the updates on a device, and no st
   CHECK_THROWS_WITH(t.step(s.batch<P>(0, 3)), Catch::Contains("an error in an earlier step came"));
   CHECK_THROWS_WITH(t.copy_to_host(), Catch::Contains("an error in an earlier step came"));
   CHECK(m.get(0)(0, 0) == lamina::model{test::classes, 3}.get(0)(0, 0));
-  t.send();
+  t.copy_to_device();
   t.set_steps(0);
   t.step(s.batch<P>(0, 3));
 }

@@ -92,7 +92,7 @@ TEST_CASE("a place prints what the CPU does") {
   using P = std::remove_const_t<decltype(test::printed)>;
   const test::random_samples<P> s(4, 5);
   lamina::model on_cpu{test::printed, 3}, on_device{test::printed, 3};
-  lamina::host_trainer<P, optimizer::sgd> expected({}, on_cpu, 1, 11);
+  lamina::cpu_trainer<P, optimizer::sgd> expected({}, on_cpu, 1, 11);
   cuda::host_backend<1> backend;
   backend.record();
   lamina::device_trainer<P, optimizer::sgd, cuda::host_backend<1>> found(backend, {}, on_device,

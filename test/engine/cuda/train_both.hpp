@@ -17,8 +17,8 @@
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/momentum.hpp>
 #include <lamina/optimizer/sgd.hpp>
+#include <lamina/train/cpu_trainer.hpp>
 #include <lamina/train/device/device_trainer.hpp>
-#include <lamina/train/host_trainer.hpp>
 
 namespace test {
 
@@ -149,7 +149,7 @@ template <class P, class Opt, class Backend>
 difference train_both(P program, const Opt& opt, Backend& backend, const std::vector<int>& sizes,
                       int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
   lamina::model on_cpu{program, 3}, on_device{program, 3};
-  lamina::host_trainer<P, Opt> expected(opt, on_cpu, 1, 11);
+  lamina::cpu_trainer<P, Opt> expected(opt, on_cpu, 1, 11);
   lamina::device_trainer<P, Opt, Backend> found(backend, opt, on_device, 11);
   note_trained<lamina::training_program<P, Opt>, P>();
   return train_side_by_side<P>(expected, found, sizes, classes, lengths);

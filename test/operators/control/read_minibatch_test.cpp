@@ -98,7 +98,7 @@ TEST_CASE("a training loop inside of a program reads sequences, and trains as on
   const lamina::run_summary found = lamina::run(in, texts);
   CHECK(found.minibatches == 20);
 
-  lamina::host_trainer<outside_type, lamina::optimizer::adam> trainer(adam, out);
+  lamina::cpu_trainer<outside_type, lamina::optimizer::adam> trainer(adam, out);
   lamina::feeder<outside_type> feeder;
   float last = 0;
   for (const minibatch& b : texts) {

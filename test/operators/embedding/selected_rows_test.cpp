@@ -94,7 +94,7 @@ TEST_CASE("lazy adam leaves the rows that were not read as they are", "[threads]
   using program = program_of<true>;
   for (const int threads : {1, 3}) {
     lamina::model<program> m{net<true>, 3};
-    lamina::host_trainer<program, optimizer::adam> t(lazy, m, threads);
+    lamina::cpu_trainer<program, optimizer::adam> t(lazy, m, threads);
     lamina::gradient_machine<program> g{m};
     std::vector<double> m1[2], m2[2];
     const std::vector<sample> all = samples(12);

@@ -25,8 +25,8 @@ class told_world final : public lamina::world {
  public:
   explicit told_world(std::vector<double> others)
       : world(0, static_cast<int>(others.size()) + 1), others_(std::move(others)) {}
-  std::int64_t add_up(std::int64_t mine) override { return mine; }
-  std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays&) override {
+  std::int64_t all_reduce_sum(std::int64_t mine) override { return mine; }
+  std::unique_ptr<lamina::parameter_sync> make_sync(const lamina::trained_arrays&) override {
     return nullptr;
   }
   void gather(const void* mine, std::size_t bytes, void* all) override {

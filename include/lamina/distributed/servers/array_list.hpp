@@ -9,14 +9,14 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
-#include <lamina/distributed/servers/served_tables.hpp>
-#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/distributed/servers/ps_embedding.hpp>
+#include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
 /// Keeps the pointers of trained_arrays, whose lists do not outlive the call. Throws lamina::error
-/// for divided tables that no parameter servers own.
+/// for sharded tables that no parameter servers own.
 struct array_list {
   std::vector<float*> gradients, values;
   std::vector<std::size_t> floats;
@@ -24,8 +24,8 @@ struct array_list {
   // All parameters with sparse gradients, and trained_arrays::row_floats of each parameter.
   std::vector<int> with_rows, row_floats;
   bool whole, is_double;
-  served_tables* tables;      // divided tables whose rows servers own; null: there are none
-  std::vector<int> table_of;  // with divided tables, by parameter
+  ps_embedding* tables;       // sharded tables whose rows servers own; null: there are none
+  std::vector<int> table_of;  // with sharded tables, by parameter
   std::vector<bool> has_rows;
 
   LAMINA_COLD explicit array_list(const trained_arrays& of)
@@ -44,13 +44,13 @@ struct array_list {
     }
   }
   std::size_t count() const { return values.size(); }
-  /// Begins the time in which servers serve the divided tables.
+  /// Begins the time in which servers serve the sharded tables.
   LAMINA_COLD void open_tables(float* const* accumulators, int states) const {
     if (tables == nullptr) return;
-    std::vector<served_tables::trained_table> all(tables->tables().size());
+    std::vector<ps_embedding::trained_table> all(tables->tables().size());
     for (std::size_t i = 0; i < count(); ++i) {
       if (table_of[i] < 0) continue;
-      served_tables::trained_table& t = all[static_cast<std::size_t>(table_of[i])];
+      ps_embedding::trained_table& t = all[static_cast<std::size_t>(table_of[i])];
       t = {static_cast<int>(i), has_rows[i], {values[i]}};
       const std::size_t wide = static_cast<std::size_t>(states);
       t.arrays.insert(t.arrays.end(), accumulators + i * wide, accumulators + (i + 1) * wide);
@@ -62,12 +62,12 @@ struct array_list {
   }
 
  private:
-  LAMINA_COLD static served_tables* served(divided_tables* of) {
+  LAMINA_COLD static ps_embedding* served(sharded_embedding* of) {
     if (of != nullptr && !of->is_served())
       throw error(
           "lamina: train: expected a model that is made for a session with parameter servers, "
           "found one for a session without");
-    return static_cast<served_tables*>(of);
+    return static_cast<ps_embedding*>(of);
   }
 };
 

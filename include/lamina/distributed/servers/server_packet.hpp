@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/parameter_sync.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 
@@ -25,8 +25,8 @@ enum class packet_kind : std::int32_t {
   state,      // requests the accumulators
   pause,      // the trainer waits for all others; the answer has parameters and accumulators
   leave,      // the training has ended; rank 0 adds all parameters
-  scales,     // follows totals: the factors by which rows of divided tables are updated
-  rows,       // requests rows of divided tables; the answer has them
+  scales,     // follows totals: the factors by which rows of sharded tables are updated
+  rows,       // requests rows of sharded tables; the answer has them
   arrays,     // requests all rows of arrays, which rank 0 writes to a file
   answer
 };

@@ -29,7 +29,7 @@ class trainer_group final : public process_group {
   /// Returns a group that consists of this process only.
   static trainer_group alone(process_group& all) { return trainer_group(all, 0, 1); }
 
-  std::unique_ptr<shared_arrays> share(const trained_arrays&) override {
+  std::unique_ptr<parameter_sync> make_sync(const trained_arrays&) override {
     throw error("lamina: distributed: expected the whole group to share arrays, found a part");
   }
   LAMINA_COLD void gather(const void* mine, std::size_t bytes, void* all) override {

@@ -46,7 +46,9 @@ class device_arrays {
 
   /// Copies arrays from the host to the device; download() copies them back.
   LAMINA_COLD void upload(float* const* host) {
-    each([&](const parameter_info& info, std::size_t i) { send(info, host[i], pointers_[i]); });
+    each([&](const parameter_info& info, std::size_t i) {
+      copy_to_device(info, host[i], pointers_[i]);
+    });
   }
   LAMINA_COLD void download(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { bring(info, pointers_[i], host[i]); });
@@ -54,14 +56,14 @@ class device_arrays {
   /// Copies one array of the host to a device array with the layout of parameter i; download_one()
   /// copies it back.
   LAMINA_COLD void upload_one(int i, const float* host, float* to) {
-    send(infos_[static_cast<std::size_t>(i)], host, to);
+    copy_to_device(infos_[static_cast<std::size_t>(i)], host, to);
   }
   LAMINA_COLD void download_one(int i, const float* from, float* host) {
     bring(infos_[static_cast<std::size_t>(i)], from, host);
   }
 
  private:
-  void send(const parameter_info& info, const float* host, float* to) {
+  void copy_to_device(const parameter_info& info, const float* host, float* to) {
     float* const padded_rows = reinterpret_cast<float*>(staging_.data());
     std::memset(padded_rows, 0, size_of(info) * sizeof(float));
     unpack_like(info, host, rows_.data());

@@ -22,7 +22,7 @@
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/optimizer/update_operator.hpp>
-#include <lamina/train/optimizer_state.hpp>
+#include <lamina/train/device/optimizer_state.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -15,12 +15,12 @@ class device_sums {
  public:
   virtual ~device_sums() = default;
 
-  /// Calls of add_up() and spread() between begin() and end() may be combined.
+  /// Calls of all_reduce_sum() and spread() between begin() and end() may be combined.
   virtual void begin() = 0;
   virtual void end() = 0;
   /// Replaces `count` floats of device memory by their weighted sum over all processes: sum(weight
   /// * floats). If the weight is 0, this process adds zeros, whatever its floats are.
-  virtual void add_up(float* data, std::size_t count, float weight) = 0;
+  virtual void all_reduce_sum(float* data, std::size_t count, float weight) = 0;
   /// Broadcasts the floats of rank 0 to all processes.
   virtual void spread(float* data, std::size_t count) = 0;
 

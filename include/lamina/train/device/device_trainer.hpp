@@ -19,11 +19,11 @@
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
+#include <lamina/train/checkpoints/program_checksum.hpp>
 #include <lamina/train/compared_options.hpp>
 #include <lamina/train/device/deferred_updates.hpp>
 #include <lamina/train/device/device_trainer_base.hpp>
 #include <lamina/train/device/shared_device.hpp>
-#include <lamina/train/program_checksum.hpp>
 #include <lamina/train/update_constants.hpp>
 #include <lamina/train/world.hpp>
 
@@ -48,7 +48,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states) {
     make_machine(state_.limits_norms());
-    send();
+    copy_to_device();
   }
 
   /// Joins a distributed training in which each process has one device: this device computes the
@@ -69,7 +69,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
   }
   /// A device computes whole mini-batches, with their statistics. Throws lamina::error if several
   /// devices compute parts of a program with batch_norm.
-  LAMINA_COLD void join_statistics(const world* w) {
+  LAMINA_COLD void sync_batch_norm(const world* w) {
     constexpr bool found = has_batch_norm(P::desc.operators, counts_of<P>.operators);
     if (found && w != nullptr && w->size() > 1)
       throw error(
@@ -136,7 +136,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     states_.download(state_.pointers());
     this->steps_at_host_ = steps_;
   }
-  LAMINA_COLD void send() {
+  LAMINA_COLD void copy_to_device() {
     parameters_.upload(model_.memory());
     states_.upload(state_.pointers());
   }
@@ -187,7 +187,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     const partially_updated_step guard{this};
     const float cost = shared_->run(*machine_, batch, seed_, static_cast<std::uint64_t>(steps_));
     shared_->average_statistics(parameters_);
-    shared_->add_up(updates_->gradients(), &updates::is_updated);
+    shared_->all_reduce_sum(updates_->gradients(), &updates::is_updated);
     update();
     ++steps_;
     return cost;

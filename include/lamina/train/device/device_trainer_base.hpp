@@ -10,8 +10,8 @@
 #include <lamina/core/error.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/train/optimizer_state.hpp>
-#include <lamina/train/trainer_checkpoint.hpp>
+#include <lamina/train/checkpoints/trainer_checkpoint.hpp>
+#include <lamina/train/device/optimizer_state.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 
@@ -77,7 +77,7 @@ class device_trainer_base {
 template <class Trainer>
 concept trains_on_device = requires(Trainer& t) {
   t.copy_to_host();
-  t.send();
+  t.copy_to_device();
 };
 
 /// Writes and reads the same checkpoints as a trainer on the host.
@@ -95,7 +95,7 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
                                  world* all = nullptr) {
   std::int64_t steps = 0;
   if (!load_state(directory, state_of(t), steps, at, seed, files, all)) return false;
-  t.send();
+  t.copy_to_device();
   t.set_steps(steps);
   return true;
 }

@@ -15,11 +15,11 @@
 #include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/moving_statistics.hpp>
-#include <lamina/train/cost_rows.hpp>
 #include <lamina/train/device/device_sums.hpp>
-#include <lamina/train/gradients/joined_parts.hpp>
-#include <lamina/train/required_parts.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
+#include <lamina/train/gradients/part_facts.hpp>
+#include <lamina/train/gradients/required_parts.hpp>
+#include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -34,7 +34,7 @@ class shared_device {
   static constexpr int parameters = counts_of<P>.parameters;
 
   LAMINA_COLD shared_device(world& w, Backend& b, bool reads_shard)
-      : shared_(w.share({nullptr, nullptr, nullptr, nullptr, 0, false, false})),
+      : sync_(w.make_sync({nullptr, nullptr, nullptr, nullptr, 0, false, false})),
         sums_(w.share_device(b.number(), stream_of(b))),
         facts_(static_cast<std::size_t>(w.size())),
         reads_shard_(reads_shard) {
@@ -43,15 +43,15 @@ class shared_device {
 
   /// Throws lamina::error unless all processes read the same samples or, if each reads its own,
   /// different ones.
-  void require_samples(std::uint64_t checksum) { shared_->require_samples(checksum, reads_shard_); }
-  /// Forwards to shared_arrays::describe() and use().
-  void describe(const shared_arrays::options_text& options) { shared_->describe(options); }
-  void use(std::uint64_t update) { shared_->use(update); }
+  void require_samples(std::uint64_t checksum) { sync_->require_samples(checksum, reads_shard_); }
+  /// Forwards to parameter_sync::describe() and use().
+  void describe(const parameter_sync::options_text& options) { sync_->describe(options); }
+  void use(std::uint64_t update) { sync_->use(update); }
   /// Before the first step: compares the facts of the processes, and copies the arrays of rank 0,
   /// which have the sizes of parameters, to all of them.
-  LAMINA_COLD void begin(const shared_facts& mine, float* const* values, float* const* accumulators,
+  LAMINA_COLD void begin(const sync_facts& mine, float* const* values, float* const* accumulators,
                          int states) {
-    shared_->begin(mine, nullptr, 0);
+    sync_->begin(mine, nullptr, 0);
     sums_->begin();
     for (int i = 0; i < parameters; ++i) {
       sums_->spread(values[i], floats_of(i));
@@ -63,10 +63,10 @@ class shared_device {
   template <class Machine>
   LAMINA_COLD float run(Machine& m, const batch_view<P>& batch, std::uint64_t seed,
                         std::uint64_t step) {
-    const int me = shared_->rank(), ranks = shared_->ranks();
+    const int me = sync_->rank(), ranks = sync_->ranks();
     batch_view<P> mine = batch, whole = batch;
     if (reads_shard_)
-      detail::join_shares<P>(*shared_, mine, whole);
+      detail::gather_rows<P>(*sync_, mine, whole);
     else
       mine = batch.part(first_of_part(batch, me, ranks), first_of_part(batch, me + 1, ranks));
     part_facts<P>& f = facts_[static_cast<std::size_t>(me)];
@@ -81,7 +81,7 @@ class shared_device {
       if (part_weight::is_made) f.weight = static_cast<float>(m.rows(part_weight::domain));
       if constexpr (part_weight::is_quotient) detail::note_quotient<P, Training>(f, m);
     }
-    shared_->gather_facts(facts_.data(), sizeof(part_facts<P>), 1, reads_shard_ ? 0 : batch.size());
+    sync_->gather_facts(facts_.data(), sizeof(part_facts<P>), 1, reads_shard_ ? 0 : batch.size());
     quotient_sums sums;
     double divisor = 0;
     return detail::weigh_parts<P, Training>(facts_, sums, divisor, [this] { rows_ = facts_; });
@@ -103,8 +103,8 @@ class shared_device {
         copies[i] = own_[i].data();
         to[i] = mean_[i].data();
       }
-      shared_->average(copies, to, floats, statistics::count,
-                       {&rows_[0].weight, sizeof(part_facts<P>), shared_->ranks(), 1});
+      sync_->average(copies, to, floats, statistics::count,
+                     {&rows_[0].weight, sizeof(part_facts<P>), sync_->ranks(), 1});
       for (std::size_t i = 0; i < count; ++i) {
         const int parameter = statistics::parameter(static_cast<int>(i));
         values.upload_one(parameter, to[i], values.pointers()[parameter]);
@@ -113,11 +113,11 @@ class shared_device {
   }
   /// Sums the gradients of the parameters for which is_updated(i) holds.
   template <class IsUpdated>
-  LAMINA_COLD void add_up(float* const* gradients, IsUpdated&& is_updated) {
-    const float weight = facts_[static_cast<std::size_t>(shared_->rank())].weight;
+  LAMINA_COLD void all_reduce_sum(float* const* gradients, IsUpdated&& is_updated) {
+    const float weight = facts_[static_cast<std::size_t>(sync_->rank())].weight;
     sums_->begin();
     for (int i = 0; i < parameters; ++i)
-      if (is_updated(i)) sums_->add_up(gradients[i], floats_of(i), weight);
+      if (is_updated(i)) sums_->all_reduce_sum(gradients[i], floats_of(i), weight);
     sums_->end();
   }
 
@@ -132,11 +132,12 @@ class shared_device {
       };
       const holder own{m};
       const holder* const machines[] = {&own};
-      return metrics::add_counts(
-          sum, machines, i, [this](double* counts, std::size_t n) { shared_->add_up(counts, n); });
+      return metrics::add_counts(sum, machines, i, [this](double* counts, std::size_t n) {
+        sync_->all_reduce_sum(counts, n);
+      });
     }
-    if (facts_[static_cast<std::size_t>(shared_->rank())].samples > 0) metrics::add(sum, m, i);
-    shared_->add_up(sum, metrics::all.of[i].parts.is_sum);
+    if (facts_[static_cast<std::size_t>(sync_->rank())].samples > 0) metrics::add(sum, m, i);
+    sync_->all_reduce_sum(sum, metrics::all.of[i].parts.is_sum);
   }
 
  private:
@@ -151,7 +152,7 @@ class shared_device {
       return nullptr;
   }
 
-  std::unique_ptr<shared_arrays> shared_;
+  std::unique_ptr<parameter_sync> sync_;
   std::unique_ptr<device_sums> sums_;
   std::vector<part_facts<P>> facts_, rows_;  // by rank; rows_ has shares of rows as weights
   bool reads_shard_;

@@ -13,7 +13,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/run_result.hpp>
-#include <lamina/train/cost_rows.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -20,14 +20,14 @@
 #include <lamina/model/model.hpp>
 #include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/plan/gradient_order.hpp>
-#include <lamina/train/cost_rows.hpp>
+#include <lamina/train/gradients/accumulated_gradients.hpp>
+#include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
-#include <lamina/train/gradients/joined_minibatches.hpp>
-#include <lamina/train/gradients/joined_parts.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>
-#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/gradients/part_facts.hpp>
+#include <lamina/train/gradients/tree_sum.hpp>
+#include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/trainer_errors.hpp>
-#include <lamina/train/tree_sum.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
@@ -66,26 +66,26 @@ class gradient_parts {
   /// Extends the sum to the parts of all processes of a distributed training. With `follows`, the
   /// processes sum complete gradients while the machines compute others. With `shares`, run() gets
   /// this process's share of each mini-batch.
-  LAMINA_COLD void join(shared_arrays* shared, bool follows, bool shares) {
-    shared_ = shared;
+  LAMINA_COLD void sync_by(parameter_sync* sync, bool follows, bool shares) {
+    sync_ = sync;
     shares_ = shares;
-    first_part_ = machines_.size() * static_cast<std::size_t>(shared->rank());
-    facts_.resize(machines_.size() * static_cast<std::size_t>(shared->ranks()));
+    first_part_ = machines_.size() * static_cast<std::size_t>(sync->rank());
+    facts_.resize(machines_.size() * static_cast<std::size_t>(sync->ranks()));
     // The weights of other processes' shares are not known before they have run.
     if (!follows || shares || !knows_weights) return;
     known_.resize(facts_.size());
     for (std::size_t t = 0; t < machines_.size(); ++t)
       machines_[t]->follow(
-          shared,
+          sync,
           [](void* to, int thread, int group) {
-            static_cast<shared_arrays*>(to)->advance(thread, group);
+            static_cast<parameter_sync*>(to)->advance(thread, group);
           },
           static_cast<int>(t), gradient_order<Training>::table.groups);
   }
   /// Lets batch_norm use the statistics of the whole mini-batch, over all machines and all
   /// processes of `all`, or of this process if `all` is null. Throws lamina::error if the program
-  /// does not allow this. Call it after join().
-  LAMINA_COLD void join_statistics(world* all) {
+  /// does not allow this. Call it after sync_by().
+  LAMINA_COLD void sync_batch_norm(world* all) {
     if constexpr (has_statistics) {
       if (machines_.size() == 1 && (all == nullptr || all->size() == 1)) return;
       using schedule = typename engine::cpu::machine<Training>::schedule;
@@ -110,7 +110,7 @@ class gradient_parts {
   }
   /// Sets how the next mini-batch updates parameters while its gradients are computed; null: it
   /// only sums them.
-  void update_by(shared_arrays::update_function how, void* trainer) {
+  void update_by(parameter_sync::update_function how, void* trainer) {
     update_ = how;
     trainer_ = trainer;
   }
@@ -146,7 +146,7 @@ class gradient_parts {
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
     const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
-    if (!known_.empty() && !is_apart_) begin_sums(batch);
+    if (!known_.empty() && !is_apart_) begin_step(batch);
     const auto run_part = [&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
       const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
@@ -172,9 +172,9 @@ class gradient_parts {
         if (joint_ != nullptr) return joint_->run(t, [&] { run_part(t); });
       run_part(t);
     });
-    if (shared_ != nullptr)
-      shared_->gather_facts(facts_.data(), sizeof(part_facts<P>),
-                            static_cast<int>(machines_.size()), shares_ ? 0 : batch.size());
+    if (sync_ != nullptr)
+      sync_->gather_facts(facts_.data(), sizeof(part_facts<P>), static_cast<int>(machines_.size()),
+                          shares_ ? 0 : batch.size());
     return detail::weigh_parts<P, Training>(facts_, sums_, divisor_, [this] {
       average_statistics();
       if constexpr (any_rows) reserve_rows();
@@ -184,7 +184,7 @@ class gradient_parts {
   /// Sums a range of floats of the gradient of parameter i over all machines, with their weights
   /// (tree_sum).
   void add(int i, std::size_t first, std::size_t end, real* to) {
-    if (machines_.size() == 1 && shared_ != nullptr) return;  // the ranks' sum applies the weight
+    if (machines_.size() == 1 && sync_ != nullptr) return;  // the ranks' sum applies the weight
     const real* of[max_parts];
     real weight[max_parts];
     for (std::size_t t = 0; t < machines_.size(); ++t) {
@@ -197,7 +197,7 @@ class gradient_parts {
   LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
     if constexpr (any_rows)
       if (rows_type* const rows = rows_[i]) {
-        if (shared_ != nullptr) return;  // reduce() sums the rows of all processes
+        if (sync_ != nullptr) return;  // reduce() sums the rows of all processes
         rows->scale(weight_of(0));
         for (std::size_t t = 1; t < machines_.size(); ++t)
           if (weight_of(t) != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_of(t));
@@ -208,7 +208,7 @@ class gradient_parts {
 
   /// Sums the gradients over the machines and the processes of a distributed training.
   LAMINA_COLD void reduce(worker_pool& pool) {
-    shared_->reduce(weights(), pool);
+    sync_->reduce(weights(), pool);
     if constexpr (any_rows)
       for (int i = 0; i < parameters; ++i) {
         if (rows_[i] == nullptr) continue;
@@ -216,11 +216,11 @@ class gradient_parts {
         for (std::size_t t = 0; t < machines_.size(); ++t)
           mine[t] = machines_[t]->machine().gradient_rows(i);
         if constexpr (has_distributed_tables<P>)
-          if (model_.divides(i)) {
-            model_.divided()->join(model_.table_of(i), mine.get(), weights());
+          if (model_.is_sharded(i)) {
+            model_.embedding()->reduce_rows(model_.table_of(i), mine.get(), weights());
             continue;
           }
-        shared_->join_rows(mine.get(), parameter_table<P>::table.of[i].columns, weights());
+        sync_->reduce_rows(mine.get(), parameter_table<P>::table.of[i].columns, weights());
       }
   }
 
@@ -260,41 +260,43 @@ class gradient_parts {
   /// Whether the gradients of mini-batches can be accumulated one by one. A cost that adds means
   /// over rows of several domains divides each by the rows of all mini-batches, whose number must
   /// be known in advance.
-  static constexpr bool joins_one_by_one =
+  static constexpr bool accumulates_one_by_one =
       !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
   /// Returns the number of mini-batches whose gradients are accumulated and wait for an update.
-  int pending() const { return joined_.pending(); }
-  /// Forwards to the functions of joined_minibatches. Call keep() before each mini-batch whose
+  int pending() const { return accumulated_.pending(); }
+  /// Forwards to the functions of accumulated_gradients. Call keep() before each mini-batch whose
   /// gradients are accumulated. Until forget(), processes do not exchange gradients while they
   /// compute others.
-  batch_view<P> behind(const batch_view<P>& batch) const { return joined_.behind(batch); }
+  batch_view<P> behind(const batch_view<P>& batch) const { return accumulated_.behind(batch); }
   void keep(worker_pool& pool) {
     is_apart_ = true;
-    joined_.keep(pool, own_parts());
+    accumulated_.keep(pool, own_parts());
   }
-  void join(worker_pool& pool, const batch_view<P>& batch) {
-    joined_.join(pool, own_parts(), batch, divisor_, sums_);
+  void accumulate(worker_pool& pool, const batch_view<P>& batch) {
+    accumulated_.add(pool, own_parts(), batch, divisor_, sums_);
   }
-  LAMINA_COLD void bring(worker_pool& pool) {
-    joined_.bring(pool, own_parts());
+  LAMINA_COLD void restore(worker_pool& pool) {
+    accumulated_.restore(pool, own_parts());
     if constexpr (any_rows) reserve_rows();
   }
   void forget() {
     is_apart_ = false;
-    joined_.forget();
+    accumulated_.forget();
   }
 
  private:
   /// Whether the weights of parts are known before a mini-batch runs.
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
-  using joined_type = joined_minibatches<P, Training, Machine>;
-  typename joined_type::parts_of_process own_parts() { return {machines_, facts_, first_part_}; }
+  using accumulated_type = accumulated_gradients<P, Training, Machine>;
+  typename accumulated_type::parts_of_process own_parts() {
+    return {machines_, facts_, first_part_};
+  }
   /// Begins the sums of a step, with the weights that run() will compute.
-  LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
+  LAMINA_COLD void begin_step(const batch_view<P>& batch) {
     detail::weigh_in_advance<P, Training>(known_, batch);
-    shared_->begin_sums({known_.data(), sizeof(real), static_cast<int>(known_.size()),
-                         static_cast<int>(machines_.size())},
-                        batch.size(), update_, trainer_);
+    sync_->begin_step({known_.data(), sizeof(real), static_cast<int>(known_.size()),
+                       static_cast<int>(machines_.size())},
+                      batch.size(), update_, trainer_);
   }
   part_weights weights() const {
     return {&facts_[0].weight, sizeof(part_facts<P>), static_cast<int>(facts_.size()),
@@ -304,7 +306,7 @@ class gradient_parts {
   void average_statistics() {
     using statistics = moving_statistics<P>;
     if constexpr (statistics::count > 0) {
-      if (shared_ != nullptr) return average_over_processes();
+      if (sync_ != nullptr) return average_over_processes();
       detail::average_statistics<P>(
           facts_, [this](std::size_t t, int i) { return machines_[t]->statistics().copy(i); },
           model_);
@@ -323,7 +325,7 @@ class gradient_parts {
       for (std::size_t t = 0; t < machines_.size(); ++t)
         copies[t * count + i] = machines_[t]->statistics().copy(static_cast<int>(i));
     }
-    shared_->average(copies.get(), to, floats, statistics::count, weights());
+    sync_->average(copies.get(), to, floats, statistics::count, weights());
   }
 
   /// Reserves memory for the rows of all parts together before the first parameter is updated.
@@ -345,9 +347,9 @@ class gradient_parts {
   // By parameter: its sparse gradient in the first machine, or null.
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
-  shared_arrays* shared_ = nullptr;
+  parameter_sync* sync_ = nullptr;
   bool shares_ = false;  // run() gets a share of each mini-batch
-  shared_arrays::update_function update_ = nullptr;
+  parameter_sync::update_function update_ = nullptr;
   void* trainer_ = nullptr;
   std::vector<real> known_;                       // weights by part, if sums begin early
   std::size_t first_part_ = 0;                    // the first part of this process
@@ -356,7 +358,7 @@ class gradient_parts {
   // The divisor of the sum over the rows of the last mini-batch.
   double divisor_ = 0;
   quotient_sums sums_;
-  joined_type joined_;
+  accumulated_type accumulated_;
   std::unique_ptr<joint_parts> joint_;
   bool is_apart_ = false;  // the next mini-batch is one of several, or updates later
 };

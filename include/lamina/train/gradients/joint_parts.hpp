@@ -87,7 +87,7 @@ class joint_parts {
   LAMINA_API LAMINA_COLD void fail() noexcept;
 
   /// Sums the elements of all parts of all processes.
-  LAMINA_API LAMINA_COLD void add_up(std::size_t count);
+  LAMINA_API LAMINA_COLD void all_reduce_sum(std::size_t count);
   void add_tree(double* numbers, std::size_t stride, std::size_t parts, std::size_t count) const {
     if (add_ == nullptr) return;  // no part of this process has rows: no thread takes the sum
     for (std::size_t step = 1; step < parts; step *= 2)
@@ -156,7 +156,7 @@ void joint_parts::meet(std::size_t thread, std::size_t count, add_function add) 
   } else {
     wait(lock, [&] { return __atomic_load_n(&arrived_, __ATOMIC_ACQUIRE) + 1 == threads_; });
     lock.unlock();
-    add_up(count);
+    all_reduce_sum(count);
     lock.lock();
     add_ = nullptr;
     arrived_ = 0;
@@ -175,7 +175,7 @@ void joint_parts::fail() noexcept {
   changed_.notify_all();
 }
 
-void joint_parts::add_up(std::size_t count) {
+void joint_parts::all_reduce_sum(std::size_t count) {
   double* sum = slots_.data();
   if (ranks_ > 1) {
     const std::size_t each = adds_threads() ? 1 : threads_;

@@ -22,8 +22,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 /// lamina::error if the gradients of this cost cannot be computed from those of several
 /// mini-batches.
 template <program_type P, class Training>
-LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machines,
-                               gradient_parts<P, Training>& to, model<P>& m) {
+LAMINA_COLD void combine_machines(std::initializer_list<gradient_machine<P>*> machines,
+                                  gradient_parts<P, Training>& to, model<P>& m) {
   using parts = gradient_parts<P, Training>;
   using weights = typename parts::part_weight;
   using metrics = metric_rules<P>;
@@ -31,7 +31,7 @@ LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machi
   constexpr lamina::quotient q = weights::quotient;
   if (machines.size() == 0)
     throw error("lamina: trainer: expected one gradient machine or more, found none");
-  if (machines.size() > 1 && !(parts::joins_one_by_one && weights::fits))
+  if (machines.size() > 1 && !(parts::accumulates_one_by_one && weights::fits))
     throw error(
         "lamina: trainer: expected one gradient machine for a cost that is not one mean over rows, "
         "a sum over rows or a quotient of two such sums, found several");

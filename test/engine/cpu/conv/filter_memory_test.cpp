@@ -9,7 +9,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/loops_on_threads.hpp>
 #include <lamina/optimizer/optimizers.hpp>
-#include <lamina/train/host_trainer.hpp>
+#include <lamina/train/cpu_trainer.hpp>
 
 namespace layer = lamina::layer;
 using lamina::engine::cpu::filter_memory;
@@ -96,7 +96,7 @@ TEST_CASE("an evaluator sees filters that were set, written in place or trained 
   CHECK(last != after);
   CHECK(last == outputs_anew(m, b));
   using sgd = lamina::optimizer::sgd;
-  lamina::host_trainer<model::program, sgd> trainer(sgd{.learning_rate = 0.01f}, m, 1);
+  lamina::cpu_trainer<model::program, sgd> trainer(sgd{.learning_rate = 0.01f}, m, 1);
   const void* arrays[] = {b.image.data(), b.y.data()};
   for (int step = 0; step < 2; ++step) {
     trainer.step(lamina::batch_view<model::program>::dense(2, arrays));

@@ -114,7 +114,7 @@ void compare_training(const Opt& opt) {
                  << lamina::plan<fused>::groups);
   REQUIRE(tiled<fused>::table.tiled_groups >= 3);
   lamina::model<program> one{Net, 5}, two{Net, 5};
-  lamina::host_trainer<program, Opt> by_one(opt, one, 1, 9), by_two(opt, two, 2, 9);
+  lamina::cpu_trainer<program, Opt> by_one(opt, one, 1, 9), by_two(opt, two, 2, 9);
   for (const int more : {0, 40, 7}) {
     if (test::is_sanitized && more == 7) break;
     const int rows = enough_rows<fused> + more;
@@ -259,8 +259,8 @@ TEST_CASE("a label that is out of range is told with its row in the whole mini-b
   CHECK_THROWS_WITH(tiles.backward(rows, arrays), told);
   CHECK_THROWS_WITH(threads.backward(rows, arrays), told);
   lamina::model<program> trained{perceptron, 4};
-  lamina::host_trainer<program, lamina::optimizer::sgd> trainer({.learning_rate = 0.1f}, trained, 2,
-                                                                9);
+  lamina::cpu_trainer<program, lamina::optimizer::sgd> trainer({.learning_rate = 0.1f}, trained, 2,
+                                                               9);
   CHECK_THROWS_WITH(trainer.step(lamina::batch_view<program>::dense(rows, arrays)), told);
   d.label[static_cast<std::size_t>(rows) - 2] = 0;
   CHECK(tiles.backward(rows, arrays) == threads.backward(rows, arrays));

@@ -61,7 +61,7 @@ std::pair<std::string, std::string> messages(P program, int classes) {
   };
   lamina::model a{program, 3}, b{program, 3};
   cuda::host_backend<1> backend;
-  lamina::host_trainer<P, lamina::optimizer::sgd> on_cpu(sgd, a, 1, 11);
+  lamina::cpu_trainer<P, lamina::optimizer::sgd> on_cpu(sgd, a, 1, 11);
   lamina::device_trainer<P, lamina::optimizer::sgd, cuda::host_backend<1>> on_device(backend, sgd,
                                                                                      b, 11);
   return {message_of(on_cpu), message_of(on_device)};

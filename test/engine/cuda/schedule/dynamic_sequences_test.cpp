@@ -106,7 +106,7 @@ template <class P>
 void check_messages(P program, const char* part) {
   lamina::model on_cpu{program, 3}, on_device{program, 3};
   cuda::host_backend<1> backend;
-  lamina::host_trainer<P, optimizer::sgd> expected(how, on_cpu, 1, 11);
+  lamina::cpu_trainer<P, optimizer::sgd> expected(how, on_cpu, 1, 11);
   lamina::device_trainer<P, optimizer::sgd, cuda::host_backend<1>> found(backend, how, on_device,
                                                                          11);
   const test::random_samples<P> s(9, 9);

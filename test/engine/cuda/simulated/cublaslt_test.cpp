@@ -195,7 +195,7 @@ TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is 
       }
       lamina::model again{net, 3};
       for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) m.set(i, again.get(i));
-      t.send();
+      t.copy_to_device();
       t.set_steps(0);
       const std::string cost = std::to_string(t.step(s.batch(0, 16)));
       if (k < 0) expected = cost;

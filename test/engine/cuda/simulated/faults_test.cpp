@@ -80,7 +80,7 @@ std::string fail_each(P program, simulated::schedule order, int stride = 1) {
       if (made) {
         for (int i = 0; i < lamina::counts_of<P>.parameters; ++i) m.set(i, fresh.get(i));
         try {
-          made->t.send();
+          made->t.copy_to_device();
           made->t.set_steps(0);
           if (costs_of(made->t, s) != expected) return wrong("other costs of the next training");
         } catch (const lamina::error& e) {

@@ -25,7 +25,7 @@ class sent_numbers {
   explicit sent_numbers(Backend& b) : backend_(b) {}
   /// Releases the staging memory of all sent numbers. Call it when all copies are done.
   void clear() { chunk_ = used_ = 0; }
-  void send(void* to, const void* from, std::size_t bytes) {
+  void copy_to_device(void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
     char* const at = take(bytes);
     std::memcpy(at, from, bytes);
@@ -117,9 +117,9 @@ class block_memory {
 
   void begin_run() { sent_.clear(); }
   /// Copies numbers to the device asynchronously. The caller may change them at once.
-  void send(void* to, const void* from, std::size_t bytes) {
+  void copy_to_device(void* to, const void* from, std::size_t bytes) {
     void* const kept = bytes > 0 ? backend_.staging_of_graph(bytes) : nullptr;
-    if (kept == nullptr) return sent_.send(to, from, bytes);
+    if (kept == nullptr) return sent_.copy_to_device(to, from, bytes);
     std::memcpy(kept, from, bytes);
     backend_.upload(to, kept, bytes);
   }
@@ -158,7 +158,7 @@ class block_memory {
 
   /// Sends the host values among arguments `first` to `end` to the device, if a kernel reads them
   /// there.
-  void send(int first, int end, float* const* on_device) {
+  void copy_to_device(int first, int end, float* const* on_device) {
     for (int a = first; a < end; ++a)
       if (known::table.sent[a]) {
         const dtype type = schedule::table.info[a].type;

@@ -73,7 +73,7 @@ class machine_memory {
                  of(m).numbers_.read(to, from, n);
                },
                [](void* m, void* to, const void* from, std::size_t n) {
-                 if constexpr (has_blocks) of(m).blocks_.send(to, from, n);
+                 if constexpr (has_blocks) of(m).blocks_.copy_to_device(to, from, n);
                },
                [](void* m, int domain) {
                  if constexpr (has_blocks) of(m).send_offsets(domain);
@@ -217,7 +217,7 @@ class machine_memory {
         static_cast<std::size_t>(rows_[schedule::program.domains[domain].parent] + 1) * sizeof(int);
     int* const to = blocks_.offsets_on_device(domain, bytes);
     offsets_[domain] = to;
-    blocks_.send(to, host_offsets_[domain], bytes);
+    blocks_.copy_to_device(to, host_offsets_[domain], bytes);
   }
   bool is_true(int argument) {
     const float* const here = blocks_.on_host()[argument];

@@ -32,7 +32,7 @@ struct device_block_engine {
                              m.arguments() + e.first_argument});
     const int next = g + 1 < schedule::groups ? schedule::table.entries[g + 1].first_argument
                                               : schedule::arguments;
-    m.blocks().send(e.first_argument, next, m.arguments());
+    m.blocks().copy_to_device(e.first_argument, next, m.arguments());
   }
   static bool is_true(memory_type& m, int argument) { return m.is_true(argument); }
   static int* rows(memory_type& m) { return m.rows(); }

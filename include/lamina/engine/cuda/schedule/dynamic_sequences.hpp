@@ -73,7 +73,7 @@ class row_order {
     for (int r = first; r < first + n; ++r) rows_.push_back(r);
   }
   int size() const { return static_cast<int>(rows_.size()); }
-  row_map send(const call_context& c) const {
+  row_map copy_to_device(const call_context& c) const {
     row_map m;
     m.order = reinterpret_cast<const int*>(c.run.scratch);
     c.run.reader->write(c.run.reader->machine, c.run.scratch, rows_.data(),
@@ -118,7 +118,7 @@ void choose_parts(Backend& b, const call_context& c, int in, int out, int levels
   const operand to = c.output(out);
   if (to)
     move_rows<row_move::gather>(b, c.input(in), to, to.rows,
-                                order_of_parts(h, from, levels, each).send(c));
+                                order_of_parts(h, from, levels, each).copy_to_device(c));
 }
 
 /// Throws lamina::error for a number that is not an index below `count`, with the same message as

@@ -237,7 +237,7 @@ struct call_kernel<gradient_of<operators::reorder_lod_tensor_by_rank>> {
     const row_order order = order_of_parts(host_rows(c), dx.domain, levels, [&](auto&& take) {
       for (int r = 0; r < table.on_host.count(); ++r) take(table.on_host.index(r));
     });
-    move_rows<row_move::scatter>(b, d, dx, d.rows, order.send(c));
+    move_rows<row_move::scatter>(b, d, dx, d.rows, order.copy_to_device(c));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

@@ -150,11 +150,11 @@ struct call_kernel<operators::merge_lod_tensor> {
       });
       const operand from = c.input(3 - side);
       if (domains[side] < 0)
-        move_rows<row_move::scatter_zeros>(b, out, out, order.size(), order.send(c));
+        move_rows<row_move::scatter_zeros>(b, out, out, order.size(), order.copy_to_device(c));
       else if (order.size() > from.rows)
         fail_rows(c, from.rows, order.size());
       else
-        move_rows<row_move::scatter>(b, from, out, order.size(), order.send(c));
+        move_rows<row_move::scatter>(b, from, out, order.size(), order.copy_to_device(c));
     }
   }
   [[noreturn]] LAMINA_COLD static void fail_rows(const call_context& c, int found, int expected) {

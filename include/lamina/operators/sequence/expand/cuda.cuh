@@ -68,7 +68,7 @@ struct call_kernel<operators::sequence_expand> {
     });
     row_order order;
     for_each_copy(h, x, out, [&](int first, int rows, int) { order.add(first, rows); });
-    move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
+    move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.copy_to_device(c));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

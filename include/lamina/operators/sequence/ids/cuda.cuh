@@ -97,7 +97,7 @@ void keep_rows(Backend& b, const call_context& c, const Stays& stays) {
       if (stays(id, r, all.begin(s))) order.add(r, 1);
     return order.size() - before;
   });
-  move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
+  move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.copy_to_device(c));
 }
 
 }  // namespace detail

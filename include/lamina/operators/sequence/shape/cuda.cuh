@@ -31,7 +31,7 @@ struct call_kernel<operators::sequence_concat> {
     });
     for (int i = 0; i < inputs; ++i) {
       const operand x = c.input(0, i);
-      move_rows<row_move::scatter>(b, x, c.output(0), x.rows, positions(h, i).send(c));
+      move_rows<row_move::scatter>(b, x, c.output(0), x.rows, positions(h, i).copy_to_device(c));
     }
   }
   /// Returns the rows of the result to which the rows of input i are copied.
@@ -56,7 +56,7 @@ struct call_kernel<gradient_of<operators::sequence_concat>> {
       if (const operand dx = c.output(0, i))
         move_rows<row_move::gather>(
             b, c.input(1), dx, dx.rows,
-            call_kernel<operators::sequence_concat>::positions(host_rows(c), i).send(c));
+            call_kernel<operators::sequence_concat>::positions(host_rows(c), i).copy_to_device(c));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/servers/sync_by_roles.hpp - chooses how the processes of a group synchronise
+// parameters, by their roles.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <memory>
+
+#include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/servers/ps_client.hpp>
+#include <lamina/distributed/servers/ps_server.hpp>
+#include <lamina/distributed/sync/allreduce.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
+
+/// Makes the shared arrays of a process: each trainer holds a shard of the parameters, unless there
+/// are parameter servers.
+LAMINA_COLD inline std::unique_ptr<parameter_sync> sync_by_roles(process_group& group,
+                                                                 const trained_arrays& of) {
+  if (group.parameter_servers() == 0) return std::make_unique<allreduce>(group, of);
+  if (group.roles().staleness == 0) {
+    if (group.is_parameter_server()) return std::make_unique<synchronous_server>(group, of);
+    return std::make_unique<synchronous_client>(group, of);
+  }
+  if (group.is_parameter_server()) return std::make_unique<asynchronous_server>(group, of);
+  return std::make_unique<asynchronous_client>(group, of);
+}
+
+}}}  // namespace lamina::distributed
