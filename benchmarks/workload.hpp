@@ -21,7 +21,7 @@
 #else
 #include <lamina/lamina.hpp>
 #endif
-#include <lamina/model/loops_on_threads.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 
 namespace workload {
 

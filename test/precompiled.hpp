@@ -27,4 +27,4 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/intrinsics.hpp>
+#include <lamina/core/simd/intrinsics.hpp>

@@ -17,7 +17,7 @@
 #include "../networks/resnet.hpp"
 #include "step.hpp"
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/distributed/sync/bucket_memory.hpp>
 #include <lamina/lamina.hpp>
 

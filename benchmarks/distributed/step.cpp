@@ -11,7 +11,7 @@
 #include <exception>
 #include <string_view>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/session.hpp>
 
 int main(int argc, char** argv) {

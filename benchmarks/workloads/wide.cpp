@@ -6,7 +6,7 @@
 
 #include "../workload.hpp"
 
-#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
 
 namespace layer = lamina::layer;
 using lamina::activation;

@@ -4,18 +4,18 @@
 
 #include <lamina/core/compiles.hpp>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/checked_index.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/left_files.hpp>
-#include <lamina/core/md5.hpp>
-#include <lamina/core/nearest_word.hpp>
-#include <lamina/core/open_file.hpp>
-#include <lamina/core/raw_bytes.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/core/threading.hpp>
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/arrays/checked_index.hpp>
+#include <lamina/core/arrays/raw_bytes.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/files/left_files.hpp>
+#include <lamina/core/files/md5.hpp>
+#include <lamina/core/files/open_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/nearest_word.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/threads/threading.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/io/archive/recordio.hpp>

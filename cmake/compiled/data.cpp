@@ -3,12 +3,12 @@
 // Generated: test/structure/compiled_sources.py --update writes this list.
 
 // Declared only: other parts have the bodies.
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/left_files.hpp>
-#include <lamina/core/open_file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/files/left_files.hpp>
+#include <lamina/core/files/open_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 #include <lamina/core/compiles.hpp>
 

@@ -3,8 +3,8 @@
 // Generated: test/structure/compiled_sources.py --update writes this list.
 
 // Declared only: other parts have the bodies.
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/program/operator_place.hpp>

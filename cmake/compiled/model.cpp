@@ -3,16 +3,16 @@
 // Generated: test/structure/compiled_sources.py --update writes this list.
 
 // Declared only: other parts have the bodies.
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/checked_index.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/left_files.hpp>
-#include <lamina/core/open_file.hpp>
-#include <lamina/core/raw_bytes.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/core/threading.hpp>
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/arrays/checked_index.hpp>
+#include <lamina/core/arrays/raw_bytes.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/files/left_files.hpp>
+#include <lamina/core/files/open_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/threads/threading.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/engine/cpu/conv/conv_backward.hpp>
@@ -119,16 +119,16 @@
 #include <lamina/core/compiles.hpp>
 
 #include <lamina/model/any_model.hpp>
-#include <lamina/model/copy_arrays.hpp>
-#include <lamina/model/file_part.hpp>
-#include <lamina/model/initialize.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
+#include <lamina/model/feeding/minibatch_position.hpp>
+#include <lamina/model/feeding/sample_files.hpp>
 #include <lamina/model/load_by_name.hpp>
-#include <lamina/model/minibatch_position.hpp>
-#include <lamina/model/run_result.hpp>
-#include <lamina/model/sample_files.hpp>
+#include <lamina/model/parameters/copy_arrays.hpp>
+#include <lamina/model/parameters/file_part.hpp>
+#include <lamina/model/parameters/initialize.hpp>
+#include <lamina/model/parameters/stored_arrays.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 #include <lamina/model/sharded/model_embedding.hpp>
-#include <lamina/model/stored_arrays.hpp>
-#include <lamina/model/tensor_file.hpp>
 #include <lamina/model/training_memory.hpp>
 #include <lamina/reader/element_count.hpp>
 #include <lamina/train/checkpoints/checkpoint.hpp>

@@ -3,18 +3,18 @@
 // Generated: test/structure/compiled_sources.py --update writes this list.
 
 // Declared only: other parts have the bodies.
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/left_files.hpp>
-#include <lamina/core/open_file.hpp>
-#include <lamina/core/raw_bytes.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/core/threading.hpp>
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/arrays/raw_bytes.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/files/left_files.hpp>
+#include <lamina/core/files/open_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/threads/threading.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
-#include <lamina/model/run_result.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 #include <lamina/optimizer/event.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/option_check.hpp>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 
 namespace examples {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/digits.hpp>
 #include <lamina/dataset/mnist.hpp>
 

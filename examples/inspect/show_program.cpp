@@ -12,7 +12,7 @@
 #include <exception>
 #include <string>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/inspect/program_text.hpp>
 #include <lamina/inspect/report.hpp>
 #include <lamina/layers/layers.hpp>

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/cifar.hpp>
 
 namespace examples {

@@ -18,7 +18,7 @@
 #endif
 
 // clang-format off: first, so that their messages stand below a short chain of includes.
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 #include <lamina/optimizer/rule.hpp>
 #include <lamina/program/program.hpp>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/program_desc_proto.hpp>

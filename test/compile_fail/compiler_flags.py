@@ -37,7 +37,7 @@ FAST = "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-
 TRANSLATION = source_of("machine_translation")
 INFO, INFO_NEEDS = source_of("program_info"), "protozero/pbf_reader.hpp"
 FIRST = ("lamina.hpp", "lamina.cuh", "executor/executor.hpp", "io/npz.hpp", "reader/reader.hpp",
-         "core/error.hpp")
+         "core/messages/error.hpp")
 MOST_LINES = 12
 
 

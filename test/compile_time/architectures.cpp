@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <lamina/lamina.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
 
 namespace layer = lamina::layer;
 

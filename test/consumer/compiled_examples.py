@@ -119,7 +119,7 @@ int main() {
             sys.exit("expected a program without the library not to link")
         source = self.folder / "core.cpp"
         text = (SOURCES / "core.cpp").read_text()
-        header = "#include <lamina/core/error.hpp>\n"
+        header = "#include <lamina/core/messages/error.hpp>\n"
         if text.count(header) != 1:
             sys.exit(f"core.cpp: expected '{header.strip()}' once")
         kept = text.replace(header, "").replace("#include <lamina/core/compiles.hpp>\n",

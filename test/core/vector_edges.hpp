@@ -9,8 +9,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/extremes.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 
 namespace vector_edges {

@@ -12,7 +12,7 @@
 #include "dataset/temporary_file.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/column_encoding.hpp>
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/csv_rows.hpp>

@@ -10,7 +10,7 @@
 #include "dataset/temporary_file.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/dataset/archive_members.hpp>
 #include <lamina/dataset/vocabulary.hpp>
 

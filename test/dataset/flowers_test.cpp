@@ -8,7 +8,7 @@
 #include "dataset/data_archives.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/md5.hpp>
+#include <lamina/core/files/md5.hpp>
 #include <lamina/dataset/flowers.hpp>
 
 namespace flowers = lamina::dataset::flowers;

@@ -8,7 +8,7 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/agreed_roles.hpp>
 
 namespace {

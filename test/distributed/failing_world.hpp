@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/train/parameter_sync.hpp>
 #include <lamina/train/world.hpp>
 

@@ -19,9 +19,9 @@
 
 #include <unistd.h>
 
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/philox.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/distributed/transpile/grad_all_reduce.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/train/world.hpp>

@@ -23,7 +23,7 @@
 #include <lamina/distributed/single_session.hpp>
 #include <lamina/distributed/task_queue.hpp>
 #include <lamina/lamina.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 
 namespace {
 

@@ -22,7 +22,7 @@
 #include "distributed/failing_world.hpp"
 #include "distributed/nets.hpp"
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/session.hpp>
 #include <lamina/optimizer/event.hpp>
 #include <lamina/train/checkpoints/checkpoint.hpp>

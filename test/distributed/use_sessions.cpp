@@ -17,7 +17,7 @@
 
 #include <mpi.h>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/session.hpp>
 
 namespace {

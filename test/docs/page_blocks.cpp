@@ -47,10 +47,10 @@
 #include <lamina/io/npz.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/any_model.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
-#include <lamina/model/file_part.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
+#include <lamina/model/feeding/sample_files.hpp>
 #include <lamina/model/load_by_name.hpp>
-#include <lamina/model/sample_files.hpp>
+#include <lamina/model/parameters/file_part.hpp>
 #include <lamina/optimizer/model_average.hpp>
 #if __has_include(<librdkafka/rdkafka.h>)
 #include <lamina/reader/kafka.hpp>

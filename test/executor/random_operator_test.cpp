@@ -6,7 +6,7 @@
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

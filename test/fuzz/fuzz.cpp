@@ -8,7 +8,7 @@
 #include <fuzz/targets.hpp>
 #include <unistd.h>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 
 namespace {
 

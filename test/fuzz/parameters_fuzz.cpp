@@ -7,7 +7,7 @@
 #include <fuzz/targets.hpp>
 
 #include <lamina/io/arrays/lod_tensor_stream.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <fuzz/tar_checksums.hpp>
 #include <fuzz/targets.hpp>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/mat_file.hpp>
 #include <lamina/dataset/mq2007.hpp>

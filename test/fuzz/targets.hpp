@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 struct program_message;

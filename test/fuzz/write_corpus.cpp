@@ -17,7 +17,7 @@
 #include <lamina/io/program_desc_json.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 #include <lamina/optimizer/minimize.hpp>
 
 namespace {

@@ -18,7 +18,7 @@
 #include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/image/image.hpp>
 #include <lamina/reader/reader.hpp>
 

@@ -15,7 +15,7 @@
 #include <catch2/catch.hpp>
 #include <zlib.h>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/image/folder.hpp>
 #include <lamina/image/image.hpp>
 #include <lamina/reader/reader.hpp>

@@ -8,7 +8,7 @@
 #include <interop/case_writer.hpp>
 #include <interop/minibatches.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/loaded_program.hpp>

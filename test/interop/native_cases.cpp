@@ -7,7 +7,7 @@
 #include <interop/native_cases.hpp>
 
 #include <lamina/codegen/native_source.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/inference_model.hpp>
 
 namespace interop {

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/launch/image_context.hpp>
 
 using Catch::Matchers::Contains;

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/launch/private_file.hpp>
 #include <lamina/launch/shared_libraries.hpp>
 

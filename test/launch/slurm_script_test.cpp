@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/launch/slurm_script.hpp>
 
 using Catch::Matchers::Contains;

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/launch/started_words.hpp>
 
 using lamina::distributed::started_words;

@@ -17,7 +17,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cpu/schedule/machine.hpp>
-#include <lamina/model/batch_view.hpp>
+#include <lamina/model/feeding/batch_view.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace lamina::law {

@@ -14,7 +14,7 @@
 #include <catch2/catch.hpp>
 #include <laws/compared_operators.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/append_backward.hpp>
 

@@ -13,7 +13,7 @@
 #include <catch2/catch.hpp>
 #include <laws/compared_operators.hpp>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/operators/operator_definition.hpp>
 

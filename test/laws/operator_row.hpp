@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/layers/multi_head_attention.hpp>
 #include <lamina/model/evaluator.hpp>

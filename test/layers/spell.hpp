@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/metric/binary_counts.hpp>
 
 TEST_CASE("predictions above one half count as yes") {

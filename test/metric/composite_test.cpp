@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/metric/composite.hpp>
 #include <lamina/metric/precision.hpp>
 #include <lamina/metric/recall.hpp>

@@ -5,9 +5,9 @@
 #include "model/classifier.hpp"
 #include "model/samples.hpp"
 
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/gradient_machine.hpp>
-#include <lamina/model/loops_on_threads.hpp>
 #include <lamina/reader/reader.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace test {

@@ -15,8 +15,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/philox.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/program/program.hpp>

@@ -11,9 +11,9 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/static_bfloat16.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/static_bfloat16.hpp>
 #include <lamina/model/static_evaluator.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/prepare.hpp>
 

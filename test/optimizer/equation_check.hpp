@@ -9,8 +9,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/intrinsics.hpp>
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
+#include <lamina/core/simd/intrinsics.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace optimizer_check {

@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/optimizer/exponential_moving_average.hpp>
 #include <lamina/optimizer/model_average.hpp>
 

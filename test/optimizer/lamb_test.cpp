@@ -6,7 +6,7 @@
 #include "optimizer/equation_check.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/optimizer/lamb.hpp>
 #include <lamina/optimizer/lars_momentum.hpp>
 

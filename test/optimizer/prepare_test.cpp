@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/intrinsics.hpp>
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
+#include <lamina/core/simd/intrinsics.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/prepare.hpp>
 

@@ -6,7 +6,7 @@
 #include "optimizer/equation_check.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/optimizer/adadelta.hpp>
 #include <lamina/optimizer/adagrad.hpp>

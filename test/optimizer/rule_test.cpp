@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/intrinsics.hpp>
+#include <lamina/core/simd/intrinsics.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/rule.hpp>
 

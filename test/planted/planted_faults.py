@@ -149,7 +149,7 @@ class Tree:
             if STATIC.search(compiled.stderr):
                 return Outcome(found="static_assert")
             return Outcome(wrong="does not compile:\n" + first_errors(compiled.stderr))
-        # core/file_test.cpp tests what quick_files.cpp replaces.
+        # core/files/file_test.cpp tests what quick_files.cpp replaces.
         main = self.main[:1] if test.startswith("core/") else self.main
         linked = subprocess.run([*self.compile, made, *main, "-o", program, *self.libraries],
                                 text=True, capture_output=True)
@@ -211,8 +211,8 @@ def unfound(tree, fault):
 
 def self_test(tree, faults):
     """A replacement that changes nothing is reported, and so are others that show nothing."""
-    harmless = Fault("none", "", "core/error.hpp", "#pragma once", "#pragma once  // twice",
-                     "core/error_test.cpp", "run")
+    harmless = Fault("none", "", "core/messages/error.hpp", "#pragma once",
+                     "#pragma once  // twice", "core/messages/error_test.cpp", "run")
     found, wrong = unfound(tree, harmless)
     assert not found and "does not find the fault 'none'" in wrong, (found, wrong)
     broken = harmless._replace(new="#error broken")

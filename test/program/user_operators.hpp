@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <lamina/lamina.hpp>
-#include <lamina/model/loops_on_threads.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 
 namespace user_operators {
 

@@ -8,7 +8,7 @@
 #include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/reader/batch.hpp>
 #include <lamina/reader/chain.hpp>
 #include <lamina/reader/compose.hpp>

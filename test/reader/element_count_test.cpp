@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/reader/element_count.hpp>
 
 using lamina::reader::element_count;

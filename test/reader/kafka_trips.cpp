@@ -15,7 +15,7 @@
 
 #include "reader/kafka_broker.hpp"
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;

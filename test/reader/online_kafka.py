@@ -50,7 +50,8 @@ class trainer:
 
 
 def offsets_in(path):
-    """Turn and next offsets in a trainer's file: lamina/model/tensor_file.hpp has the format."""
+    """Turn and next offsets in a trainer's file: model/parameters/tensor_file.hpp has the
+    format."""
     data = path.read_bytes()
     require(data[:8] == b"LAMINA\0\2", path, "is no file of lamina")
     header, entries = struct.unpack_from("<QQ", data, 8)

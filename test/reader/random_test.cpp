@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/reader/random.hpp>
 #include <lamina/reader/reader.hpp>
 

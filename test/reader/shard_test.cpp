@@ -6,7 +6,7 @@
 #include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/reader/batch.hpp>
 #include <lamina/reader/map.hpp>
 #include <lamina/reader/shard.hpp>

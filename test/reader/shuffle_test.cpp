@@ -7,7 +7,7 @@
 #include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/reader/shuffle.hpp>
 
 namespace reader = lamina::reader;

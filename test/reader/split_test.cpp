@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/reader/split.hpp>
 

@@ -50,7 +50,7 @@ OTHER_WORDS = {
     "io/npy.hpp": {"shape"},
     "io/safetensors.hpp": {"shape"},
     "metric/accuracy.hpp": {"accuracy"},
-    "model/tensor_file.hpp": {"data"},
+    "model/parameters/tensor_file.hpp": {"data"},
     "optimizer/lars_momentum.hpp": {"momentum"},
     "optimizer/minimize.hpp": {"gradient_scale"},
     "optimizer/momentum.hpp": {"momentum"},

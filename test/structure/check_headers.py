@@ -32,7 +32,7 @@ DATA_SPDX = "// SPDX-License-Identifier: CC-BY-4.0"
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<{LIBRARY}/([^>]+)>", re.M)
 FIRST = re.compile(r"^#include (.*)$", re.M)
 # They stand around each include of another library.
-EVERY_TIME = ("core/macros_hidden.hpp", "core/macros_shown.hpp")
+EVERY_TIME = ("core/simd/macros_hidden.hpp", "core/simd/macros_shown.hpp")
 CONFIG, BEFORE_CONFIG = "core/config.hpp", ("core/config.hpp", "core/abi.hpp")
 OPENED = re.compile(
     rf"^[ \t]*(?:inline )?namespace {LIBRARY}\b(?! \{{ inline namespace LAMINA_ABI \{{)(?! *=).*",

@@ -3,13 +3,13 @@
 """Checks that no header of lamina uses a name that headers of others define as a macro.
 
 OBJECTS are macros without arguments: no token of a header may be one. FUNCTIONS are macros with
-arguments: none may be followed by a parenthesis, so it is `(std::max)(a, b)`, or
-`max LAMINA_NO_MACRO(a, b)` where the compiler looks the name up by its arguments. Comments and
-literals are left out. An include of one of GUARDED, libraries in C++, stands between
-core/macros_hidden.hpp and core/macros_shown.hpp. With --compiler it also compiles all headers that
-lamina.hpp reaches, after all these macros, and after real headers of others (REAL, and windows.h of
-mingw-w64, of which only the macros are read): those of the system come before, the libraries of
-GUARDED after them. It says which of these headers are missing here.
+arguments: none may be followed by a parenthesis, so it is `(std::max)(a, b)`, or `max
+LAMINA_NO_MACRO(a, b)` where the compiler looks the name up by its arguments. Comments and literals
+are left out. An include of one of GUARDED, libraries in C++, stands between
+core/simd/macros_hidden.hpp and core/simd/macros_shown.hpp. With --compiler it also compiles all
+headers that lamina.hpp reaches, after all these macros, and after real headers of others (REAL, and
+windows.h of mingw-w64, of which only the macros are read): those of the system come before, the
+libraries of GUARDED after them. It says which of these headers are missing here.
 
 Not in the lists are macros that their own headers remove in C++: those of curses
 (move, clear, erase, box, refresh), and min, max, abs and round of Arduino.
@@ -74,7 +74,7 @@ C_LIBRARY = re.compile(
     r"(?:_mingw|corecrt|crtdefs|vadefs|intrin|std|str|ctype|limits|malloc|wchar|time|errno|io|process"
     r"|direct|signal|psdk|poppack|pshpack|winsock|ws2|inaddr)\w*|\w*intrin")
 GUARDED = ("xsimd", "xtensor", "xtl", "protozero", "nlohmann", "CLI")
-HIDES, SHOWS = "core/macros_hidden.hpp", "core/macros_shown.hpp"
+HIDES, SHOWS = "core/simd/macros_hidden.hpp", "core/simd/macros_shown.hpp"
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
 
 

@@ -54,7 +54,7 @@ KNOWN = {
 }
 # Examples that name nothing as lamina does.
 EXAMPLES = ("mnist_mlp", "lenet", "residual_blocks")
-G_PLUS_PLUS_ALONE = {"any_value", "anything", "no_match"}  # core/check.hpp
+G_PLUS_PLUS_ALONE = {"any_value", "anything", "no_match"}  # core/messages/check.hpp
 DIRECTIVES = "".join(f"using namespace {name};\n" for name in ("std", *OPENED[:4]))
 # Names of the standard library that programs write.
 STANDARD = set("""

@@ -52,7 +52,7 @@ OPTIONAL = {
 # they do without the longest headers, those of vectors.
 WITHOUT_VECTORS = ("layers/layers.hpp", "model/model.hpp", "optimizer/optimizers.hpp",
                    "reader/reader.hpp", "dataset/digits.hpp")
-VECTORS = "core/intrinsics.hpp"
+VECTORS = "core/simd/intrinsics.hpp"
 REFUSED = ("CLI/", "png.h", "jpeglib.h", "httplib.h", "librdkafka/", "nccl.h", "cuda")
 USES = re.compile(r"\bLAMINA_(?:API|API_COLD|DEFINES|KERNEL|INSTANCE|EXTERN)\b")
 DECLARED = re.compile(
@@ -263,13 +263,14 @@ def self_test():
         ({"other/o.hpp": a}, ["other/o.hpp: uses LAMINA_API, and no part"]),
         ({"model/m.hpp": "#include <png.h>\n" + m},
          ["io/p.hpp: uses LAMINA_API, and needs", "model/m.hpp: uses LAMINA_API, and needs"]),
-        ({"core/intrinsics.hpp": "",
+        ({"core/simd/intrinsics.hpp": "",
           "layers/layers.hpp": "#include <lamina/core/plain.hpp>\n",
-          "core/plain.hpp": "#if LAMINA_DEFINES\n#include <lamina/core/intrinsics.hpp>\n#endif\n"},
+          "core/plain.hpp":
+          "#if LAMINA_DEFINES\n#include <lamina/core/simd/intrinsics.hpp>\n#endif\n"},
          ["cmake/compiled/core.cpp: is not"]),
-        ({"core/intrinsics.hpp": "",
+        ({"core/simd/intrinsics.hpp": "",
           "layers/layers.hpp": "#include <lamina/core/plain.hpp>\n",
-          "core/plain.hpp": "#include <lamina/core/intrinsics.hpp>\n"},
+          "core/plain.hpp": "#include <lamina/core/simd/intrinsics.hpp>\n"},
          ["layers/layers.hpp: includes vectors with LAMINA_COMPILED, by core/plain.hpp -> core/i"]),
         ({"core/a.hpp": "#include <lamina/io/p.hpp>\n" + a},
          ["cmake/compiled/", "core/a.hpp: reaches", "io/p.hpp: reaches", "model/m.hpp: reaches"]),

@@ -8,7 +8,7 @@
 
 #include <lamina/io/model_files.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/loops_on_threads.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/train/run.hpp>
 

@@ -19,9 +19,9 @@
 #include <lamina/cli/trained_program.hpp>
 #include <lamina/cli/trainer_flags.hpp>
 #include <lamina/cli/trainer_log.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/philox.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/numbers/philox.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include <lamina/codegen/import_model.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -10,7 +10,7 @@
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/model/stored_arrays.hpp>
+#include <lamina/model/parameters/stored_arrays.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

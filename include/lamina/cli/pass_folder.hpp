@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include <lamina/cli/trainer_flags.hpp>
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

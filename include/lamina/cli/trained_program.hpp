@@ -11,8 +11,8 @@
 #include <string>
 
 #include <lamina/cli/parameter_magnitudes.hpp>
-#include <lamina/model/copy_arrays.hpp>
-#include <lamina/model/run_result.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
+#include <lamina/model/parameters/copy_arrays.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

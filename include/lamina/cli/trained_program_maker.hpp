@@ -9,7 +9,7 @@
 
 #include <lamina/cli/trained_program.hpp>
 #include <lamina/cli/trained_program_of.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/core/place.hpp>
 #if defined(LAMINA_CUDA)
 #include <lamina/cli/trained_at_device.hpp>

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <lamina/cli/trained_program.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>  // for --job=checkgrad, in another file
 #include <lamina/reader/begin_pass.hpp>

@@ -16,9 +16,9 @@
 #include <lamina/cli/trained_program.hpp>
 #include <lamina/cli/trained_program_maker.hpp>
 #include <lamina/cli/trained_program_of.hpp>
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/core/place.hpp>
-#include <lamina/model/cost_kind.hpp>
+#include <lamina/model/names/cost_kind.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/passes/minibatch_check.hpp>

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

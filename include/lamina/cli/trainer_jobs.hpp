@@ -16,10 +16,10 @@
 #include <lamina/cli/trained_program.hpp>
 #include <lamina/cli/trainer_flags.hpp>
 #include <lamina/cli/trainer_log.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/steady_seconds.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/threads/steady_seconds.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 

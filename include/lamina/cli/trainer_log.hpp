@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <lamina/cli/parameter_magnitudes.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -25,9 +25,9 @@
 #include <lamina/cli/trainer_flags.hpp>
 #include <lamina/cli/trainer_jobs.hpp>
 #include <lamina/cli/trainer_log.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/nearest_word.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/nearest_word.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

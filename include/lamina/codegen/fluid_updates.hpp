@@ -20,7 +20,7 @@
 
 #include <lamina/codegen/fluid_schedules.hpp>
 #include <lamina/codegen/operator_difference.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/operators/update/fluid.hpp>
 #include <lamina/operators/update/fluid_schedule.hpp>

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/loaded_program.hpp>

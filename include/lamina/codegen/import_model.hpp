@@ -10,8 +10,8 @@
 #include <string>
 
 #include <lamina/codegen/native_source.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/safetensors.hpp>
 

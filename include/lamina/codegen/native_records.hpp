@@ -16,7 +16,7 @@
 
 #include <lamina/codegen/cpp_text.hpp>
 #include <lamina/codegen/minimize_groups.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/program/variable_name.hpp>
 

@@ -16,7 +16,7 @@
 
 #include <lamina/codegen/cpp_text.hpp>
 #include <lamina/codegen/native_steps.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 

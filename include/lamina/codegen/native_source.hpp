@@ -26,7 +26,7 @@
 #include <lamina/codegen/native_calls.hpp>
 #include <lamina/codegen/native_repeats.hpp>
 #include <lamina/codegen/own_training.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/loaded_program.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

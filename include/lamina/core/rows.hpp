@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/text_member.hpp>
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/tar_file.hpp>

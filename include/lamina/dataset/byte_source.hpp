@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/core/zlib.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/files/zlib.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 

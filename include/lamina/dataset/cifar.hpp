@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/pickle.hpp>
 #include <lamina/dataset/table.hpp>

@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/csv_parser.hpp>
 #include <lamina/dataset/csv_rows.hpp>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/csv_parser.hpp>
 

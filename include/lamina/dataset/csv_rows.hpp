@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/csv_parser.hpp>
 #include <lamina/dataset/table.hpp>

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/mat_file.hpp>
 #include <lamina/dataset/stored_members.hpp>
 #include <lamina/dataset/table.hpp>

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/philox.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/table.hpp>

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/byte_source.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {

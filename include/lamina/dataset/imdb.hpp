@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/archive_members.hpp>
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/text_member.hpp>

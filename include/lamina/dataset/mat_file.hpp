@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/io/archive/gzip.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/idx.hpp>
 #include <lamina/dataset/table.hpp>
 

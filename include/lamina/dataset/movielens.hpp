@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/archive_members.hpp>
 #include <lamina/dataset/python_random.hpp>
 #include <lamina/dataset/table.hpp>

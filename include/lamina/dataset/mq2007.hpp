@@ -18,8 +18,8 @@
 #include <system_error>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/text_member.hpp>

@@ -16,10 +16,10 @@
 
 #include <unistd.h>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/tar_file.hpp>
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/table.hpp>

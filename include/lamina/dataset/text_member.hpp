@@ -13,8 +13,8 @@
 #include <string_view>
 #include <system_error>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/utf8.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/text_member.hpp>
 #include <lamina/dataset/vocabulary.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/stored_members.hpp>
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/text_member.hpp>

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/vocabulary.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace dataset {

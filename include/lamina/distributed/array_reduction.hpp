@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/train/gradients/tree_sum.hpp>

@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/task_of_shell.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

@@ -18,8 +18,8 @@
 #endif
 #endif
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/engine/cuda/device/device_memory.hpp>
 #include <lamina/train/device/device_sums.hpp>

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/array_reduction.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/roles.hpp>

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <system_error>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/session_options.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

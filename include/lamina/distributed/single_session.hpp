@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/embedding/peer_embedding.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/packet.hpp>

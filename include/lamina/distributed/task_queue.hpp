@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/trainer_group.hpp>
 #include <lamina/reader/shuffle.hpp>

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/run_memory.hpp>
 #include <lamina/executor/run_options.hpp>

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <lamina/core/intrinsics.hpp>
+#include <lamina/core/simd/intrinsics.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 

@@ -12,7 +12,7 @@
 
 #include <utility>
 
-#include <lamina/core/type_of.hpp>
+#include <lamina/core/compile_time/type_of.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace expression {

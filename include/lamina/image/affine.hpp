@@ -8,8 +8,8 @@
 #include <numbers>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/image/bilinear.hpp>
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/image/picture.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 

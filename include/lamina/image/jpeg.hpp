@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/image/decoded.hpp>
 // This include must follow <cstdio>, because it needs FILE.
 #include <jpeglib.h>

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/image/view.hpp>
 #include <lamina/reader/random.hpp>
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/image/view.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {

@@ -14,7 +14,7 @@
 
 #include <png.h>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/image/decoded.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace image {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/dataset/voc2012.hpp>
 #include <lamina/image/decoded.hpp>
 #include <lamina/image/jpeg.hpp>

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include <lamina/model/program_names.hpp>
+#include <lamina/model/names/program_names.hpp>
 #include <lamina/plan/plan_view.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cpu/schedule/timed_machine.hpp>
 #include <lamina/inspect/report.hpp>
 #include <lamina/model/evaluator.hpp>

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/inspect/profile.hpp>
 #include <lamina/train/timed_trainer.hpp>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 

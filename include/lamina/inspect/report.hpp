@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/inspect/plan_text.hpp>
 #include <lamina/inspect/work_counter.hpp>
 

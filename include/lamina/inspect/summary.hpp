@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/inspect/work_counter.hpp>
-#include <lamina/model/program_names.hpp>
+#include <lamina/model/names/program_names.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/instruction.hpp>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/model_values.hpp>
 #include <lamina/tensor/scope.hpp>
 

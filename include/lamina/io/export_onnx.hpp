@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/model_values.hpp>
 #include <lamina/io/onnx_writer.hpp>
 

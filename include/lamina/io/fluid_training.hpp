@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/operators/update/fluid.hpp>
 #include <lamina/operators/update/fluid_schedule.hpp>

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/inference_files.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/persistables.hpp>

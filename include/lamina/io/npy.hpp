@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/arrays/tensor_bytes.hpp>
 #include <lamina/tensor/tensor.hpp>
 

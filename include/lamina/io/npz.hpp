@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/archive/zip_reader.hpp>
 #include <lamina/io/archive/zip_writer.hpp>
 #include <lamina/io/arrays/named_tensors.hpp>

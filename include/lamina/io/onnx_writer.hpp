@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/model_values.hpp>
 #if LAMINA_DEFINES
 #include <algorithm>

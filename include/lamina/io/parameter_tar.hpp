@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/tar_file.hpp>
 #include <lamina/io/arrays/named_tensors.hpp>

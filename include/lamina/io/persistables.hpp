@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/arrays/variable_files.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/tensor/scope.hpp>

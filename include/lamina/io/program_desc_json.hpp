@@ -23,12 +23,12 @@
 #include <vector>
 
 // clang-format off
-#include <lamina/core/macros_hidden.hpp>
+#include <lamina/core/simd/macros_hidden.hpp>
 #include <nlohmann/json.hpp>
-#include <lamina/core/macros_shown.hpp>
+#include <lamina/core/simd/macros_shown.hpp>
 // clang-format on
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/json/json_reader.hpp>

@@ -17,13 +17,13 @@
 #include <vector>
 
 // clang-format off
-#include <lamina/core/macros_hidden.hpp>
+#include <lamina/core/simd/macros_hidden.hpp>
 #include <nlohmann/json.hpp>
-#include <lamina/core/macros_shown.hpp>
+#include <lamina/core/simd/macros_shown.hpp>
 // clang-format on
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/arrays/named_tensors.hpp>
 #include <lamina/io/arrays/tensor_bytes.hpp>
 

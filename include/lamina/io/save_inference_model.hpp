@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/arrays/variable_files.hpp>
 #include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/inference_files.hpp>

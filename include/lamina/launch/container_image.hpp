@@ -16,8 +16,8 @@
 
 #include <unistd.h>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/image_context.hpp>
 #include <lamina/launch/image_tool.hpp>
 #include <lamina/launch/job.hpp>

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/job.hpp>
 #include <lamina/launch/launch_error.hpp>
 #include <lamina/launch/shared_libraries.hpp>

@@ -17,8 +17,8 @@
 
 #include <unistd.h>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/task_of_shell.hpp>
 #include <lamina/launch/container_image.hpp>
 #include <lamina/launch/containerfile.hpp>

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/containerfile.hpp>
 #include <lamina/launch/job.hpp>
 #include <lamina/launch/private_file.hpp>

@@ -11,12 +11,12 @@
 #include <vector>
 
 // clang-format off
-#include <lamina/core/macros_hidden.hpp>
+#include <lamina/core/simd/macros_hidden.hpp>
 #include <nlohmann/json.hpp>
-#include <lamina/core/macros_shown.hpp>
+#include <lamina/core/simd/macros_shown.hpp>
 // clang-format on
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/job.hpp>
 #include <lamina/launch/kubelet_word.hpp>
 #include <lamina/launch/started_words.hpp>

@@ -12,13 +12,13 @@
 #include <vector>
 
 // clang-format off
-#include <lamina/core/macros_hidden.hpp>
+#include <lamina/core/simd/macros_hidden.hpp>
 #include <nlohmann/json.hpp>
-#include <lamina/core/macros_shown.hpp>
+#include <lamina/core/simd/macros_shown.hpp>
 // clang-format on
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/curl_submission.hpp>
 #include <lamina/launch/job.hpp>
 #include <lamina/launch/kubernetes_manifests.hpp>

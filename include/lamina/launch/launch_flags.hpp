@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/job.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

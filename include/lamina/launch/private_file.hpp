@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

@@ -19,8 +19,8 @@
 #include <elf.h>
 #include <link.h>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/run_command.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

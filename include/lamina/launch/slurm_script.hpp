@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/launch/job.hpp>
 #include <lamina/launch/shell_word.hpp>
 #include <lamina/launch/started_words.hpp>

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace metric {
 

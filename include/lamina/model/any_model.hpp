@@ -19,13 +19,13 @@
 #include <vector>
 
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/any_feed.hpp>
-#include <lamina/model/domain_of_level.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/feeding/any_feed.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/names/domain_of_level.hpp>
 #include <lamina/plan/feed_mask.hpp>
 #include <lamina/tensor/array.hpp>
 

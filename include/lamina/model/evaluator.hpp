@@ -6,25 +6,25 @@
 
 #include <limits>
 
+#include <lamina/core/messages/text.hpp>
 #include <lamina/core/place.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/activation_view.hpp>
-#include <lamina/model/domain_of_level.hpp>
-#include <lamina/model/evaluator_options.hpp>
-#include <lamina/model/feed.hpp>
-#include <lamina/model/feeder.hpp>
-#include <lamina/model/initialise_state.hpp>
-#include <lamina/model/loops_on_threads.hpp>
-#include <lamina/model/metric_sums.hpp>
-#include <lamina/model/minibatch_position.hpp>
+#include <lamina/model/evaluation/activation_view.hpp>
+#include <lamina/model/evaluation/evaluator_options.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
+#include <lamina/model/evaluation/refused_evaluator.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
+#include <lamina/model/evaluation/sequence_view.hpp>
+#include <lamina/model/evaluation/test_sums.hpp>
+#include <lamina/model/feeding/feed.hpp>
+#include <lamina/model/feeding/feeder.hpp>
+#include <lamina/model/feeding/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/refused/refused_evaluator.hpp>
+#include <lamina/model/names/domain_of_level.hpp>
+#include <lamina/model/parameters/initialise_state.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
-#include <lamina/model/run_result.hpp>
-#include <lamina/model/sequence_view.hpp>
 #include <lamina/model/sharded/row_fetcher.hpp>
 #include <lamina/model/storage.hpp>
-#include <lamina/model/test_sums.hpp>
 #include <lamina/plan/feed_mask.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
@@ -61,8 +61,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     detail::initialise_state<P>(machine_);
   }
   /// An evaluator with weights rounded to bfloat16, which halves the bytes to read: `evaluator
-  /// e{model, lamina::storage::bfloat16}`, with <lamina/model/bfloat16_machine.hpp>. refresh()
-  /// rounds them again.
+  /// e{model, lamina::storage::bfloat16}`, with <lamina/model/bfloat16/bfloat16_machine.hpp>.
+  /// refresh() rounds them again.
   evaluator(const model<P>& m, storage::bfloat16_type how, std::uint64_t seed = 0)
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/moving_statistics.hpp>
+#include <lamina/model/names/cost_kind.hpp>
+#include <lamina/model/parameters/moving_statistics.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/transform/append_backward.hpp>

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/stored_arrays.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/model/parameters/stored_arrays.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

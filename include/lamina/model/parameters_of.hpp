@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/model/model.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

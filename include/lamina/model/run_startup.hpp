@@ -8,8 +8,8 @@
 
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/moving_statistics.hpp>
-#include <lamina/model/program_names.hpp>
+#include <lamina/model/names/program_names.hpp>
+#include <lamina/model/parameters/moving_statistics.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -13,8 +13,8 @@
 
 #include <lamina/engine/cpu/gemm/panel_copies.hpp>
 #include <lamina/engine/cpu/static/static_image_kernels.hpp>
-#include <lamina/model/cpp_type_of.hpp>
-#include <lamina/model/program_names.hpp>
+#include <lamina/model/names/cpp_type_of.hpp>
+#include <lamina/model/names/program_names.hpp>
 #include <lamina/model/storage.hpp>
 #include <lamina/plan/feed_mask.hpp>
 #include <lamina/transform/clone_for_test.hpp>
@@ -56,7 +56,7 @@ struct static_weights<Storage, true> : static_storage<std::remove_const_t<declty
 ///   e.forward();
 ///   float y = e.activation<"y">()[0];
 ///
-/// `Storage` is storage::float32, or storage::bfloat16 of model/static_bfloat16.hpp.
+/// `Storage` is storage::float32, or storage::bfloat16 of model/bfloat16/static_bfloat16.hpp.
 template <class Program, int Rows = 1, auto Storage = storage::float32>
 class static_evaluator {
   using recorded = std::remove_const_t<Program>;
@@ -78,7 +78,7 @@ class static_evaluator {
                 "lamina: static_evaluator: expected a program in float, found one in double");
   static_assert(check<detail::stores_weights<Storage>>,
                 "lamina: static_evaluator: weights are stored as storage::float32, or as "
-                "storage::bfloat16 of <lamina/model/static_bfloat16.hpp>");
+                "storage::bfloat16 of <lamina/model/bfloat16/static_bfloat16.hpp>");
 
   template <int Index>
   using data_type =

@@ -10,7 +10,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace storage {
 struct float32_type {};
 inline constexpr float32_type float32{};
 
-/// Stores weights as bfloat16 (model/bfloat16_machine.hpp, model/static_bfloat16.hpp).
+/// Stores weights as bfloat16 (model/bfloat16/bfloat16_machine.hpp,
+/// model/bfloat16/static_bfloat16.hpp).
 struct bfloat16_type {};
 
 }}}  // namespace lamina::storage

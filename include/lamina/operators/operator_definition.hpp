@@ -41,8 +41,8 @@
 #include <array>
 #include <cstddef>
 
-#include <lamina/core/same_address.hpp>
-#include <lamina/core/type_of.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
+#include <lamina/core/compile_time/type_of.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/operator_schema.hpp>
 #include <lamina/program/program_builder.hpp>

@@ -18,7 +18,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <span>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/math.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/program/param_attr.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {

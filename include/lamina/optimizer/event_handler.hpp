@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {

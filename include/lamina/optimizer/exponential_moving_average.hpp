@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/parameter_access.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/optimizer/parameter_access.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {

@@ -6,8 +6,8 @@
 
 #include <type_traits>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/program/param_attr.hpp>
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/rule.hpp>
 #include <lamina/program/param_attr.hpp>

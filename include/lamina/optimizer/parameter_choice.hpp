@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
 #include <lamina/program/block.hpp>
 #include <lamina/program/names.hpp>
 

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/program/param_attr.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {

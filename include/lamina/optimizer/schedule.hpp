@@ -13,8 +13,8 @@
 #include <span>
 #include <type_traits>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace schedule {
 

@@ -12,7 +12,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/plan/block_reach.hpp>
 

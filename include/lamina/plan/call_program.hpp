@@ -8,7 +8,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
 #include <lamina/plan/run_time_tables.hpp>

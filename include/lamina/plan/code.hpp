@@ -6,7 +6,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 #include <lamina/plan/plan_operators.hpp>

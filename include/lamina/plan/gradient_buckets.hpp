@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/plan/gradient_order.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 

@@ -6,8 +6,8 @@
 
 #include <utility>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/plan/plan.hpp>
 #include <lamina/program/names.hpp>
 

@@ -7,7 +7,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/plan/aliasing.hpp>
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/memory_slot.hpp>

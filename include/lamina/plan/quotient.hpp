@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/plan/rows_behind.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/same_address.hpp>
 #include <lamina/plan/rows_behind.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include <lamina/core/check.hpp>
 #include <lamina/core/dtype.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/core/rows.hpp>
 #include <lamina/program/program_builder.hpp>
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/program/operator_schema.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/variable_name.hpp>

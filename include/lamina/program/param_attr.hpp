@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/program/initializer.hpp>
 #include <lamina/program/program_desc.hpp>
 

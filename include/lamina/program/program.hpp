@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/program/block.hpp>
 #include <lamina/program/distinct_names.hpp>
 #include <lamina/program/program_desc.hpp>

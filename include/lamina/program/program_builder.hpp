@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <string_view>
 
-#include <lamina/core/constexpr_vector.hpp>
-#include <lamina/core/fixed_buffer.hpp>
+#include <lamina/core/compile_time/constexpr_vector.hpp>
+#include <lamina/core/compile_time/fixed_buffer.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/core/rows.hpp>
-#include <lamina/core/same_address.hpp>
 #include <lamina/program/initializer.hpp>
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>

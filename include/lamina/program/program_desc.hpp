@@ -9,7 +9,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/constexpr_vector.hpp>
+#include <lamina/core/compile_time/constexpr_vector.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/rows.hpp>
 #include <lamina/program/operator_schema.hpp>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/threading.hpp>
+#include <lamina/core/threads/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/begin_pass.hpp>
 

@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/reader/cursor.hpp>

@@ -15,8 +15,8 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/reader/generator.hpp>
 #include <lamina/reader/kafka_offsets.hpp>
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/random.hpp>

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <lamina/core/invoke.hpp>
-#include <lamina/core/philox.hpp>
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/philox.hpp>
+#include <lamina/core/numbers/random.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace reader {
 

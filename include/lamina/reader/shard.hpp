@@ -9,8 +9,8 @@
 #include <memory>
 #include <utility>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/element_count.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/philox.hpp>
+#include <lamina/core/numbers/philox.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/element_count.hpp>

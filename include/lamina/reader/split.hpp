@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/pulled_range.hpp>

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/threading.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/threads/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/element_count.hpp>

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/model/any_model.hpp>
 #include <lamina/serve/batching_queue.hpp>
 #include <lamina/serve/model_request.hpp>

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/checked_index.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/arrays/checked_index.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/tensor/array_view.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -9,7 +9,7 @@
 #include <concepts>
 #include <cstddef>
 
-#include <lamina/core/checked_index.hpp>
+#include <lamina/core/arrays/checked_index.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

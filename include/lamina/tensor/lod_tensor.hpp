@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/tensor/lod.hpp>
 #include <lamina/tensor/tensor.hpp>
 

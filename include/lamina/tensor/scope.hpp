@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/nearest_word.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/nearest_word.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/number_cast.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/tensor/array.hpp>
 #include <lamina/tensor/xtensor.hpp>
 

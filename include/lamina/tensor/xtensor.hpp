@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/macros_hidden.hpp>
+#include <lamina/core/simd/macros_hidden.hpp>
 
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xarray.hpp>
@@ -44,4 +44,4 @@ struct rebind_container<int, svector<std::size_t>> {  // reshape({2, 3})
 #include <xtensor/xarray.hpp>
 #endif
 
-#include <lamina/core/macros_shown.hpp>
+#include <lamina/core/simd/macros_shown.hpp>

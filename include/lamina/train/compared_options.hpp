@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/option_text.hpp>
 #include <lamina/optimizer/rule.hpp>
 #include <lamina/plan/run_time_tables.hpp>

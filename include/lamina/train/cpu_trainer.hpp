@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/owned_array.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/model/sharded/row_fetcher.hpp>

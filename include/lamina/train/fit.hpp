@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/optimizer/event.hpp>
 #include <lamina/train/events/early_stopping.hpp>

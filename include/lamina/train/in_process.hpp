@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <optional>
 
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/train/gradients/gradient_parts.hpp>
 #include <lamina/train/parameter_updates.hpp>

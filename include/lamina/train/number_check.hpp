@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/model/model.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string>
 
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

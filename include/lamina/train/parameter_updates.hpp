@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-#include <lamina/core/owned_array.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/optimizer/clip.hpp>

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/optimizer/option_check.hpp>

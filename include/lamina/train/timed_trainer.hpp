@@ -10,12 +10,12 @@
 #include <optional>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cpu/schedule/timed_machine.hpp>
-#include <lamina/model/feeder.hpp>
-#include <lamina/model/initialise_state.hpp>
-#include <lamina/model/run_result.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
+#include <lamina/model/feeding/feeder.hpp>
+#include <lamina/model/parameters/initialise_state.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/plan/external_buffers.hpp>
 #include <lamina/train/gradients/required_parts.hpp>

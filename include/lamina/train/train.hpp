@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <lamina/model/cost_kind.hpp>
+#include <lamina/model/names/cost_kind.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>

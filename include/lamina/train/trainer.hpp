@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/model/feeder.hpp>
-#include <lamina/model/file_part.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/model/feeding/feeder.hpp>
+#include <lamina/model/parameters/file_part.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoints/checkpoint.hpp>
 #include <lamina/train/checkpoints/trainer_checkpoint.hpp>

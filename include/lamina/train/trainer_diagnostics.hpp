@@ -6,8 +6,8 @@
 
 #include <string_view>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/rule.hpp>
 #include <lamina/optimizer/sgd.hpp>

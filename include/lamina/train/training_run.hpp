@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/model/feeder.hpp>
-#include <lamina/model/minibatch_position.hpp>
+#include <lamina/model/feeding/feeder.hpp>
+#include <lamina/model/feeding/minibatch_position.hpp>
 #include <lamina/model/training_memory.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/train_options.hpp>

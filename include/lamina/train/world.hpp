@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/plan/gradient_order.hpp>

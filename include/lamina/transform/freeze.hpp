@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

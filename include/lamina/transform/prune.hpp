@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/fixed_string.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/program/program.hpp>

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/constexpr_vector.hpp>
+#include <lamina/core/compile_time/constexpr_vector.hpp>
 #include <lamina/operators/gradient.hpp>
 #include <lamina/program/block.hpp>
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/reader/generator.hpp>
 #include <lamina/tensor/array.hpp>
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2::dataset::common {
 

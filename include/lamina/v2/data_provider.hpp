@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/md5.hpp>
+#include <lamina/core/files/md5.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/conll05.hpp>
 #include <lamina/dataset/housing.hpp>
@@ -24,7 +24,7 @@
 #include <lamina/dataset/sentiment.hpp>
 #include <lamina/dataset/wmt14.hpp>
 #include <lamina/dataset/wmt16.hpp>
-#include <lamina/model/sample_files.hpp>
+#include <lamina/model/feeding/sample_files.hpp>
 #include <lamina/v2/data_home.hpp>
 
 // Each function without a path reads the file that PaddlePaddle has downloaded to

@@ -15,9 +15,9 @@
 #include <variant>
 #include <vector>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/run_result.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {

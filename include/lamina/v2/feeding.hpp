@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/fixed_string.hpp>
-#include <lamina/model/program_names.hpp>
-#include <lamina/model/sample_fields.hpp>
+#include <lamina/core/compile_time/fixed_string.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/model/feeding/sample_fields.hpp>
+#include <lamina/model/names/program_names.hpp>
 #include <lamina/reader/map.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/activation_view.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/model/evaluation/activation_view.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/feeder.hpp>
-#include <lamina/model/minibatch_position.hpp>
+#include <lamina/model/feeding/feeder.hpp>
+#include <lamina/model/feeding/minibatch_position.hpp>
 #include <lamina/tensor/array.hpp>
 #include <lamina/v2/parameters.hpp>
 

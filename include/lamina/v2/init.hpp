@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace v2 {
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/train/train.hpp>

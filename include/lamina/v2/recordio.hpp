@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/archive/recordio.hpp>
-#include <lamina/model/sample_files.hpp>
+#include <lamina/model/feeding/sample_files.hpp>
 #include <lamina/reader/buffered.hpp>
 #include <lamina/reader/generator.hpp>
 

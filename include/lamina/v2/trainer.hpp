@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/core/place.hpp>
-#include <lamina/core/text.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/trainer.hpp>

@@ -4,7 +4,7 @@
 // expect-fact: bfloat16_type
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
 

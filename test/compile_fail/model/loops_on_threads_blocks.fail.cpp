@@ -3,7 +3,7 @@
 // expect-error: static.assert.*loops_on_threads: a program with loops or branches runs on one
 // expect-lines: 12
 #include <lamina/lamina.hpp>
-#include <lamina/model/loops_on_threads.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 
 namespace layer = lamina::layer;
 

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*static_evaluator: weights are stored as storage::float32, or as
 // expect-lines: 12
 #include <lamina/lamina.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
 
 namespace layer = lamina::layer;
 

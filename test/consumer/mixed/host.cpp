@@ -7,7 +7,7 @@
 
 #include <dlfcn.h>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 int main(int count, char** arguments) {
   std::vector<void*> plugins;

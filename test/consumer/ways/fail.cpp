@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Throws an error of lamina.
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 #if !defined(LAMINA_HAS_ZLIB)
 #error "expected what the target says of zlib"

@@ -2,7 +2,7 @@
 // Catches what the other file throws.
 #include <cstdio>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 
 void fail();
 

@@ -13,7 +13,7 @@
 #include <catch2/catch.hpp>
 #include <sys/mman.h>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/embedding/peer_embedding.hpp>
 
 namespace {

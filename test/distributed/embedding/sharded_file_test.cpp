@@ -13,9 +13,9 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/embedding/sharded_file.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/mpi/gathered_pieces.hpp>
 
 using lamina::distributed::gathered_pieces;

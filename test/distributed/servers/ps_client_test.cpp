@@ -14,8 +14,8 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/distributed/servers/ps_client.hpp>
 
 TEST_CASE("a trainer without memory for its last packet ends the servers with the reason",

@@ -15,7 +15,7 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/servers/ps_embedding.hpp>
 #include <lamina/distributed/sync/rows_exchange.hpp>
 

@@ -21,8 +21,8 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/distributed/servers/ps_server.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/owned_array.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
 
 using lamina::distributed::server_shards;

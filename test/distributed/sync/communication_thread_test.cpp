@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/sync/communication_thread.hpp>
 
 using lamina::distributed::communication_thread;

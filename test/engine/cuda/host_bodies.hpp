@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <lamina/core/sort_stably.hpp>
+#include <lamina/core/arrays/sort_stably.hpp>
 #include <lamina/engine/cuda/body/column_sums.cuh>
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/product.cuh>

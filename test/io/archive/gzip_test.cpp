@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/archive/gzip.hpp>
 
 #if LAMINA_HAS_ZLIB

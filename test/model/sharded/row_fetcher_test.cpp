@@ -11,7 +11,7 @@
 #include "model/numbered_layers.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>

@@ -4,7 +4,7 @@
 
 #include "laws/kernel_bench.hpp"
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/operators/decode/beam_search/cpu.hpp>
 #include <lamina/operators/decode/beam_search/cpu_decode.hpp>
 

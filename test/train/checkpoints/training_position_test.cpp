@@ -6,7 +6,7 @@
 #include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/checksum.hpp>
+#include <lamina/core/files/checksum.hpp>
 #include <lamina/train/checkpoints/training_position.hpp>
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/train/gradients/joint_parts.hpp>
 
 namespace {

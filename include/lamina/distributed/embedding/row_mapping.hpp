@@ -18,9 +18,9 @@
 #define LAMINA_HAS_MMAP 0
 #endif
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

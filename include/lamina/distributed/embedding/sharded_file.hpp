@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/embedding/sharded_table.hpp>
 #include <lamina/distributed/process_group.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>
 

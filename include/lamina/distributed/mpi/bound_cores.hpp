@@ -12,7 +12,7 @@
 #include <unistd.h>
 #endif
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {
 

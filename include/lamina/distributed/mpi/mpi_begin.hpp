@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/mpi/mpi_exit.hpp>
 #include <lamina/distributed/mpi/mpi_requests.hpp>  // includes mpi.h
 #include <lamina/distributed/task_of_shell.hpp>

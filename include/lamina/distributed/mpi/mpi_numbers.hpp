@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/mpi/mpi_requests.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

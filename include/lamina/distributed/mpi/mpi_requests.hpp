@@ -19,8 +19,8 @@
 #endif
 #include <mpi.h>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

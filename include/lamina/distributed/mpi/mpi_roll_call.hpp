@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/mpi/mpi_farewell.hpp>
 #include <lamina/distributed/mpi/mpi_hosts.hpp>
 #include <lamina/distributed/mpi/mpi_requests.hpp>  // includes mpi.h

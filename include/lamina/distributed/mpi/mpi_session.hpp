@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/mpi/bound_cores.hpp>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/servers/ps_embedding.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>
 #include <lamina/train/world.hpp>

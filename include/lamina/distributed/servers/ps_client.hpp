@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/array_list.hpp>
 #include <lamina/distributed/servers/server_packet.hpp>

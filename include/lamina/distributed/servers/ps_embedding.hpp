@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/embedding/peer_embedding.hpp>
 #include <lamina/distributed/embedding/sharded_file.hpp>
 #include <lamina/distributed/packet.hpp>

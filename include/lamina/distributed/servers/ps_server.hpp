@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/owned_array.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/array_list.hpp>
 #include <lamina/distributed/servers/changed_rows.hpp>

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/packet.hpp>
 #include <lamina/distributed/servers/server_shards.hpp>
 #include <lamina/train/parameter_sync.hpp>

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

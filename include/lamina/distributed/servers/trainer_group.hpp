@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/distributed/process_group.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace distributed {

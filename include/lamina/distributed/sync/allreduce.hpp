@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/checksum.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/owned_array.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
+#include <lamina/core/files/checksum.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/sync/bucket_exchange.hpp>
 #include <lamina/distributed/sync/bucket_memory.hpp>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/plan/gradient_buckets.hpp>

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/distributed/transpile/transpiled_operators.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/fluid_training.hpp>

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/plan/parts_form.hpp>
 #include <lamina/program/program.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/distributed/transpile/division_faults.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/plan/call_program.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {

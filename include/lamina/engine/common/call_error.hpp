@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/program/operator_place.hpp>
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <lamina/core/constexpr_vector.hpp>
+#include <lamina/core/compile_time/constexpr_vector.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 

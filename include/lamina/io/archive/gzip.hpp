@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/zlib.hpp>
+#include <lamina/core/files/zlib.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 

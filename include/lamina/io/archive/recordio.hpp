@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/io/archive/crc32.hpp>
 #include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/snappy.hpp>

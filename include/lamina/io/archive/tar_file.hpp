@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/messages/error.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/zlib.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/zlib.hpp>
 #include <lamina/io/archive/crc32.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/error.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/archive/crc32.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
+#include <lamina/core/files/binary_file.hpp>
 #include <lamina/io/arrays/tensor_bytes.hpp>
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/tensor/lod_tensor.hpp>

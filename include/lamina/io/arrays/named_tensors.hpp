@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/tensor/scope.hpp>
 #include <lamina/tensor/tensor.hpp>

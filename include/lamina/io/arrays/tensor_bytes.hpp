@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
+#include <lamina/core/files/binary_file.hpp>
 #include <lamina/tensor/tensor.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

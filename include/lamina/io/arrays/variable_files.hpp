@@ -14,8 +14,8 @@
 
 #include <unistd.h>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
 #include <lamina/io/arrays/lod_tensor_stream.hpp>
 #include <lamina/tensor/scope.hpp>
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/program/operator_schema.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/program/program_desc.hpp>
 

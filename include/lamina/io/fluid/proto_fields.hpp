@@ -11,14 +11,14 @@
 #include <vector>
 
 // clang-format off
-#include <lamina/core/macros_hidden.hpp>
+#include <lamina/core/simd/macros_hidden.hpp>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
-#include <lamina/core/macros_shown.hpp>
+#include <lamina/core/simd/macros_shown.hpp>
 // clang-format on
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 

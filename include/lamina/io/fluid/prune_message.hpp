@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

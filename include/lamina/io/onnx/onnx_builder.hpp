@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/onnx/onnx_message.hpp>
 #include <lamina/tensor/tensor.hpp>
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/number_cast.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/io/onnx/onnx_program.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

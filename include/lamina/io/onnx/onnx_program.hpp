@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/onnx/onnx_builder.hpp>
 #include <lamina/tensor/scope.hpp>

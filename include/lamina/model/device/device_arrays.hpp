@@ -9,9 +9,9 @@
 #include <cstring>
 #include <vector>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
-#include <lamina/model/stored_arrays.hpp>
+#include <lamina/model/parameters/stored_arrays.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {
 

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/owned_array.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/initialize.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/model/parameters/initialize.hpp>
+#include <lamina/model/parameters/stored_arrays.hpp>
 #include <lamina/model/sharded/distributed_tables.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>
-#include <lamina/model/stored_arrays.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <lamina/model/batch_view.hpp>
+#include <lamina/model/feeding/batch_view.hpp>
 #include <lamina/model/refused/refused_model.hpp>
 #include <lamina/model/sharded/distributed_tables.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>

@@ -55,7 +55,7 @@ inline void add_activation_simple(onnx_operators& to) {
   });
   to.add("tanh_shrink", [](onnx_operator& op) {
     // The difference loses all digits for small x, so this uses the rational function of
-    // core/math.hpp.
+    // core/numbers/math.hpp.
     const std::string &x = op.in("X"), &t = op.node("Mul", {x, x});
     const auto polynomial = [&](std::string sum, std::initializer_list<double> coefficients) {
       for (const double c : coefficients) sum = affine(op, op.node("Mul", {sum, t}), 1, c);

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/number_cast.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/engine/cpu/vector/element_loops.hpp>
 #include <lamina/operators/elementwise/common.hpp>
 

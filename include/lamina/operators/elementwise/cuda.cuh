@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include <lamina/core/number_cast.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/device/serial_backend.hpp>

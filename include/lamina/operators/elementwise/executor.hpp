@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/number_cast.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>

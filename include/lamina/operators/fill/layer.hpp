@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/fill/definition.hpp>
 

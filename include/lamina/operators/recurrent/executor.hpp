@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include <lamina/core/intrinsics.hpp>
+#include <lamina/core/simd/intrinsics.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 

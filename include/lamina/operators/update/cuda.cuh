@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/body/element_sum.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/body/pointwise.cuh>

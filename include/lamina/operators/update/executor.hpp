@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/operators/elementwise/clip/executor.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
 #include <lamina/optimizer/step_operators.hpp>

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/operators/update/definition_fluid.hpp>

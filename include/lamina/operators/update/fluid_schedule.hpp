@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/operators/update/fluid.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {

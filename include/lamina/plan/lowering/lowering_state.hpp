@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/constexpr_vector.hpp>
-#include <lamina/core/fixed_buffer.hpp>
+#include <lamina/core/compile_time/constexpr_vector.hpp>
+#include <lamina/core/compile_time/fixed_buffer.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/lowering/variable_uses.hpp>
 #include <lamina/plan/real_type.hpp>

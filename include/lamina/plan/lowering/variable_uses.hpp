@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/program/program_builder.hpp>
 

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/stored_arrays.hpp>
-#include <lamina/model/tensor_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/model/parameters/stored_arrays.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/train/checkpoints/training_position.hpp>
 #include <lamina/train/world.hpp>

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/model/parameters/stored_arrays.hpp>
+#include <lamina/model/parameters/tensor_file.hpp>
 #include <lamina/model/sharded/sharded_embedding.hpp>
-#include <lamina/model/stored_arrays.hpp>
-#include <lamina/model/tensor_file.hpp>
 #include <lamina/train/checkpoints/checkpoint.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/model/device/device_arrays.hpp>
 #include <lamina/model/model.hpp>

@@ -10,12 +10,12 @@
 #include <optional>
 #include <string>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device/device_arrays.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/run_result.hpp>
 #include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>

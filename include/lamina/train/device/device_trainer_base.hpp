@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include <lamina/core/error.hpp>
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/train/checkpoints/trainer_checkpoint.hpp>
 #include <lamina/train/device/optimizer_state.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/checksum.hpp>
+#include <lamina/core/files/checksum.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>

@@ -10,11 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include <lamina/core/owned_array.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/device/device_arrays.hpp>
-#include <lamina/model/metric_sums.hpp>
-#include <lamina/model/moving_statistics.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
+#include <lamina/model/parameters/moving_statistics.hpp>
 #include <lamina/train/device/device_sums.hpp>
 #include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/part_facts.hpp>

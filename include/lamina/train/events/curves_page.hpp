@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/binary_file.hpp>
-#include <lamina/core/file.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/files/binary_file.hpp>
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/train/events/learning_curves.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

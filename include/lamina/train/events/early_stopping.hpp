@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/run_result.hpp>
 #include <lamina/train/events/best_value.hpp>
 #include <lamina/train/events/process_mean.hpp>
 #include <lamina/train/world.hpp>

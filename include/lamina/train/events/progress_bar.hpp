@@ -11,8 +11,8 @@
 #include <unistd.h>
 #endif
 
-#include <lamina/core/steady_seconds.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/threads/steady_seconds.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

@@ -5,9 +5,9 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/train/events/best_value.hpp>
 #include <lamina/train/events/process_mean.hpp>

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/worker_pool.hpp>
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/gradients/part_facts.hpp>

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include <lamina/model/batch_view.hpp>
+#include <lamina/model/feeding/batch_view.hpp>
 #include <lamina/plan/parts_form.hpp>
 #include <lamina/plan/plan.hpp>
 

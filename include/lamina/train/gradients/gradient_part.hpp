@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/owned_array.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
 #include <lamina/engine/cpu/schedule/followed_groups.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/moving_statistics.hpp>
-#include <lamina/model/run_result.hpp>
+#include <lamina/model/parameters/moving_statistics.hpp>
 #include <lamina/train/gradients/cost_rows.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI {

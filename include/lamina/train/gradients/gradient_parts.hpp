@@ -11,12 +11,12 @@
 #include <memory>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/owned_array.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/core/worker_pool.hpp>
-#include <lamina/model/activation_view.hpp>
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
+#include <lamina/model/evaluation/activation_view.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/operators/norm/batch_norm/cpu_joint.hpp>
 #include <lamina/plan/gradient_order.hpp>

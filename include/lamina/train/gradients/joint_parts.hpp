@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-#include <lamina/core/threading.hpp>
+#include <lamina/core/threads/threading.hpp>
 #include <lamina/engine/cpu/schedule/joint_sums.hpp>
 #include <lamina/train/world.hpp>
 

@@ -10,9 +10,9 @@
 #include <initializer_list>
 #include <vector>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/model/gradient_machine.hpp>
-#include <lamina/model/metric_sums.hpp>
 #include <lamina/train/gradients/gradient_parts.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {

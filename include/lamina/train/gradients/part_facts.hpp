@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/train/gradients/cost_rows.hpp>
 #include <lamina/train/gradients/gradient_part.hpp>
 #include <lamina/train/parameter_sync.hpp>

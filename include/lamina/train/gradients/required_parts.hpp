@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/plan/parts_form.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/program/variable_name.hpp>

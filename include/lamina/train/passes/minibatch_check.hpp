@@ -5,9 +5,9 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/check.hpp>
-#include <lamina/model/cost_kind.hpp>
-#include <lamina/model/sample_fields.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/model/feeding/sample_fields.hpp>
+#include <lamina/model/names/cost_kind.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/reads_minibatches.hpp>

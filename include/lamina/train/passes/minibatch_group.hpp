@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/model/feeder.hpp>
+#include <lamina/model/feeding/feeder.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 

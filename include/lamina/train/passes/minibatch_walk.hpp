@@ -8,8 +8,8 @@
 #include <iterator>
 #include <utility>
 
-#include <lamina/model/feeder.hpp>
-#include <lamina/model/minibatch_position.hpp>
+#include <lamina/model/feeding/feeder.hpp>
+#include <lamina/model/feeding/minibatch_position.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include <lamina/model/metric_sums.hpp>
+#include <lamina/model/evaluation/metric_sums.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/trainer_errors.hpp>

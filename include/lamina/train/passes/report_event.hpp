@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/event.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 

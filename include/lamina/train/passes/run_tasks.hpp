@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoints/checkpoint.hpp>
 #include <lamina/train/shared_tasks.hpp>

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/world.hpp>
 

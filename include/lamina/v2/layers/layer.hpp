@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/param_attr.hpp>
 #include <lamina/v2/layers/activation.hpp>

@@ -6,8 +6,8 @@
 
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/loops_on_threads.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/train/cpu_trainer.hpp>
 

@@ -8,8 +8,8 @@
 
 #include <lamina/engine/cpu/schedule/bfloat16_schedule.hpp>
 #include <lamina/lamina.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
-#include <lamina/model/loops_on_threads.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 
 namespace layer = lamina::layer;
 

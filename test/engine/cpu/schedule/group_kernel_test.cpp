@@ -10,7 +10,7 @@
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/engine/cpu/schedule/parallel_run.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/batch_view.hpp>
+#include <lamina/model/feeding/batch_view.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 

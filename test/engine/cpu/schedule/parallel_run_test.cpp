@@ -5,8 +5,8 @@
 #include "sanitized.hpp"
 
 #include <lamina/engine/cpu/schedule/parallel_run.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 #include <lamina/model/gradient_machine.hpp>
-#include <lamina/model/loops_on_threads.hpp>
 
 namespace layer = lamina::layer;
 

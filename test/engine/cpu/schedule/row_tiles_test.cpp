@@ -8,9 +8,9 @@
 #include "sanitized.hpp"
 
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
+#include <lamina/model/evaluation/loops_on_threads.hpp>
 #include <lamina/model/gradient_machine.hpp>
-#include <lamina/model/loops_on_threads.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/momentum.hpp>
 #include <lamina/optimizer/sgd.hpp>

@@ -10,7 +10,7 @@
 
 #include <lamina/engine/cpu/static/static_layout.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/bfloat16/bfloat16_machine.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/static_evaluator.hpp>
 

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 

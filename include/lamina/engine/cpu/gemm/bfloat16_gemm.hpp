@@ -18,12 +18,12 @@
 #include <cstring>
 #include <utility>
 
-#include <lamina/core/bfloat16.hpp>
+#include <lamina/core/numbers/bfloat16.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
 #if defined(__AVX512BF16__)
-#include <immintrin.h>  // core/intrinsics.hpp does not include bfloat16
+#include <immintrin.h>  // core/simd/intrinsics.hpp does not include bfloat16
 #endif
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {

@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include <lamina/core/intrinsics.hpp>
+#include <lamina/core/simd/intrinsics.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/number_cast.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 

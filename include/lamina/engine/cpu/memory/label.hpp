@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/program/operator_place.hpp>
 

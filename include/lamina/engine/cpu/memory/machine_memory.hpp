@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/owned_array.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>

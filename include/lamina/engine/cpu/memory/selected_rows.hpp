@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>

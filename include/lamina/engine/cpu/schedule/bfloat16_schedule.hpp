@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 

@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/owned_array.hpp>
-#include <lamina/core/worker_pool.hpp>
+#include <lamina/core/arrays/owned_array.hpp>
+#include <lamina/core/threads/worker_pool.hpp>
 #include <lamina/engine/cpu/schedule/group_slicing.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/engine/cpu/schedule/row_ranges.hpp>

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/engine/cpu/conv/conv_methods.hpp>
 #include <lamina/engine/cpu/gemm/loop_weight_gradient.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>

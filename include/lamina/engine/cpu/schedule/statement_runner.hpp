@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/expression/expression.hpp>

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/cpu/static/static_kernels.hpp>
 #include <lamina/operators/pool/pool2d/common_side.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/engine/cpu/schedule/channel_walk.hpp>
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/engine/cpu/static/static_layout.hpp>

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/number_cast.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 

@@ -5,8 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/intrinsics.hpp>
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
+#include <lamina/core/simd/intrinsics.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 

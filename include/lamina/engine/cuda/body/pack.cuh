@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 

@@ -10,7 +10,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/cuda/body/pack.cuh>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

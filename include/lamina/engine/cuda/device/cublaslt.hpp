@@ -22,7 +22,7 @@
 #include <cublasLt.h>
 #endif
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/place.hpp>
 

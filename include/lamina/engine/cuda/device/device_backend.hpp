@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cuda/body/column_sums.cuh>
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/tile_product.cuh>

@@ -13,8 +13,8 @@
 #include <cuda_runtime_api.h>
 #endif
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/number_cast.hpp>
+#include <lamina/core/numbers/number_cast.hpp>
 #include <lamina/engine/cuda/body/random_source.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/cuda/memory/machine_memory.hpp>
 #include <lamina/program/names.hpp>
 

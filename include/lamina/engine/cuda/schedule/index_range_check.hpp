@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <lamina/core/error.hpp>
+#include <lamina/core/messages/error.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {

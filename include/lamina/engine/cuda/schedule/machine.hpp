@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lamina/core/check.hpp>
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/engine/common/first_update.hpp>
 #include <lamina/engine/cuda/memory/machine_memory.hpp>

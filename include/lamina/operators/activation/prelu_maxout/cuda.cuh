@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>

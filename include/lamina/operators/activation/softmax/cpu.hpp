@@ -9,7 +9,7 @@
 #if LAMINA_DEFINES
 #include <cmath>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #endif
 

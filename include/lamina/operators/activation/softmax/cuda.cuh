@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 

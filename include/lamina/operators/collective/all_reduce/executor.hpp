@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/engine/common/process_calls.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/collective/all_reduce/definition.hpp>

@@ -13,7 +13,7 @@
 
 #include <initializer_list>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>

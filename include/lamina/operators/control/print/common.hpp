@@ -12,7 +12,7 @@
 #include <ctime>
 #include <string>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/operators/control/print/definition.hpp>
 #include <lamina/program/names.hpp>

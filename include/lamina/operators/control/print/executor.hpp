@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/control/print/definition.hpp>
 

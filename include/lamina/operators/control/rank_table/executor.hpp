@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include <lamina/core/sort_stably.hpp>
+#include <lamina/core/arrays/sort_stably.hpp>
 #include <lamina/operators/control/array/executor.hpp>
 #include <lamina/operators/control/split_merge/executor.hpp>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <lamina/core/same_address.hpp>
+#include <lamina/core/compile_time/same_address.hpp>
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>

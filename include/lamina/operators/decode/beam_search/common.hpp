@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/sort_stably.hpp>
+#include <lamina/core/arrays/sort_stably.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {

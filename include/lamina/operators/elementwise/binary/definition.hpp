@@ -8,9 +8,9 @@
 
 #include <type_traits>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/remainder.hpp>
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/extremes.hpp>
+#include <lamina/core/numbers/remainder.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {

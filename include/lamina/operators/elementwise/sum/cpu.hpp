@@ -7,7 +7,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #if LAMINA_DEFINES
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/engine/cpu/vector/element_loops.hpp>
 #endif
 

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/elementwise/sum/definition.hpp>

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/embedding/lookup_table/executor.hpp>

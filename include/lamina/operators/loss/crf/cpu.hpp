@@ -15,8 +15,8 @@
 #include <cmath>
 #include <limits>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/extremes.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>

@@ -9,8 +9,8 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/extremes.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/loss/crf/definition.hpp>
 

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/activation/softmax/cuda.cuh>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <limits>
 
-#include <lamina/core/math.hpp>
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>

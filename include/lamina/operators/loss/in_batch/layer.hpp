@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/loss/in_batch/definition.hpp>
 

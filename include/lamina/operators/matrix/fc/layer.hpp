@@ -6,7 +6,7 @@
 
 #include <tuple>
 
-#include <lamina/core/check.hpp>
+#include <lamina/core/messages/check.hpp>
 #include <lamina/layers/activation.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/plan/lowering/collected_products.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>

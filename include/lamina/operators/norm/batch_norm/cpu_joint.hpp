@@ -17,8 +17,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/engine/cpu/schedule/joint_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/plan/image_operators.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/cos_sim/definition.hpp>
 

@@ -7,7 +7,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/norm/lrn/definition.hpp>
 #if LAMINA_DEFINES
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #endif
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>

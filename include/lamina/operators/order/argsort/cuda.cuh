@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/cuda/body/axis_lines.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/device/algorithms.hpp>

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/lane_order.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>

@@ -7,7 +7,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/random/distribution/definition.hpp>
 #if LAMINA_DEFINES
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #endif
 
@@ -19,7 +19,7 @@ namespace detail {
 
 /// Out = number(seed, stream, i) for element i in row-major order. If a mini-batch is processed in
 /// parts, i counts from the beginning of the whole mini-batch. The startup program fills parameters
-/// instead (model/initialize.hpp).
+/// instead (model/parameters/initialize.hpp).
 template <class F>
 void fill_random(const call_context& c, random_type type, F number) {
   constexpr int seed_attribute = 4;

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/random/distribution/definition.hpp>
 

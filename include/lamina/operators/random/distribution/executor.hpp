@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/fill/executor.hpp>
@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
 /// The random numbers of a variable, computed in float so that all engines generate the same
 /// numbers. A parameter gets the same numbers in each run; any other variable gets new ones
-/// (core/random.hpp).
+/// (core/numbers/random.hpp).
 template <class Real, class F>
 void give_random(call_context<Real>& ctx, random_type type, F number) {
   if (!ctx.wants("Out")) return;

@@ -9,7 +9,7 @@
 #if LAMINA_DEFINES
 #include <cstdint>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/random/dropout/common.hpp>
 #endif

@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/random/dropout/common.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>

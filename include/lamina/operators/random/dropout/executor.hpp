@@ -4,7 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/random.hpp>
+#include <lamina/core/numbers/random.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 

@@ -9,7 +9,7 @@
 #if LAMINA_DEFINES
 #include <type_traits>
 
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #endif
 

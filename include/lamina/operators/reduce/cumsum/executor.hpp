@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <limits>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/extremes.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/engine/common/array_layout.hpp>
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include <lamina/core/whole_sum.hpp>
+#include <lamina/core/numbers/whole_sum.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/dimensions/common.hpp>

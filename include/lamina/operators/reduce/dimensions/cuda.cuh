@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lamina/core/whole_sum.hpp>
+#include <lamina/core/numbers/whole_sum.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>

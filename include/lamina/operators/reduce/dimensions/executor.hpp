@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/whole_sum.hpp>
-#include <lamina/core/wrapping.hpp>
+#include <lamina/core/numbers/extremes.hpp>
+#include <lamina/core/numbers/whole_sum.hpp>
+#include <lamina/core/numbers/wrapping.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <lamina/core/whole_sum.hpp>
+#include <lamina/core/numbers/whole_sum.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/fill/cpu.hpp>

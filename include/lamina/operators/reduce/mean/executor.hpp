@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lamina/core/whole_sum.hpp>
+#include <lamina/core/numbers/whole_sum.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 

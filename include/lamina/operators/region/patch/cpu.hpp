@@ -8,7 +8,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 #if LAMINA_DEFINES
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/patch/common.hpp>

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/extremes.hpp>
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/extremes.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/pool/common.hpp>

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include <lamina/core/extremes.hpp>
+#include <lamina/core/numbers/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 

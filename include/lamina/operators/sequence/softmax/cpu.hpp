@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #endif
 

@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/numbers/math.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/softmax/definition.hpp>

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include <lamina/core/padding.hpp>
+#include <lamina/core/arrays/padding.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>

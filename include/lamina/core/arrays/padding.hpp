@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/arrays/padding.hpp - the padding of an inner dimension in memory.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// The size of every inner dimension in memory is a multiple of this number of floats (64 bytes).
+/// It is the same on every architecture, so that files, plans and offsets are portable.
+inline constexpr int alignment_floats = 16;
+
+/// Returns the smallest multiple of `alignment_floats` that is not below `n`; 0 for 0.
+constexpr int padded(int n) {
+  return (n + alignment_floats - 1) / alignment_floats * alignment_floats;
+}
+
+}}  // namespace lamina

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/files/binary_file.hpp - reads binary files (little-endian) piece by piece with the
+// offset of every error, and writes them through a temporary file.
+//
+// Unlike read_file(), a binary_reader reads parameters directly into their memory, so no copy of
+// the whole file is needed.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include <lamina/core/files/file.hpp>
+#include <lamina/core/messages/error.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+static_assert(std::endian::native == std::endian::little,
+              "lamina: files of parameters are little-endian, and so must the machine be");
+
+/// Reads a file, or bytes in memory, from the front. If bytes are missing, throws a format_error
+/// that names the file, the offset and the expected contents.
+class binary_reader {
+ public:
+  /// A function that decompresses the bytes of a gzip file; `path` is the name in its errors.
+  using unpack = std::string (*)(std::string_view packed, const std::string& path);
+
+  /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end at
+  /// once, because callers go back to earlier offsets, which a pipe cannot do. A file that begins
+  /// like a gzip file is decompressed by `unpacked`; if that is null, it throws a format_error.
+  LAMINA_API LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr);
+  /// Reads from `bytes` in memory; `name` is the name in errors.
+  binary_reader(std::string_view bytes, std::string name)
+      : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()), end_(size_) {}
+  binary_reader(const binary_reader&) = delete;
+  binary_reader& operator=(const binary_reader&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::uint64_t offset() const { return at_; }
+  std::uint64_t left() const { return end_ - at_; }
+
+  /// Continues at offset `begin`; reading more than `size` bytes from there is an error. `what`
+  /// names the contents in the error.
+  LAMINA_API LAMINA_COLD void window(std::uint64_t begin, std::uint64_t size,
+                                     std::string_view what);
+
+  /// Copies the next n bytes to `to`. `what` names these bytes in the error if the file ends
+  /// before.
+  LAMINA_API LAMINA_COLD void read(void* to, std::uint64_t n, std::string_view what);
+  /// Reads the next number.
+  template <class T>
+  T number(std::string_view what) {
+    static_assert(std::is_arithmetic_v<T>);
+    T value{};
+    read(&value, sizeof value, what);
+    return value;
+  }
+  /// Reads the next n bytes as text.
+  LAMINA_API LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what);
+  /// Throws a format_error for the current offset, or for a given one.
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(const std::string& reason) const;
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail_at(std::uint64_t offset,
+                                                   const std::string& reason) const;
+
+ private:
+  /// Reads the rest of the file into memory.
+  LAMINA_API LAMINA_COLD void keep_all();
+  LAMINA_API LAMINA_COLD void refuse_or_unpack(unpack unpacked);
+
+  std::string path_;
+  open_file file_;
+  std::string kept_{};                         // the contents of a pipe or of a decompressed file
+  const char* bytes_ = nullptr;                // null: the bytes are in the file
+  std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: end of the window
+};
+
+/// Writes a temporary file next to the target; finish() renames it to the target. Without finish()
+/// the old file is unchanged. Throws lamina::error with the file's name if it cannot be written.
+class binary_writer {
+ public:
+  LAMINA_API LAMINA_COLD explicit binary_writer(std::string path);
+  binary_writer(const binary_writer&) = delete;
+  binary_writer& operator=(const binary_writer&) = delete;
+
+  LAMINA_API LAMINA_COLD void write(const void* from, std::uint64_t n);
+  void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void number(T value) { write(&value, sizeof value); }
+  /// Returns the number of bytes written so far.
+  std::uint64_t offset() const { return written_; }
+
+  /// Renames the file to its target.
+  LAMINA_API LAMINA_COLD void finish();
+
+ private:
+  static constexpr std::size_t capacity = 65536;
+
+  void flush() {
+    if (!target_.write(buffer_.data(), buffer_.size())) fail();
+    buffer_.clear();
+  }
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail();
+
+  std::string path_;
+  written_file target_;
+  std::string buffer_{};
+  std::uint64_t written_ = 0;
+};
+
+#if LAMINA_DEFINES
+
+binary_reader::binary_reader(const std::string& path, unpack unpacked) : path_(path), file_(path) {
+  struct stat about {};
+  if (!file_.is_open() || ::fstat(file_.number(), &about) != 0)
+    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+  if (S_ISDIR(about.st_mode))
+    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(EISDIR));
+  if (S_ISREG(about.st_mode))
+    size_ = end_ = static_cast<std::uint64_t>(about.st_size);
+  else
+    keep_all();
+  refuse_or_unpack(unpacked);
+}
+
+void binary_reader::window(std::uint64_t begin, std::uint64_t size, std::string_view what) {
+  if (begin > size_ || size > size_ - begin)
+    fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
+                           << ", found a file of " << size_);
+  if (bytes_ == nullptr && ::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0)
+    throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+  at_ = begin;
+  end_ = begin + size;
+}
+
+void binary_reader::read(void* to, std::uint64_t n, std::string_view what) {
+  if (n > left())
+    fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
+                           << left());
+  if (n == 0) return;
+  if (bytes_ != nullptr) {
+    std::memcpy(to, bytes_ + at_, n);
+  } else {
+    const long long got = file_.read(to, n);
+    if (got < 0)
+      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+    if (static_cast<std::uint64_t>(got) != n)
+      fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
+                             << got << ": the file has become shorter");
+  }
+  at_ += n;
+}
+
+std::string binary_reader::bytes(std::uint64_t n, std::string_view what) {
+  if (n > left())
+    fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
+                           << left());
+  std::string all(n, '\0');
+  read(all.data(), n, what);
+  return all;
+}
+
+void binary_reader::fail(const std::string& reason) const { fail_at(at_, reason); }
+
+void binary_reader::fail_at(std::uint64_t offset, const std::string& reason) const {
+  throw format_error(path_, offset, reason);
+}
+
+void binary_reader::keep_all() {
+  if (!file_.read_all(kept_))
+    throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+  bytes_ = kept_.data();
+  size_ = end_ = kept_.size();
+}
+
+void binary_reader::refuse_or_unpack(unpack unpacked) {
+  constexpr std::size_t least = 18;  // bytes of a gzip header and trailer
+  if (size_ < least) return;
+  const std::string first = bytes(least, "the first bytes");
+  window(0, size_, "the file");
+  // A safetensors file may also begin with these three bytes. Its header then has '{' at byte 8.
+  if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
+  if (unpacked == nullptr)
+    fail("expected a file as it was written, found one that is compressed with gzip; unpack it");
+  if (bytes_ == nullptr) keep_all();
+  kept_ = unpacked(kept_, path_);
+  bytes_ = kept_.data();
+  size_ = end_ = kept_.size();
+}
+
+binary_writer::binary_writer(std::string path) : path_(std::move(path)), target_(path_) {
+  buffer_.reserve(capacity);
+  if (!target_.open()) fail();
+}
+
+void binary_writer::write(const void* from, std::uint64_t n) {
+  if (n == 0) return;
+  written_ += n;
+  if (buffer_.size() + n <= capacity) {
+    buffer_.append(static_cast<const char*>(from), n);
+    return;
+  }
+  flush();
+  if (n < capacity / 2)
+    buffer_.append(static_cast<const char*>(from), n);
+  else if (!target_.write(from, n))
+    fail();
+}
+
+void binary_writer::finish() {
+  flush();
+  if (!target_.keep()) fail();
+}
+
+void binary_writer::fail() {
+  const int failure = errno;
+  target_.drop();
+  throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
+}
+
+#endif  // LAMINA_DEFINES
+
+}}  // namespace lamina

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/files/zlib.hpp - includes zlib if deflate and gzip are supported.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#if LAMINA_HAS_ZLIB
+#include <zlib.h>
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/messages/error.hpp - the exceptions that lamina throws at run time.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+// lamina throws exceptions for unusable files, feeds and shapes, so this header does not compile
+// with -fno-exceptions. Static evaluators throw nothing and do not include it.
+#if defined(__GNUC__) && !defined(__cpp_exceptions)
+#error "lamina: the compiler: expected exceptions, found -fno-exceptions"
+#include "lamina needs exceptions"
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include <lamina/core/messages/text.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// An error at run time: bad data or wrong use. The message names the subject, what was expected
+/// and what was found.
+class error : public std::runtime_error {
+ public:
+  LAMINA_API LAMINA_COLD explicit error(const std::string& what);
+
+ private:
+  /// Replaces zero bytes, which paths and names in files may contain, because what() would end at
+  /// the first one.
+  LAMINA_API LAMINA_COLD static std::string visible(std::string what);
+};
+
+/// An error in one row of a mini-batch, such as a label that is not the number of a class. Training
+/// and testing catch it, add the mini-batch and the sample to the message, and throw an `error`.
+class row_error : public error {
+ public:
+  /// `domain` is the number of the row domain (core/rows.hpp) that contains the row, for example
+  /// the samples or the elements of sequences; `row` is the number of the row in the whole
+  /// mini-batch.
+  LAMINA_API LAMINA_COLD row_error(const std::string& what, int domain, std::int64_t row);
+
+  int domain() const noexcept { return domain_; }
+  std::int64_t row() const noexcept { return row_; }
+
+ private:
+  int domain_;
+  std::int64_t row_;
+};
+
+/// A damaged or foreign file: the message names the file, the byte offset and the reason.
+class format_error : public error {
+ public:
+  LAMINA_API LAMINA_COLD format_error(const std::string& file, std::uint64_t offset,
+                                      const std::string& reason);
+
+  /// Returns the path as given by the caller.
+  const std::string& file() const noexcept { return file_; }
+  /// Returns the byte offset at which reading failed.
+  std::uint64_t offset() const noexcept { return offset_; }
+
+ private:
+  std::string file_;
+  std::uint64_t offset_;
+};
+
+#if LAMINA_DEFINES
+
+error::error(const std::string& what) : std::runtime_error(visible(what)) {}
+
+std::string error::visible(std::string what) {
+  std::string shown;
+  for (const char c : what) shown.append(c == '\0' ? "\\0" : &c, c == '\0' ? 2 : 1);
+  return shown;
+}
+
+row_error::row_error(const std::string& what, int domain, std::int64_t row)
+    : error(what), domain_(domain), row_(row) {}
+
+format_error::format_error(const std::string& file, std::uint64_t offset, const std::string& reason)
+    : error(text() << "lamina: " << file << ", offset " << offset << ": " << reason),
+      file_(file),
+      offset_(offset) {}
+
+#endif  // LAMINA_DEFINES
+
+}}  // namespace lamina

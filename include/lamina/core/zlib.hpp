@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// lamina/core/zlib.hpp - includes zlib if deflate and gzip are supported.
-#pragma once
-
-#include <lamina/core/config.hpp>
-
-#if LAMINA_HAS_ZLIB
-#include <zlib.h>
-#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/evaluation/activation_view.hpp - a view of a variable in a machine's memory.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <array>
+#include <cstddef>
+
+#include <lamina/engine/cpu/schedule/machine.hpp>
+#include <lamina/model/names/cpp_type_of.hpp>
+#include <lamina/model/names/program_names.hpp>
+#include <lamina/tensor/array_view.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// Replaces a view after a reported mistake, so that no further error follows. It accepts any
+/// number of indices.
+struct missing_view : array_view<float, 1> {
+  missing_view() : array_view(nullptr, {0}, 0) {}
+  template <class... Index>
+  float operator()(Index...) const {
+    return 0;
+  }
+};
+
+/// Returns a view of variable V in a machine's memory, with the variable's own shape and without a
+/// copy. It is valid until the next run with more rows. Weights in panels have no such view:
+/// model::parameter copies them.
+template <class P, int V, class Machine = engine::cpu::machine<P>>
+auto activation_view(Machine& m) {
+  using T = typename detail::cpp_type_of<P::desc.variables[V].type>::type;
+  constexpr variable_desc d = P::desc.variables[V];
+  constexpr auto rank = static_cast<std::size_t>(d.rank);
+  std::array<std::size_t, rank> shape{};
+  std::size_t inner = 1;
+  for (int i = d.rank; i-- > 0;) {
+    const int n =
+        d.rows != 0 && i == 0 ? m.rows(d.rows) : run_time_program<P>::desc.dims[d.dims + i];
+    shape[static_cast<std::size_t>(i)] = static_cast<std::size_t>(n);
+    if (i > 0) inner *= static_cast<std::size_t>(n);
+  }
+  constexpr bool apart = d.rank > 0 && (d.rows != 0 || d.rank > 1);
+  return array_view<T, rank>(
+      reinterpret_cast<const T*>(m.template address<V>()), shape,
+      apart ? static_cast<std::size_t>(layout_of_variable<P, V>.stride) : inner);
+}
+
+}}  // namespace lamina

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/evaluation/refused_evaluator.hpp - deduces the evaluator of a call, and explains
+// invalid calls.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/compile_time/fixed_string.hpp>
+#include <lamina/core/messages/check.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
+#include <lamina/model/evaluation/activation_view.hpp>
+#include <lamina/model/evaluation/evaluator_options.hpp>
+#include <lamina/model/evaluation/run_result.hpp>
+#include <lamina/model/evaluation/sequence_view.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/transform/clone_for_test.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// An evaluator that does nothing; it replaces the real one after an error was reported.
+struct refused_evaluator {
+  void refresh() {}
+  void check_nan(bool = false) {}
+  template <class... Feed>
+  void forward(Feed...) {}
+  template <fixed_string Name>
+  missing_view activation() {
+    return {};
+  }
+  template <fixed_string Name, int Level = -1>
+  sequence_view sequences() {
+    return {};
+  }
+  float cost() { return 0; }
+  template <class Reader>
+  test_result test(Reader&&) {
+    return {};
+  }
+  void reset() {}
+};
+
+/// For an invalid call a compiler would list the constructors of the primary template. So there is
+/// no definition of it: the specialisations are used, and the guide at the end deduces them.
+template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
+class evaluator;
+
+/// The evaluator of a program whose mistake has been reported.
+template <program_type P, class Machine>
+requires(is_faulty<P>) class evaluator<P, Machine> : public refused_evaluator {
+ public:
+  template <class... Given>
+  explicit evaluator(const Given&...) {}
+  template <class Given>
+  evaluator(const Given&, const evaluator_options&) {}
+};
+
+/// Explains a call without a model.
+template <class Machine>
+class evaluator<detail::no_program, Machine> : public refused_evaluator {
+ public:
+  template <class... Given>
+  explicit evaluator(const Given&...) {
+    constexpr bool told = (__is_same(Given, model<detail::no_program>) || ...);
+    static_assert(check<told, gets_type<Given...>>,
+                  "lamina: evaluator: expected a model, evaluator e{model}");
+  }
+  template <class Given>
+  evaluator(const Given&, const evaluator_options&) {}
+#ifdef LAMINA_NAMES_OPTIONS
+  evaluator(anything, ...) = delete;  // expected evaluator e{model} or e{model, {.threads = 2}}
+#endif
+};
+
+namespace detail {
+/// Deduces the program of an evaluator from its first argument: no program if that is neither a
+/// model nor a program. The types of places have separate guides, with a seed after the place.
+template <class First>
+struct evaluated {
+  using program = no_program;
+};
+template <program_type P>
+struct evaluated<model<P>> {
+  using program = P;
+};
+template <program_type P>
+struct evaluated<P> {
+  using program = P;
+};
+template <class First>
+using evaluated_in = typename evaluated<First>::program;
+}  // namespace detail
+
+// A single guide also accepts options in braces. Its parameters are on one line, because clang
+// prints each line in an error.
+// clang-format off
+template <class M = left_out, class Options = evaluator_options>
+evaluator(const M& = {}, const Options& = {}) -> evaluator<detail::evaluated_in<M>>;
+// clang-format on
+#ifdef LAMINA_NAMES_OPTIONS
+evaluator(...)->evaluator<detail::no_program>;
+#endif
+
+}}  // namespace lamina

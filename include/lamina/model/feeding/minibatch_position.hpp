@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/feeding/minibatch_position.hpp - adds the mini-batch and the sample to an error
+// message.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+
+#include <lamina/core/messages/error.hpp>
+#include <lamina/core/messages/text.hpp>
+#include <lamina/model/feeding/batch_view.hpp>
+
+namespace lamina { inline namespace LAMINA_ABI {
+
+/// The position of a mini-batch in a pass. All numbers count from 0, as in events.
+struct minibatch_position {
+  std::int64_t pass = -1;  // -1: there is only one pass
+  std::int64_t batch = 0;
+  std::int64_t first_sample = 0;  // the number of its first sample in the pass
+
+  /// Throws lamina::error with the message of `e` and the position. `sample` is the number of the
+  /// sample in the mini-batch, `position` that of the element in the sample; -1: not known.
+  [[noreturn]] LAMINA_API LAMINA_COLD void fail(const error& e, std::int64_t sample,
+                                                std::int64_t position = -1) const;
+};
+
+namespace detail {
+
+/// Calls f, which fills a mini-batch or computes with it. If f throws an error, the position is
+/// added to the message.
+template <program_type P, class F>
+auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, const F& f) {
+  try {
+    return f();
+  } catch (const row_error& e) {
+    at.fail(e, batch.sample_of(e.domain(), e.row()), batch.position_of(e.domain(), e.row()));
+  } catch (const error& e) {
+    at.fail(e, -1);
+  }
+}
+
+}  // namespace detail
+#if LAMINA_DEFINES
+
+void minibatch_position::fail(const error& e, std::int64_t sample, std::int64_t position) const {
+  text message(e.what());
+  message << " (mini-batch " << batch;
+  if (pass >= 0) message << " of pass " << pass;
+  if (sample >= 0) message << ", sample " << first_sample + sample;
+  if (sample >= 0 && position >= 0) message << ", position " << position;
+  throw error(message << ")");
+}
+
+#endif  // LAMINA_DEFINES
+
+}}  // namespace lamina
