@@ -366,8 +366,7 @@ class any_model {
   template <program_type P>
   any_model(const model<P>&) = delete;  // it takes ownership: std::move(m)
 
-  any_model(const any_model&) = default;  // moves are copies, because a moved-from any_model would
-                                          // have no program
+  any_model(const any_model&) = default;  // a move copies, so the source stays valid
   any_model& operator=(const any_model&) = default;
 
   /// Describes the data layers, in the order of their recording.

@@ -96,8 +96,8 @@ std::string_view text_of_part(const std::vector<tensor_entry>& entries, std::str
 
 /// Reads one part, and no parameters, from the file of a model or trainer of any program:
 ///   auto encoding = lamina::load_part<lamina::dataset::column_encoding>("net.model");
-/// Throws format_error for a damaged or foreign file, and lamina::error for a file without this
-/// part.
+/// Throws format_error if the file is damaged or has another format, and lamina::error if it does
+/// not contain this part.
 template <file_part Part>
 Part load_part(const file_path& path) {
   Part part;

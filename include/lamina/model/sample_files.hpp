@@ -117,8 +117,7 @@ std::vector<std::string> files_of(const std::string& pattern) {
   std::vector<std::string> paths;
   for (std::size_t i = 0; failure == 0 && i < found.all.gl_pathc; ++i)
     paths.emplace_back(found.all.gl_pathv[i]);
-  std::sort(paths.begin(), paths.end());  // compares bytes, so the order is the same in every
-                                          // locale
+  std::sort(paths.begin(), paths.end());  // by bytes: one order in every locale
   return paths;
 }
 
