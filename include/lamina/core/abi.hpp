@@ -36,7 +36,8 @@
 #endif
 
 #if defined(LAMINA_ABI)
-// cmake/cuda_kernels passes the name of the host's objects when it compiles their kernels.
+// cmake/cuda_kernels has defined the name: kernels that it compiles separately must have the name
+// of the host code that calls them.
 
 #elif defined(__CUDA__) && defined(__clang__)
 // While clang++ compiles for a device, the instruction set of the host is unknown.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/any_model.hpp - a model whose program is chosen while the application runs.
+// lamina/model/any_model.hpp - a type for models of all programs, so that an application can choose
+// the program at run time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -41,7 +42,8 @@ struct any_values {
   std::size_t rows, row_bytes, stride_bytes;
 };
 
-/// The interface of a run of a program. Only the derived class knows the program's type.
+/// The interface by which any_evaluator runs a program. The derived class is a template on the
+/// program.
 class any_run {
  public:
   virtual ~any_run() = default;
@@ -50,7 +52,7 @@ class any_run {
   virtual std::vector<int> lengths(std::string_view name, int level) = 0;
 };
 
-/// The interface of a model. Only the derived class knows the program's type.
+/// The interface by which any_model uses a model. The derived class is a template on the program.
 class any_model_base {
  public:
   virtual ~any_model_base() = default;
@@ -66,7 +68,7 @@ LAMINA_API_COLD std::vector<any_variable> inputs_of(const program_view& p);
 /// Returns the layers that the user named, and the variables that the program returns.
 LAMINA_API_COLD std::vector<any_variable> outputs_of(const program_view& p);
 
-/// By variable in variable_table: a bit mask of the data layers that it depends on.
+/// By variable of variable_table: the bit mask of the data layers on which it depends.
 template <class Program>
 struct needed_feeds {
   using variables = variable_table<Program>;
@@ -156,7 +158,8 @@ class any_run_of final : public any_run {
   [[noreturn]] LAMINA_COLD static void fail(const any_feed& f, const text& what) {
     throw error(text() << "lamina: any_model: feed " << f.name << ": " << what);
   }
-  /// Returns the variable with this name; throws unless the last run has computed it.
+  /// Returns the variable with this name. Throws lamina::error if there is none or the last run has
+  /// not computed it.
   int computed(std::string_view name) const {
     const program_view& p = run_time_program<P>::view;
     const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
@@ -188,7 +191,7 @@ class any_run_of final : public any_run {
       fail(f, text() << "expected " << name_of(wanted) << ", found " << name_of(f.type));
     return i;
   }
-  /// Adds the rows of a feed to the rows of the run.
+  /// Sets the number of rows, and the sequences, that a feed gives to the run.
   void count_rows(const any_feed& f, int i, engine::domain_rows<domains>& rows) {
     const data_layer& l = data_layers_of<P>.of[i];
     const auto columns = static_cast<std::size_t>(l.columns);
@@ -213,7 +216,8 @@ class any_run_of final : public any_run {
     batch_rows = samples;
   }
 
-  /// Adds sequences with these lengths, `count` elements in all, to the rows of the run.
+  /// Sets the sequences of a domain to sequences with these lengths. Throws lamina::error unless
+  /// the lengths add up to `count`; `what` names the lengths in the error.
   void count_sequences(const any_feed& f, int domain, std::span<const int> lengths, int count,
                        const char* what, engine::domain_rows<domains>& rows) {
     std::int64_t sum = 0;
@@ -234,7 +238,7 @@ class any_run_of final : public any_run {
   }
 
   machine machine_;
-  std::vector<int> ends_[bound(domains)];  // by domain: the ends of its sequences
+  std::vector<int> ends_[bound(domains)];  // by domain: the offsets of its sequences
   unsigned long long given_ = 0;           // bit mask of the data that the last run received
 };
 
@@ -303,13 +307,14 @@ std::vector<any_variable> outputs_of(const program_view& p) {
 
 }  // namespace detail
 
-/// Computes activations of an any_model by name. Only one thread at a time may use it. It keeps the
-/// model alive.
+/// Computes activations of an any_model. It keeps the model alive. Only one thread at a time may
+/// use an any_evaluator; several threads need one each.
 class any_evaluator {
  public:
-  /// Computes everything that depends only on the given data: `e.forward({{"image", pixels}})`. The
-  /// values are read during the call. Throws lamina::error for an unknown name, another element
-  /// type, or sizes that do not fit.
+  /// Computes all activations that depend only on the given data layers: `e.forward({{"image",
+  /// pixels}})`. The values are read during the call only. Throws lamina::error for an unknown
+  /// name, for another element type than the layer's, and for numbers of values that do not match
+  /// the layer or the other feeds.
   void forward(std::initializer_list<any_feed> feeds) {
     run_->forward({feeds.begin(), feeds.size()});
   }
@@ -330,8 +335,8 @@ class any_evaluator {
     return made;
   }
   /// Returns the lengths of the sequences that the rows of an activation form. Level 0 is the
-  /// outermost, -1 the innermost: of nested sequences, level 0 has the number of inner sequences of
-  /// each sample, level 1 the length of each inner sequence.
+  /// outermost level, and -1 the innermost: for nested sequences, level 0 has the number of inner
+  /// sequences of each sample, and level 1 the length of each inner sequence.
   std::vector<int> lengths(std::string_view name, int level = -1) {
     return run_->lengths(name, level);
   }
@@ -345,36 +350,37 @@ class any_evaluator {
   std::unique_ptr<detail::any_run> run_;
 };
 
-/// A model of any program, as one type: for programs that are chosen while the application runs,
-/// and for plugins. Copies share the parameters.
+/// A model whose type does not depend on its program. Use it if the application chooses a program
+/// at run time, and for plugins. Copies share the parameters.
 ///   lamina::any_model open(std::string_view size) {
 ///     if (size == "small") return lamina::model{small};
 ///     return lamina::model{large};
 ///   }
 class any_model {
  public:
-  /// Takes ownership of a model: `any_model a{std::move(m)}`. To share its parameters with a
-  /// further model, construct that one with share_parameters_of first.
+  /// Takes ownership of a model: `any_model a{std::move(m)}`. If another model must share the
+  /// parameters, construct it with share_parameters_of before this.
   template <program_type P>
   any_model(model<P>&& m)  // NOLINT: a model converts
       : model_(std::make_shared<detail::any_model_of<P>>(std::move(m))) {}
   template <program_type P>
   any_model(const model<P>&) = delete;  // it takes ownership: std::move(m)
 
-  any_model(const any_model&) = default;  // no moves, which would leave a model without a program
+  any_model(const any_model&) = default;  // a move copies, so the source stays valid
   any_model& operator=(const any_model&) = default;
 
-  /// Returns the data layers, in their order.
+  /// Describes the data layers, in the order of their recording.
   LAMINA_API LAMINA_COLD std::vector<any_variable> inputs() const;
   /// Describes the layers with a name, and the variables that the program returns.
   LAMINA_API LAMINA_COLD std::vector<any_variable> outputs() const;
-  /// Returns the parameters, in the order of creation.
+  /// Describes the parameters, in the order of creation.
   LAMINA_API LAMINA_COLD std::vector<any_variable> parameters() const;
 
-  /// Makes an evaluator of this model; use one per thread, without a lock.
+  /// Makes an evaluator of this model. Threads that each have their own evaluator may compute at
+  /// the same time without a lock.
   any_evaluator evaluator() const { return any_evaluator(model_); }
 
-  /// Save and load the parameters like model::save and model::load.
+  /// save() and load() do the same as model::save and model::load.
   template <file_part... Parts>
   void save(const file_path& path, const Parts&... parts) const {
     std::vector<tensor_entry> all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluator.hpp - computes activations of a model: forward and test.
+// lamina/model/evaluator.hpp - computes the activations of a model for given data, and its cost and
+// metrics for a whole data set.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,9 +32,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Runs a program in test mode with the parameters of a model, which must outlive it, and keeps the
-/// activations. Each thread needs its own evaluator; many may share a model without a lock. The
-/// design document of PaddlePaddle: Evaluator.
+/// Runs a program in test mode with the parameters of a model, and holds the activations. The model
+/// must outlive the evaluator. Each thread needs its own evaluator; many evaluators may share a
+/// model without a lock. The design document of PaddlePaddle: Evaluator.
 template <program_type P, class Machine>
 requires(!is_faulty<P>) class evaluator<P, Machine> {
   static_assert(
@@ -47,22 +48,24 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       : machine_({m.memory_of_all(), nullptr, nullptr}), seed_(seed), rows_read_(m) {
     detail::initialise_state<P>(machine_);
   }
-  /// Makes an evaluator with its own threads, which share the work of each call: `evaluator
+  /// Makes an evaluator with several threads, which share the work of each call: `evaluator
   /// e{model, {.threads = 2}}`.
   evaluator(const model<P>& m, const evaluator_options& options) : evaluator(m, options.seed) {
     threads_ = detail::owned_threads(machine_, options.threads);
   }
-  /// Makes an evaluator on a device: `evaluator e{model, lamina::cuda::place{0}}`, with
-  /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
+  /// Makes an evaluator on a device: `evaluator e{model, lamina::cuda::place{0}}`, after the
+  /// include of <lamina/lamina.cuh>. The constructor and refresh() copy the parameters to the
+  /// device, so call refresh() after they have changed.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   evaluator(const model<P>& m, const Place& at, std::uint64_t seed = 0)
       : machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// An evaluator with weights rounded to bfloat16, which halves the bytes to read: `evaluator
-  /// e{model, lamina::storage::bfloat16}`, with <lamina/model/bfloat16/bfloat16_machine.hpp>.
-  /// refresh() rounds them again.
+  /// Makes an evaluator with weights rounded to bfloat16, which are half as large: `evaluator
+  /// e{model, lamina::storage::bfloat16}`, after the include of
+  /// <lamina/model/bfloat16/bfloat16_machine.hpp>. The constructor and refresh() round the weights,
+  /// so call refresh() after they have changed.
   evaluator(const model<P>& m, storage::bfloat16_type how, std::uint64_t seed = 0)
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
@@ -94,20 +97,22 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");
   }
-  /// Copies the parameters of the model again, for evaluators on a device or with bfloat16 weights.
+  /// Copies the parameters of the model again. Only evaluators on a device or with bfloat16 weights
+  /// have copies.
   void refresh() { machine_.refresh(); }
 
-  /// Computes everything that depends only on the data fed: `e.forward(feed<"image">(pixels))`
-  /// needs no label. All feeds must have the same number of rows. An unknown name or another
-  /// element type is a compile-time error; sizes that do not fit throw lamina::error.
+  /// Computes all activations that depend only on the given data layers:
+  /// `e.forward(feed<"image">(pixels))` needs no label. All feeds must have the same number of
+  /// samples. An unknown name or another element type than the layer's is a compile-time error.
+  /// Throws lamina::error if numbers of values do not match the layers or each other.
   template <class... Feed>
   void forward(Feed... feeds) {
     static_assert(sizeof...(Feed) > 0, "lamina: forward: feed at least one data layer");
     constexpr bool named = (detail::is_feed<Feed> && ...);
     static_assert(check<named, gets_type<Feed...>>,
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
-    // These checks are not in a separate function, because an error about a feed shows each
-    // function above it.
+    // These checks are not in a separate function, because a compiler's error about a feed would
+    // show that function too.
     if constexpr (named && !(detail::feeds_nothing<Feed> || ...)) {
       constexpr bool once = detail::all_differ({Feed::name.view()...});
       static_assert(check<once, gets_type<detail::name_letters<Feed::name>...>>,
@@ -136,10 +141,10 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     }
   }
 
-  /// Returns the activation of a layer or variable after forward(), as a view in its own shape. The
-  /// evaluator always keeps the layers that the user named and the variables that the program
-  /// returns; it keeps others only where no later value reuses their memory (otherwise a
-  /// compile-time error). Throws lamina::error when the activation depends on data that the last
+  /// Returns the activation of a layer or variable after forward(), as a view with the shape of the
+  /// variable. Layers that the user named and variables that the program returns always keep their
+  /// values. Other variables may be read only if no later value reuses their memory; otherwise the
+  /// call does not compile. Throws lamina::error if the activation depends on data that the last
   /// forward() did not get.
   template <fixed_string Name>
   auto activation() {
@@ -170,10 +175,10 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     return {};
   }
 
-  /// Returns the sequences that the rows of an activation form after forward(), without a copy.
-  /// There are `s.count` of them, and sequence i consists of the rows `s.begin(i)` to `s.end(i)` -
-  /// 1. Level 0 is the outermost, -1 the innermost: after a beam search, hypotheses of each sample,
-  /// and words of each hypothesis.
+  /// Returns the sequences s that the rows of an activation form after forward(), without a copy.
+  /// Sequence i, below s.count, consists of the rows from s.begin(i) up to, but not including,
+  /// s.end(i). Level 0 is the outermost level, and -1 the innermost: after a beam search, level 0
+  /// has the hypotheses of each sample, and level 1 the words of each hypothesis.
   template <fixed_string Name, int Level = -1>
   sequence_view sequences() {
     constexpr int found = variable_named<P>(Name.view());
@@ -193,8 +198,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     }
   }
 
-  /// Returns the cost after forward(). Throws lamina::error for a program without a cost, or if the
-  /// last forward() lacked data that the cost depends on.
+  /// Returns the cost after forward(). Throws lamina::error if the program has no cost, or if the
+  /// cost depends on data that the last forward() did not get.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
@@ -202,12 +207,13 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     return detail::number_in<P, cost>(machine_);
   }
 
-  /// Computes a whole pass of a reader of mini-batches. Returns the mean cost over all samples and
-  /// the metrics of the pass. The metrics accuracy, auc, chunk_eval and quotients of sums are
-  /// computed from counts over the whole pass. Throws lamina::error for a reader without samples
-  /// and for data that do not fit. With several processes, `all` is their distributed::session:
-  /// each reads the whole data, or its own share, which may be empty, and all get the result over
-  /// all samples. All training processes must call it; an error in one of them ends all.
+  /// Computes all mini-batches of a pass of a reader. Returns the mean cost over all samples and
+  /// the metrics of the pass. The metrics accuracy, auc and chunk_eval, and metrics that are
+  /// quotients of sums, are computed from counts over the whole pass instead of averaged. Throws
+  /// lamina::error if the reader has no samples, and if the data do not match the data layers. With
+  /// several processes, `all` is their distributed::session. Each process then reads the whole data
+  /// or only its share, which may be empty, and all get the result over all samples. All training
+  /// processes must call it; an error in one of them ends all.
   template <class Reader, class World = detail::no_world>
   requires(__is_same(World, detail::no_world) || requires(World & w) {
     w.gather_trainers(&w, 0, &w);
@@ -236,9 +242,10 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
       return {};
   }
 
-  /// Makes forward() and test() throw lamina::error at the first NaN or, with `infinity`, at the
-  /// first infinity. The error names layer, operator and row, in test() also mini-batch and sample.
-  /// It works on the CPU only, makes evaluation slower, and needs <lamina/model/check_nan.hpp>.
+  /// Makes forward() and test() throw lamina::error at the first NaN; with `infinity`, also at the
+  /// first infinity. The error names the layer, the operator and the row, in test() also the
+  /// mini-batch and the sample. This works on the CPU only, makes evaluation slower, and needs the
+  /// include of <lamina/model/check_nan.hpp>.
   void check_nan(bool infinity = false) {
     constexpr const program_view& names = run_time_program<P>::view;
     constexpr bool can = requires { machine_.check_numbers(names, infinity); };
@@ -249,7 +256,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   /// Returns the machine, for callers that run it directly.
   Machine& machine() { return machine_; }
 
-  /// Resets accumulated statistics (auc).
+  /// Sets the statistics that metrics such as auc accumulate over calls to their initial values.
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
@@ -260,7 +267,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     sums.join(machine_, all);
     return sums.result();
   }
-  /// Runs the mini-batches of a reader and sums cost and metrics.
+  /// Runs the mini-batches of a reader and adds their costs and metrics to `sums`.
   template <class Reader>
   void add_up(Reader& batches, detail::test_sums<program>& sums) {
     metric_rules<program>::begin_pass(machine_);
@@ -310,11 +317,11 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   static auto name_of_data(int i) {
     return variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i]);
   }
-  /// The index of the data layer that a feed names; 0 for an unknown one, which forward() reports.
+  /// The index of the data layer with this name; 0 for an unknown name, which forward() reports.
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// Returns the bit mask of data layers.
+  /// Returns the bit mask for these data layers.
   template <int... Layer>
   static constexpr unsigned long long mask_of() {
     bool fed[bound(counts_of<P>.data)] = {};
@@ -322,8 +329,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
     return feed_mask(fed, counts_of<P>.data);
   }
 
-  /// Whether a feed is copied. Sequences are copied, even a single one, because their offsets must
-  /// be computed.
+  /// Whether a feed is copied instead of read in place. Feeds of sequences are copied, because the
+  /// offsets of the sequences must be computed.
   template <class Feed>
   static constexpr bool is_copied = detail::is_feed_of_sequences<Feed> ||
                                     detail::data_layers_of<P>.of[layer_of<Feed::name>].parent >= 0;

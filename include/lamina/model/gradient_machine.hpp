@@ -18,14 +18,16 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The program with its gradients. A program that contains its own training is used unchanged.
+/// The program that a gradient machine runs: P with the gradients of its cost. If P has no cost,
+/// because it contains its own training steps (minimize.hpp), it is P itself.
 template <program_type P>
 using gradient_program =
     std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
 
 /// Runs a program forward and backward with a model that it does not change. It owns the gradients,
-/// and copies of the moving statistics that batch_norm changes. Each thread needs its own gradient
-/// machine. The design document of PaddlePaddle: GradientMachine.
+/// and copies of the parameters that the program itself changes, such as the moving statistics of
+/// batch_norm. Each thread needs its own gradient machine. The design document of PaddlePaddle:
+/// GradientMachine.
 template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:
@@ -58,7 +60,8 @@ class gradient_machine {
     detail::initialise_state<P>(machine_);
   }
   /// Makes a gradient machine on a device: `gradient_machine g{model, lamina::cuda::place{0}}`,
-  /// with <lamina/lamina.cuh>. Each backward() copies the model's parameters to the device.
+  /// after the include of <lamina/lamina.cuh>. Each backward() copies the model's parameters to the
+  /// device.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   gradient_machine(const model<P>& m, const Place& at, std::uint64_t seed = 0)
@@ -83,9 +86,9 @@ class gradient_machine {
                   "one; give the model a name: lamina::model m{program}");
   }
 
-  /// Computes the cost and the gradients of a mini-batch with one array per data layer, in the
-  /// order of the data layers. `step` and `first_row` select the random numbers of dropout. Returns
-  /// the cost.
+  /// Computes the gradients for a mini-batch of `rows` samples and returns the cost. data[i] is the
+  /// array of data layer i. `step`, and `first_row`, the position of the first sample in a larger
+  /// mini-batch, select the random numbers of dropout.
   LAMINA_NOINLINE real backward(int rows, const void* const* data, std::uint64_t step = 0,
                                 std::int64_t first_row = 0) {
     return backward(batch_view<P>::dense(rows, data, first_row), step);
@@ -118,8 +121,8 @@ class gradient_machine {
     return backward(feeder_.view(), step);
   }
 
-  /// Returns the gradient of a parameter in its own shape: `g.gradient<"fc_0.w_0">()`; zeros if the
-  /// cost does not depend on it.
+  /// Returns the gradient of a parameter, with the shape of the parameter:
+  /// `g.gradient<"fc_0.w_0">()`. It is zero if the cost does not depend on the parameter.
   template <fixed_string Name>
   array<real> gradient() {
     constexpr int found = parameter_named<P>(Name.view());
@@ -141,12 +144,12 @@ class gradient_machine {
     return value;
   }
 
-  /// Returns the gradient of parameter i in memory, in the layout of the parameter; null if the
-  /// cost does not depend on it or the gradient is sparse (selected rows).
+  /// Returns the address of the gradient of parameter i, which has the layout of the parameter;
+  /// null if the cost does not depend on the parameter or the gradient is sparse (selected rows).
   float* gradient_memory(int i) { return machine_.gradient(i); }
-  /// Returns the moving statistics after the last backward().
+  /// Returns the moving statistics as the last backward() has changed them.
   const moving_statistics<P>& statistics() const { return statistics_; }
-  /// Returns the machine, for callers that read metrics.
+  /// Returns the machine, for callers that read metrics from it.
   Machine& machine() { return machine_; }
 
  private:
@@ -156,7 +159,7 @@ class gradient_machine {
   std::uint64_t seed_;
 };
 
-/// Selects the constructor that explains the mistake in `gradient_machine g{program}`.
+/// Makes `gradient_machine g{program}` select the constructor that reports the mistake.
 template <program_type P, class... More>
 gradient_machine(const P&, const More&...) -> gradient_machine<P>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/load_by_name.hpp - loads the parameters of a model that a file contains, and reports
-// the others.
+// lamina/model/load_by_name.hpp - loads those parameters of a model that a file contains, and
+// reports which were loaded.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,13 +18,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The parameters and arrays that load_by_name found, and those that it did not.
+/// The result of load_by_name, by names of parameters and arrays.
 struct load_report {
   std::vector<std::string> loaded;        // parameters that got values from the file
-  std::vector<std::string> missing;       // parameters that the file lacks; they keep their values
-  std::vector<std::string> surplus;       // arrays of the file that are not a parameter
+  std::vector<std::string> missing;       // parameters without an array in the file; they keep
+                                          // their values
+  std::vector<std::string> surplus;       // arrays in the file without a parameter of their name
   std::vector<std::string> other_shapes;  // parameters whose array has another shape or type, with
-                                          // both in the text; they keep their values
+                                          // both shapes or types; they keep their values
 
   /// Whether every parameter got a value from the file.
   bool complete() const { return missing.empty() && other_shapes.empty(); }
@@ -34,20 +35,20 @@ struct load_report {
 
 /// Options of load_by_name.
 struct load_by_name_options {
-  std::string_view from{};         // use only arrays that belong to this name in the file ...
-  std::string_view to{};           // ... for parameters that belong to this name, which replaces
-                                   // `from`
+  std::string_view from{};         // uses only arrays that belong to this name of the file ...
+  std::string_view to{};           // ... for parameters that belong to this name; in the names of
+                                   // arrays, it replaces `from`
   bool skip_other_shapes = false;  // true: a parameter of another shape keeps its value
 };
 
 namespace detail {
 
-/// Throws lamina::error: no array of the file has the name of a parameter.
+/// Throws a lamina::error that says that no array in the file has the name of a parameter.
 [[noreturn]] LAMINA_API_COLD void fail_without_names(const std::vector<tensor_entry>& from,
                                                      const std::string& source,
                                                      const load_report& report);
 
-/// Assigns arrays to the parameters with their names.
+/// Sets the parameters to the arrays with their names.
 LAMINA_API_COLD load_report load_by_name(const std::vector<tensor_entry>& from,
                                          const std::string& source, const stored_arrays& to,
                                          const load_by_name_options& options);
@@ -112,15 +113,15 @@ load_report load_by_name(const std::vector<tensor_entry>& from, const std::strin
 
 }  // namespace detail
 
-/// Sets the parameters of a model for which `from` has an array of the same name. Reports the
-/// parameters that were loaded, the parameters without an array and the arrays without a parameter.
-/// It is meant for transfer learning: new layers keep their initial values.
+/// Sets each parameter for which `from` has an array of the same name to this array. The result
+/// names the parameters that were loaded, the parameters without an array and the arrays without a
+/// parameter. Use it for transfer learning, in which new layers keep their initial values.
 ///   lamina::load_report r = lamina::load_by_name("trained.model", model);
 ///   std::puts(r.text().c_str());
 /// With `{.from = "tower", .to = "left"}` the array tower.w_0 becomes the parameter left.w_0, and
 /// the report covers only the arrays and parameters of these two names. Throws lamina::error, and
-/// changes nothing, for an array of another shape or type (unless `skip_other_shapes`), and if no
-/// array has the name of any parameter.
+/// changes nothing, if an array has another shape or type than its parameter (unless
+/// `skip_other_shapes`), and if no array has the name of a parameter.
 template <program_type P>
 [[nodiscard]] load_report load_by_name(const std::vector<tensor_entry>& from, model<P>& to,
                                        const load_by_name_options& options = {},

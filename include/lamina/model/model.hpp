@@ -40,16 +40,16 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// The type of parameters: float, or double for a program in double.
   using real = real_of<P>;
 
-  /// Runs the startup program: every parameter gets its initial value. Equal seeds give equal
-  /// values.
+  /// Makes a model and runs the startup program, which sets every parameter to its initial value.
+  /// Equal seeds give equal values.
   explicit model(P, std::uint64_t seed = 1) {
     create();
     initialise(seed);
   }
 
-  /// As above, for one of the processes of a world, such as `distributed::session`. The rows of
+  /// Does the same in one of the processes of a world, such as `distributed::session`. The rows of
   /// embedding tables with is_distributed are divided over the processes. All processes must
-  /// construct the model.
+  /// construct the model, because each owns a share of the rows.
   template <class World>
   requires(detail::shards_embeddings<World>) model(P, World& world, std::uint64_t seed = 1) {
     if constexpr (has_distributed_tables<P>) tables_.divide(world, seed, pointers_.get());
@@ -57,11 +57,12 @@ requires(P::desc.count.variables >= 0) class model<P> {
     initialise(seed);
   }
 
-  /// As above, but shares each parameter that `other` has under the same name, so training one
-  /// model changes both. Several models and a seed may follow: `model m{program,
+  /// Does the same, but shares each parameter that `other` has under the same name, so that
+  /// training one model changes both. Further models and a seed may follow: `model m{program,
   /// share_parameters_of<"words">(a), share_parameters_of(b), 7}`. A parameter is shared with the
-  /// first of them that has it. Parameters with equal names and different shapes are a compile-time
-  /// error, and so is a name that is missing in one of the models.
+  /// first of these models that has it. It is a compile-time error if parameters with equal names
+  /// have different shapes, and if one of the models has no parameter for a name in
+  /// share_parameters_of<...>.
   template <program_type Q, fixed_string... Layers, class... More>
   model(P net, shared_parameters<Q, Layers...> other, const More&... more)
       : model(net, as_argument(more)...) {
@@ -84,7 +85,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
     static_assert(check<never<P, Given...>, gets_type<Given...>>,
                   "lamina: model: expected a program, lamina::model m{program}");
   }
-  /// Reports a program that differs from the one of the model's type with a one-line error.
+  /// Reports a program that is not the program of the model's type with a one-line error.
   template <program_type Q, class... More>
   requires(!std::is_convertible_v<Q, P>) explicit model(Q, const More&...) : model(own_memory{}) {
     static_assert(check<is_faulty<Q>, expects_type<P>, gets_type<Q>>,
@@ -110,8 +111,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
   model(model&&) = default;
   model& operator=(model&&) = default;
 
-  /// Returns a model with the same values in separate memory, even if this model shares memory with
-  /// others. To keep the best parameters of a run: `auto best = m.clone()`, then
+  /// Returns a model with the same values in separate memory, even if this model shares parameters
+  /// with others. To store the best parameters of a training: `auto best = m.clone()`, then
   /// `best.copy_parameters(m)` after each improvement.
   model clone() const {
     (void)memory();
@@ -120,18 +121,18 @@ requires(P::desc.count.variables >= 0) class model<P> {
     return made;
   }
 
-  /// Sets every parameter to the value of the parameter of `from` with the same name. `from` may
-  /// have another program. Throws lamina::error for a parameter that is missing there or has
-  /// another shape or type; nothing is changed then. Further parameters of `from` are ignored.
+  /// Sets every parameter to the value of the parameter with the same name in `from`, which may
+  /// have another program. Further parameters of `from` are ignored. Throws lamina::error, and
+  /// changes nothing, if `from` lacks a parameter or has it with another shape or type.
   template <program_type Q>
   void copy_parameters(const model<Q>& from) {
     copy_from(from, 1, nullptr, 0);
   }
-  /// Moves every parameter towards the parameter of `from` with the same name: p = (1 - tau) p +
-  /// tau q with 0 <= tau <= 1, for target networks and averages of models. Parameters that the
-  /// program itself changes in training (the moving statistics of batch_norm) are copied if tau >
-  /// 0, because they describe the mini-batches that `from` has seen. Parameters that both models
-  /// share are not changed. Allocates no memory if both models have the same program.
+  /// Moves every parameter p towards the parameter q with the same name in `from`: p = (1 - tau) p
+  /// + tau q with 0 <= tau <= 1. Use it for target networks and averages of models. Parameters that
+  /// the program itself changes in training (the moving statistics of batch_norm) are copied if tau
+  /// > 0, because they describe the mini-batches that `from` has seen. Parameters that both models
+  /// share are not changed. If both models have the same program, it allocates no memory.
   template <program_type Q>
   void copy_parameters(const model<Q>& from, double tau) {
     using written = detail::written_parameters<P>;
@@ -141,7 +142,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// Returns the number of parameters.
   static constexpr int parameter_arrays() { return counts_of<P>.parameters; }
 
-  /// Returns the value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
+  /// Returns a copy of a parameter, with the parameter's shape: `m.parameter<"fc_0.w_0">()`.
   template <fixed_string Name>
   array<real> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
@@ -159,7 +160,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
                   "parameter<\"fc_0.w_0\">()");
     return {};
   }
-  /// Sets a parameter; throws lamina::error unless the shape is the parameter's.
+  /// Sets a parameter. Throws lamina::error if `value` has another shape than the parameter.
   template <fixed_string Name>
   void set_parameter(const array<real>& value) {
     constexpr int found = parameter_named<P>(Name.view());
@@ -170,7 +171,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
     set(found < 0 ? 0 : found, value);
   }
 
-  /// get() and set() do the same for a parameter by its index, in the order of creation.
+  /// get() and set() do the same for the parameter with index i, in the order of creation.
   LAMINA_COLD array<real> get(int i) const {
     const parameter_info info = describe(i);
     array<real> value(info.shape);
@@ -185,8 +186,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
     import_values(i, value.data());
   }
 
-  /// Replaces all parameters by row-major elements in their shapes; null leaves a parameter
-  /// unchanged. If it throws, no parameter is changed. Forgets the training state.
+  /// Sets each parameter i to the row-major elements at values[i]; null leaves a parameter
+  /// unchanged. If it throws, no parameter is changed. Discards the training state, as load() does.
   LAMINA_COLD void set_all(const real* const* values) {
     std::vector<stored_arrays::assignment> all;
     for (int i = 0; i < parameter_arrays(); ++i)
@@ -195,11 +196,11 @@ requires(P::desc.count.variables >= 0) class model<P> {
     forget_training();
   }
 
-  /// Name, shape and layout of parameter i.
+  /// Returns name, shape and layout of parameter i.
   static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
-  /// Writes all parameters to a file, and `parts` with them (see file_part). If the write fails,
-  /// the old file stays complete. If a table is divided over processes, all must call save() and
+  /// Writes all parameters and `parts` (see file_part) to a file. If writing fails, an existing
+  /// file stays as it was. If a table is divided over processes, all processes must call save() and
   /// load(), and rank 0 writes the file.
   template <file_part... Parts>
   void save(const file_path& path, const Parts&... parts) const {
@@ -208,9 +209,10 @@ requires(P::desc.count.variables >= 0) class model<P> {
         return tables_.save(path.string(), memory_of_all(), detail::with_parts({}, parts...));
     write_tensor_file(path, detail::with_parts(entries(), parts...));
   }
-  /// Replaces all parameters and parts by the contents of a file of save(). Throws format_error for
-  /// a damaged file, and lamina::error for the file of another program or one without a part;
-  /// nothing is changed then. Discards the training state: the next call of `train` begins anew.
+  /// Replaces all parameters and parts by the contents of a file of save(). Throws format_error if
+  /// the file is damaged, and lamina::error if it is from another program or lacks a part; nothing
+  /// is changed then. Discards the training state, so that the next call of `train` starts with new
+  /// states of the optimizer.
   template <file_part... Parts>
   void load(const file_path& path, Parts&... parts) {
     const std::vector<tensor_entry> from = read(path);
@@ -223,37 +225,38 @@ requires(P::desc.count.variables >= 0) class model<P> {
     detail::read_parts(from, path.string(), take, parts...);
   }
 
-  /// All parameters as named arrays.
+  /// Returns copies of all parameters as named arrays.
   std::vector<tensor_entry> entries() const {
     std::vector<tensor_entry> all;
     arrays().append_to(all);
     return all;
   }
-  /// Reads the parameters from entries and ignores further entries. Replaces all or none. Discards
-  /// the training state, as load() does.
+  /// Sets all parameters to the entries with their names; further entries are ignored. Throws
+  /// lamina::error, and changes nothing, if an entry is missing or has another shape or type;
+  /// `source` names the entries in the error. Discards the training state, as load() does.
   void assign(const std::vector<tensor_entry>& from, const std::string& source) {
     arrays().check_entries(from, source);
     stored_arrays::assign(arrays().find_all(from));
     forget_training();
   }
-  /// Returns the parameters in the form for files.
+  /// Returns the parameters in the form in which they are written to files.
   stored_arrays arrays() const { return parameters_for_files<P>(memory()); }
 
-  /// Returns the training state that `train` keeps between calls: moments, steps and passes. With
-  /// it a second call with the same type of optimizer continues the training. It holds as much
-  /// memory as the optimizer's accumulators. forget_training() releases it, and the next call
-  /// begins anew.
+  /// Returns the training state that `train` leaves in the model: the optimizer's accumulators and
+  /// the numbers of steps and passes. With it, a second call of `train` with the same type of
+  /// optimizer continues the training. forget_training() discards the state and frees its memory;
+  /// the next call then starts with new states.
   training_memory& training() { return training_; }
   void forget_training() { training_.forget(); }
 
   /// Returns one pointer per parameter, to its memory in the engine's layout. Throws lamina::error
-  /// for a model that was moved from, and if other processes hold rows of a table.
+  /// if the model was moved from, and if rows of a table are in other processes.
   float* const* memory() const {
     if constexpr (has_distributed_tables<P>) tables_.require_whole();
     return memory_of_all();
   }
-  /// Does the same even if other processes hold rows of a table; those rows are missing in its
-  /// memory.
+  /// Does the same even if rows of a table are in other processes; the memory of the table then
+  /// does not have these rows.
   float* const* memory_of_all() const {
     if (!pointers_) fail_moved();
     return pointers_.get();
@@ -266,7 +269,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
       return nullptr;
   }
   const detail::model_embedding<P>& tables() const { return tables_; }
-  /// Whether parameter i is sharded over processes; and its number among the sharded tables.
+  /// is_sharded() tells whether parameter i is divided over processes; table_of() returns its
+  /// number among the divided tables.
   bool is_sharded(int i) const {
     if constexpr (has_distributed_tables<P>)
       return tables_.has(i);
@@ -274,7 +278,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
       return false;
   }
   static int table_of(int i) { return distributed_tables<P>::all.table_of[i]; }
-  /// Returns the owner of parameter i's memory.
+  /// Returns the object that owns the memory of parameter i.
   const std::shared_ptr<engine::aligned_buffer>& owner(int i) const { return memory(), owners_[i]; }
 
  private:
@@ -293,7 +297,8 @@ requires(P::desc.count.variables >= 0) class model<P> {
       if (embedding()) return tables_.read(path.string(), memory_of_all());
     return read_tensor_file(path);
   }
-  /// Converts an argument for another constructor: a seed gets the type of seeds.
+  /// Returns an argument for another constructor, with a seed of any integer type converted to
+  /// std::uint64_t.
   template <class T>
   static decltype(auto) as_argument(const T& argument) {
     if constexpr (std::is_integral_v<T>)
@@ -330,7 +335,7 @@ requires(P::desc.count.variables >= 0) class model<P> {
 
   template <class Shared, class Q, int... Index>
   void share_each(const model<Q>& other, std::integer_sequence<int, Index...>) {
-    // An array instead of a fold, because clang folds at most 256 operands.
+    // An array replaces a fold expression, because clang accepts at most 256 operands in a fold.
     const int each[] = {0, (share_one<Shared, Q, Index>(other), 0)...};
     (void)each;
   }
@@ -354,14 +359,14 @@ requires(P::desc.count.variables >= 0) class model<P> {
   static constexpr std::size_t at_least = at_least_one(counts_of<P>.parameters);
   using owner_type = std::shared_ptr<engine::aligned_buffer>;
   owned_array<owner_type> owners_{at_least};
-  owned_array<float*> pointers_{at_least};  // evaluators keep the address of these pointers
+  owned_array<float*> pointers_{at_least};  // evaluators store the address of this array
   training_memory training_;
   [[no_unique_address]] detail::model_embedding<P> tables_;
 };
 
-// A single guide also reports options in braces. Its parameters are on one line, because clang
-// prints each line in an error.
-// clang-format off
+// There is a single deduction guide, which also accepts, and thereby reports, options in braces.
+// Its parameters are on one line, because clang prints each line of it in an error. clang-format
+// off
 template <class P = left_out, class Seed = std::uint64_t, class... More>
 model(const P& = {}, const Seed& = 1, const More&...) -> model<detail::modelled_in<P>>;
 // clang-format on

@@ -13,11 +13,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The parameters of a model in the form for optimizer::model_average and
-/// exponential_moving_average. Their elements have the engine's layout, padding included.
+/// The parameters of a model in the form that optimizer::model_average and
+/// exponential_moving_average require. The spans have the engine's layout and include padding.
 ///   auto list = parameters_of(model);
 ///   average.update(list);                  // after each step, from the event handler
-///   auto guard = average.apply(list);      // averaged values while the guard lives
+///   auto guard = average.apply(list); // the model has averaged values while guard exists
 template <program_type P>
 class parameter_list {
  public:

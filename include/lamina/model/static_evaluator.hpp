@@ -42,13 +42,14 @@ struct static_weights<Storage, true> : static_storage<std::remove_const_t<declty
 }  // namespace detail
 
 /// A program in test mode with its parameters and activations, for `Rows` samples at a time. It
-/// uses no heap, thread, virtual call, exception or lock; it compiles with -fno-exceptions
-/// -fno-rtti. All mistakes are compile-time errors: names, sizes, element types, operators without
-/// such a kernel.
+/// does not use the heap, threads, virtual calls, exceptions or locks, and compiles with
+/// -fno-exceptions -fno-rtti. All mistakes are compile-time errors: wrong names, sizes and element
+/// types, and operators without a kernel for static evaluators.
 ///
-/// The object holds everything by value and contains no address. It may be copied byte by byte,
-/// moved, or placed in static or shared memory or on a stack of sufficient size (see `sizeof`). It
-/// is aligned to 64 bytes. Parameters are zero at first.
+/// The object contains parameters and activations by value, and no address. So it may be copied
+/// byte by byte, and placed in static or shared memory or on a stack that is large enough (see
+/// `sizeof`). It is aligned to 64 bytes. All parameters are zero until load() or set_parameter() is
+/// called.
 ///
 ///   static lamina::static_evaluator<decltype(net)> e;       // one row
 ///   e.load(model);                                          // or from constants: e.load(weights)
@@ -139,13 +140,13 @@ class static_evaluator {
                       static_cast<std::size_t>(padded(d.columns)));
     }
   }
-  /// Copies all parameters, each row-major, in the order of creation. The source is an array in the
-  /// program's own binary or a file that the user has read.
+  /// Copies all parameters from `values`, where they follow each other in the order of creation,
+  /// each row-major.
   void load(std::span<const float, parameter_elements> values) {
     const float* from = values.data();
     for (int i = 0; i < layout::parameter_count; from += elements_of(i), ++i) set(i, from);
   }
-  /// Copies one parameter, row-major.
+  /// Copies one parameter from row-major elements.
   template <fixed_string Name, std::size_t Size>
   void set_parameter(std::span<const float, Size> value) {
     constexpr int found = parameter_named<recorded>(Name.view());
@@ -159,8 +160,8 @@ class static_evaluator {
     if constexpr (fits) set(i, value.data());
   }
 
-  /// Returns the memory of a data layer, all rows without gaps; the caller writes the inputs of
-  /// forward() here.
+  /// Returns the memory of a data layer, in which the rows follow each other without padding. The
+  /// caller writes the inputs of forward() to it.
   template <fixed_string Name>
   auto input() {
     constexpr int i = data_layer<Name>();
@@ -170,8 +171,8 @@ class static_evaluator {
         reinterpret_cast<data_type<i>*>(memory() + layout::at.data[i]), size);
   }
 
-  /// Computes everything that depends only on the data layers with these names; without names,
-  /// everything.
+  /// Computes all activations that depend only on the data layers with these names; without names,
+  /// all activations.
   template <fixed_string... Name>
   void forward() {
     constexpr unsigned long long given = [] {
@@ -183,7 +184,8 @@ class static_evaluator {
     run<given>(std::make_integer_sequence<int, plan_type::groups>{});
   }
 
-  /// One row of a layer that the user named, or of a variable that the program returns.
+  /// Returns one row of the activation of a layer that the user named, or of a variable that the
+  /// program returns.
   template <fixed_string Name>
   auto activation(int row = 0) const {
     constexpr int found = variable_named<recorded>(Name.view());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/training_memory.hpp - the training state that a model keeps, so that the next call
-// of `train` can continue.
+// lamina/model/training_memory.hpp - the training state in a model, from which the next call of
+// `train` continues.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,17 +18,17 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// cannot be copied, because it belongs to one model.
 class training_memory {
  public:
-  /// The type of the optimizer, identified by an address; null if there is no state.
+  /// The address of optimizer_identity for the type of the optimizer; null if there is no state.
   const void* optimizer = nullptr;
   /// All accumulators, ordered by parameter and state, in the layout of the parameters.
   engine::aligned_buffer accumulators{};
-  /// The accumulators of embedding tables whose rows are sharded over processes.
+  /// The accumulators of tables that are divided over processes.
   std::shared_ptr<embedding_states> embedding{};
-  /// The number of updates and of passes so far.
+  /// The number of updates, and the number of passes, of all calls of `train` together.
   std::int64_t steps = 0;
   int passes = 0;
-  /// Whether this process holds only the accumulators of its own shard; rank 0 then holds all of
-  /// them.
+  /// Whether this process has only the accumulators of its own shard; only rank 0 then has all
+  /// accumulators.
   bool is_part = false;
 
   training_memory() = default;
@@ -50,7 +50,7 @@ class training_memory {
     return *this;
   }
 
-  /// Drops the state, so that the next call of `train` begins anew.
+  /// Discards the state, so that the next call of `train` starts with new accumulators.
   LAMINA_API LAMINA_COLD void forget();
 };
 

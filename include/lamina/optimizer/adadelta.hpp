@@ -27,7 +27,7 @@ struct adadelta final : rule<adadelta> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return decay_fault("rho", static_cast<double>(rho))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
@@ -38,7 +38,7 @@ struct adadelta final : rule<adadelta> {
   static constexpr std::array<const char*, 2> state_slots{"AvgSquaredGrad", "AvgSquaredUpdate"};
   static constexpr std::array<const char*, 2> attributes{"epsilon", "rho"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon, rho};

@@ -24,7 +24,7 @@ struct adagrad final : rule<adagrad> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return size_fault("epsilon", static_cast<double>(epsilon))
         .or_else(size_fault("initial_accumulator_value",
@@ -40,7 +40,7 @@ struct adagrad final : rule<adagrad> {
   /// Returns the initial value of the accumulator.
   constexpr float initial_state(int /*state*/) const { return initial_accumulator_value; }
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 2;
   constexpr std::array<float, 2> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon};

@@ -28,7 +28,7 @@ struct adam final : rule<adam> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return decay_fault("beta1", static_cast<double>(beta1))
         .or_else(decay_fault("beta2", static_cast<double>(beta2)))
@@ -41,7 +41,7 @@ struct adam final : rule<adam> {
   static constexpr std::array<const char*, 2> state_slots{"Moment1", "Moment2"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, beta2), beta1, beta2, epsilon};

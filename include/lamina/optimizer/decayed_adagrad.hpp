@@ -24,7 +24,7 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return decay_fault("decay", static_cast<double>(decay))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
@@ -35,7 +35,7 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"decay", "epsilon"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), decay, epsilon};

@@ -19,15 +19,12 @@ namespace lamina { inline namespace LAMINA_ABI { namespace optimizer {
 enum class event_kind : std::uint8_t {
   begin_pass,            // once per pass
   begin_iteration,       // once per mini-batch, before its computation
-  end_forward_backward,  // cost and metrics are known; an update that is fused with the gradients
-                         // is done
+  end_forward_backward,  // cost and metrics are known; fused updates are already done
   end_iteration,         // parameters are updated
   end_pass,              // once per pass, with the metrics of the whole pass
-  end_validation,        // only in fit: after the test that follows a pass, with the test's cost
-                         // and metrics
+  end_validation,        // only in fit: after a test, with the test's cost and metrics
   new_best,              // only in fit: the last test was the best so far
-  early_stop             // only in fit: the last `patience` tests were not better than an earlier
-                         // one
+  early_stop             // only in fit: `patience` tests in a row were not the best
 };
 
 /// Returns the name of an event in the v2 API.
@@ -71,8 +68,7 @@ struct event {
   std::int64_t batch = 0;                   // number of the mini-batch, from 0 in each pass; in
                                             // end_pass: the number of mini-batches of the pass
   std::optional<std::int64_t> batches{};    // mini-batches per pass, if known
-  std::int64_t samples = 0;                 // number of samples in this mini-batch; in end_pass: in
-                                            // the pass
+  std::int64_t samples = 0;                 // samples in this mini-batch; in end_pass: in the pass
   double cost = 0;                          // mean over these samples; 0 in begin_* events
   std::span<const metric_value> metrics{};  // empty in begin_* events
   bool* stopping = nullptr;                 // the flag that stop() sets and the loop reads

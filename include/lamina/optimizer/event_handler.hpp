@@ -27,8 +27,8 @@ class event_handler {
     using target = std::decay_t<F>;
     if constexpr (requires { f == nullptr; })
       if (f == nullptr) return;
-    target_ = std::shared_ptr<void>(new target(std::forward<F>(f)));  // std::make_shared would add
-                                                                      // twice as much code
+    target_ = std::shared_ptr<void>(new target(std::forward<F>(f)));  // std::make_shared adds more
+                                                                      // code
     call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
   }
 

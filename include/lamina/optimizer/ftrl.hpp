@@ -25,7 +25,7 @@ struct ftrl final : rule<ftrl> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return size_fault("l1", static_cast<double>(l1))
         .or_else(size_fault("l2", static_cast<double>(l2)))
@@ -50,7 +50,7 @@ struct ftrl final : rule<ftrl> {
     return math::select(lr_power == T(-0.5), math::sqrt(x), power);
   }
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2, lr_power};

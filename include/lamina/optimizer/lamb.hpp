@@ -27,7 +27,7 @@ struct lamb final : rule<lamb> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return decay_fault("beta1", static_cast<double>(beta1))
         .or_else(decay_fault("beta2", static_cast<double>(beta2)))
@@ -42,7 +42,7 @@ struct lamb final : rule<lamb> {
   static constexpr std::array<const char*, 4> attributes{"beta1", "beta2", "epsilon",
                                                          "weight_decay"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 5;
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), beta1, beta2, epsilon, lamb_weight_decay};

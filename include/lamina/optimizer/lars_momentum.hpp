@@ -26,7 +26,7 @@ struct lars_momentum final : rule<lars_momentum> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return share_fault("momentum", static_cast<double>(momentum))
         .or_else(size_fault("lars_coeff", static_cast<double>(lars_coeff)))
@@ -40,7 +40,7 @@ struct lars_momentum final : rule<lars_momentum> {
   static constexpr std::array<const char*, 3> option_names{"momentum", "lars_coeff",
                                                            "lars_weight_decay"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, lars_coeff, lars_weight_decay};

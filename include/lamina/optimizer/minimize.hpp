@@ -146,7 +146,7 @@ class minimizer {
     const parameter_desc& d = b_.parameters.items[i];
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
   }
-  /// Adds a variable with one element in the current block.
+  /// Adds a variable with one element to the current block and returns it.
   constexpr int number(int name, dtype type) {
     const int v = b_.add_variable(name, "", -1, b_.shape(1), 1, once::domain, type);
     b_.variables[v].stop_gradient = true;

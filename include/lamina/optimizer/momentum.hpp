@@ -25,7 +25,7 @@ struct momentum final : rule<momentum> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return share_fault("momentum", static_cast<double>(momentum));
   }
@@ -37,7 +37,7 @@ struct momentum final : rule<momentum> {
   static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};
   static constexpr std::array<const char*, 2> option_names{"momentum", "use_nesterov"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, use_nesterov ? 1.f : 0.f};

@@ -27,7 +27,7 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return size_fault("l1", static_cast<double>(l1))
         .or_else(size_fault("l2", static_cast<double>(l2)));
@@ -38,7 +38,7 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"l1", "l2"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2};

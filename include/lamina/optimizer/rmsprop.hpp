@@ -28,7 +28,7 @@ struct rmsprop final : rule<rmsprop> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Returns the first option outside of its range.
+  /// Returns the first option that is outside of its range, if there is one.
   constexpr option_fault own_fault() const {
     return decay_fault("rho", static_cast<double>(rho))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)))
@@ -42,7 +42,7 @@ struct rmsprop final : rule<rmsprop> {
   static constexpr std::array<const char*, 4> attributes{"decay", "epsilon", "momentum",
                                                          "centered"};
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 5;
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), rho, epsilon, momentum, centered ? 1.f : 0.f};

@@ -22,7 +22,7 @@ struct sgd final : rule<sgd> {
   static constexpr const char* type = "sgd";
   static constexpr rows_rule selected_rows = rows_rule::touched;
 
-  /// Returns the scalar arguments of `update` for a step; the first step is 0.
+  /// The number of scalar arguments of `update`, and their values in a step; the first step is 0.
   static constexpr int scalar_count = 1;
   constexpr std::array<float, 1> scalars(std::int64_t step) const {
     return {learning_rate.at(step)};

@@ -23,8 +23,7 @@ struct checkpoint_options {
   checkpoint_directory directory{};  // empty: no checkpoints
   int every_passes = 1;              // write one after this many passes; 0: none after passes
   std::int64_t every_batches = 0;    // also write one after this many mini-batches; 0: none
-  int keep = 3;                      // keep this many of the newest checkpoints and remove older
-                                     // ones; 0: keep all
+  int keep = 3;                      // the number of newest checkpoints that are kept; 0: all
   // Continue from the newest undamaged checkpoint, if there is one. Without `resume`, train throws
   // lamina::error if the directory already has a checkpoint.
   bool resume = false;

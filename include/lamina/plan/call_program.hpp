@@ -2,8 +2,8 @@
 // lamina/plan/call_program.hpp - the operators of a program that kernels read at run time.
 //
 // The kernel of a fused group reads only the group's arguments. The kernel of a single operator
-// also reads the operator's attributes and argument counts. Therefore only operators with a kernel
-// of the second kind are put into the binary; most networks have few of them.
+// also reads the operator's attributes and argument counts. Therefore only operators that are not
+// fused are put into the binary; even a deep network has few of them.
 #pragma once
 
 #include <lamina/core/config.hpp>

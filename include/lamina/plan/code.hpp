@@ -57,8 +57,7 @@ struct code_table {
   code_counts count;
   statement_code statements[2 * lowered_limits.instructions];
   operand_code operands[lowered_limits.operands + lowered_limits.instructions];
-  int arguments[lowered_limits.operands + lowered_limits.results];  // plan variables; constants are
-                                                                    // below -1; -1: empty
+  int arguments[lowered_limits.operands + lowered_limits.results];      // see plan_view
   argument_use uses[lowered_limits.operands + lowered_limits.results];  // by argument
   group_code groups[lowered_limits.instructions];
 };
@@ -73,8 +72,7 @@ constexpr code_table emit_code() {
   code_table made{};
   int statement = 0, operand_at = 0, argument_at = 0, argument0 = 0, g = 0;
   int known_in[bound(variables)];  // by variable: the group for which `value` is set
-  int value[bound(variables)];     // by variable: the statement that computes it; -1: the group's
-                                   // head
+  int value[bound(variables)];     // by variable: its statement; -1: the group's head
   int used_in[bound(variables)];   // by variable: the latest group with it as an argument ...
   int number[bound(variables)];    // ... and the number of that argument
   for (int v = 0; v < variables; ++v) known_in[v] = used_in[v] = -1;

@@ -78,10 +78,9 @@ struct group_former {
   group_desc (&groups)[bound(instructions)];  // `first` is the group's latest instruction
   int (&producer)[bound(variables)];          // by variable: the latest group that writes it, or -1
   int (&reader)[bound(variables)];            // by variable: the latest group that reads it, or -1
-  int (&reader_before)[bound(variables)];     // by variable: the latest group before `reader` that
-                                              // reads it, or -1
-  int (&before)[bound(instructions)];         // by instruction: the instruction before it in its
-                                              // group, or -1
+  int (&reader_before)[bound(variables)];     // by variable: its latest reader before `reader`, or
+                                              // -1
+  int (&before)[bound(instructions)];         // by instruction: its predecessor in the group, or -1
   int (&group)[bound(instructions)];          // by instruction: its group
 
   /// Whether the instructions of group h may become the first instructions of the later group g.

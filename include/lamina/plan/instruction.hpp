@@ -70,8 +70,7 @@ struct plan_variable {
   int variable;              // its number in the program; -1: added by the plan
   int root;                  // the variable whose memory it shares, or its own number
   int block;                 // the block whose iterations compute it
-  int parts;                 // the number of rows of a matrix product into which each of its rows
-                             // is split
+  int parts;                 // number of rows of a product into which each row is split
   unsigned long long feeds;  // bit mask of the data that it depends on
 };
 
@@ -132,8 +131,7 @@ struct lowered_program {
   operand operands[lowered_limits.operands];
   int results[lowered_limits.results];
   double constants[lowered_limits.constants];
-  int gradients[lowered_limits.parameters];  // by parameter: the variable with its complete
-                                             // gradient, or -1
+  int gradients[lowered_limits.parameters];  // by parameter: its complete gradient, or -1
 };
 
 /// The first step of lowering: makes a plan variable from every variable of a program.
@@ -146,8 +144,7 @@ constexpr lowered_program shapes_of() {
   for (int i = 0; i < p.count.parameters; ++i) r.gradients[i] = -1;
   // Gradients of parameters in inner blocks do not count as complete, because each belongs to one
   // iteration only.
-  const int cost = p.cost >= 0 ? p.cost : 0;  // avoids a warning of clang 14 about element -1,
-                                              // which is not read
+  const int cost = p.cost >= 0 ? p.cost : 0;  // clang 14 warns about element -1
   const int root_block = p.cost >= 0 ? p.variables[cost].block : 0;
   for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc d = p.variables[v];

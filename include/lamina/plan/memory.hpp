@@ -23,8 +23,7 @@ struct memory_plan {
   int arrays;                                // number of arrays of tensors
   int selected_rows;                         // number of sparse gradients (selected rows)
   long long fixed_size;                      // floats
-  int unshared_width;                        // floats per row of all domains if no values shared
-                                             // memory
+  int unshared_width;                        // floats per row without shared memory
   /// Returns the floats per row of all arenas together.
   constexpr int width() const {
     int sum = 0;

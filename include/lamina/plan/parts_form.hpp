@@ -14,8 +14,9 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// How a cost or metric of a whole mini-batch is computed from its values for the parts of the
 /// mini-batch. These forms are allowed:
 ///
-///   sums over rows; their sums, differences and constant multiples; plus a constant;
-///   means over rows, combined in the same way, plus numbers that depend on no rows;
+///   a sum over rows, or a sum, difference or constant multiple of such sums, plus a constant;
+///   a mean over rows, or a combination of means in the same way, plus numbers that depend on no
+///   rows;
 ///   a quotient of two sums, or of two means over the same rows, times a constant, plus a constant.
 ///
 /// No row may depend on other rows of the mini-batch, because these rows may be in another part.

@@ -18,8 +18,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 /// constant, the maximum of `sum` and a constant, or a clipped `sum`.
 struct quotient {
   int numerator = -1, denominator = -1;
-  int sum = -1, other_sum = -1;  // the sum in the denominator; a second sum that is added to it, or
-                                 // -1
+  int sum = -1, other_sum = -1;  // the addends of the denominator; -1: not used
   double factor = 1, offset = 0;
   double above_added = 0, sum_added = 0;  // constants that the numerator and `sum` contain
   double most = 1e308;                    // upper bound of the denominator, if `sum` is clipped

@@ -23,8 +23,7 @@ enum class row_rule : std::uint8_t {
 /// computes rows of one type more than once (program/row_renaming.hpp).
 enum class row_origin : std::uint8_t {
   operands,        // the rows of the operands, or rows that are computed from them
-  second_operand,  // the second operand's rows if they have the type of the result's rows, else new
-                   // rows
+  second_operand,  // the second operand's rows if their type is the result's, else new rows
   handed_over,     // the rows of the operand, also for the variable to which a loop assigns
   array_slot,      // the rows of the array's element at the index, which is the second operand
   ranked,          // the rows of the sequences from which the rank table was made
@@ -94,8 +93,7 @@ struct operator_facts {
   std::int8_t made_levels;     // number of new sequence levels in the results' rows; 0: none
   bool accepts_any_rows;       // operands of one type may have different rows
   std::uint32_t apart_inputs;  // bit i: the rows of operand i may differ from the results' rows
-  std::int8_t alias;           // number of the operand whose memory the first result shares; -1:
-                               // none
+  std::int8_t alias;           // the operand whose memory the first result shares, or -1
   bool alias_permutes;         // the shared elements may be in another order
   linearity linear;
   row_reduction reduces;
@@ -108,12 +106,11 @@ struct operator_facts {
   host_rule host;
   bool host_takes_part;       // a part of the operator runs on the host in each run
   bool host_waits;            // the host waits for its result, which is a number of rows
-  std::uint32_t host_inputs;  // bit i: the kernel reads operand i from the host's memory if it is
-                              // there
+  std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
   row_meeting meets_rows;
-  // For an operator that reads the rows of table operand 0 that operand 1 selects: the number of
-  // the attribute that tells whether the table is divided among processes; the next attribute is
-  // the number of a row that is never read (padding). -1: the operator has no such attribute.
+  // If operand 0 is a table from which operand 1 selects rows: the number of the attribute that
+  // says whether the table is divided among processes. The next attribute is then the number of a
+  // row that is never read (padding). -1 for all other operators.
   std::int8_t divided_by;
   bool meets_processes;  // its kernel makes a call in which all processes of a run must take part
 };

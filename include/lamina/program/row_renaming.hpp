@@ -285,8 +285,7 @@ class row_renaming {
   bool* defined_;                 // by variable: an earlier operator has written it
   int* body_;                     // by variable: the body from find_carried, or -1
   constexpr_vector<carried_rows> loops_{};
-  constexpr_vector<int> seen_{};    // rows of the current operator's inputs, and the rows above
-                                    // them
+  constexpr_vector<int> seen_{};    // rows of the current operator's inputs, and their parents
   constexpr_vector<int> tables_{};  // rank tables, each with the rows from which it was made
   constexpr_vector<int> reads_{};   // array indices, each with a domain and the rows read there
 };

@@ -65,8 +65,8 @@ class cached_reader {
           return true;
         }
       } catch (...) {
-        walk_.reset();  // the stored elements stay; the next attempt starts the source again and
-                        // skips them
+        walk_.reset();  // the next attempt starts a new pass over the source and skips stored
+                        // elements
         throw;
       }
       complete_ = true;

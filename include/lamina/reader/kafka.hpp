@@ -44,8 +44,7 @@ struct kafka_options {
   std::string group = "lamina";  // the name under which commit() stores offsets
   kafka_order order = kafka_order::turns;
   const std::atomic<bool>* stop = nullptr;        // true ends a pass that waits for messages
-  int timeout_ms = 10000;                         // how long to wait for the first answer of the
-                                                  // brokers
+  int timeout_ms = 10000;                         // waiting time for the brokers' first answer
   std::map<std::string, std::string> settings{};  // settings of librdkafka: security.protocol, ...
 };
 
@@ -169,9 +168,7 @@ class kafka_topic {
           m = ::rd_kafka_consumer_poll(handle_, wait_ms);
         } else {
           m = ::rd_kafka_consume_queue(queues_[static_cast<std::size_t>(turn_)], wait_ms);
-          if (m == nullptr)
-            m = ::rd_kafka_consumer_poll(handle_, 0);  // returns errors of the
-                                                       // connection
+          if (m == nullptr) m = ::rd_kafka_consumer_poll(handle_, 0);  // connection errors
         }
         if (m == nullptr) continue;
         const struct guard {

@@ -21,7 +21,8 @@ class kafka_offsets {
  public:
   static constexpr int most_partitions = 1024;
 
-  /// Returns the offset of the next message of a partition; -1 if no message of it was counted.
+  /// Returns the offset of the next message of a partition; -1 if no message of the partition was
+  /// counted.
   std::int64_t next(int partition) const {
     const auto p = static_cast<std::size_t>(partition);
     return partition < 0 || p >= next_.size() ? -1 : next_[p];

@@ -382,8 +382,7 @@ class block_gradients {
   program_builder& b_;
   constexpr_vector<int> stores_{};         // the operators that overwrite variables
   bool has_blocks_ = false;                // if false, the next three arrays are not used
-  int carrier_[gradient_state::capacity];  // by variable: the loop body that sets its next value,
-                                           // or -1
+  int carrier_[gradient_state::capacity];  // by variable: the loop body that carries it, or -1
   int copy_[gradient_state::capacity];     // by variable: its copy at the start of that body, or -1
   int begin_[program_limits.blocks];       // by block: its first operator, inner blocks included
   constexpr_vector<int> copies_{};         // the carried variables that have a copy

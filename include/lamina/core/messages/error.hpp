@@ -20,8 +20,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// An error at run time: bad data or wrong use. The message names the subject, what was expected
-/// and what was found.
+/// The error that lamina throws at run time, for bad data or wrong use. The message names the
+/// subject, what was expected and what was found.
 class error : public std::runtime_error {
  public:
   LAMINA_API LAMINA_COLD explicit error(const std::string& what);
@@ -49,7 +49,8 @@ class row_error : public error {
   std::int64_t row_;
 };
 
-/// A damaged or foreign file: the message names the file, the byte offset and the reason.
+/// The error for a file that is damaged or has another format. The message names the file, the byte
+/// offset and the reason.
 class format_error : public error {
  public:
   LAMINA_API LAMINA_COLD format_error(const std::string& file, std::uint64_t offset,

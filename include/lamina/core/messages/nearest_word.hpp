@@ -61,8 +61,7 @@ std::string nearest_words(std::string_view word, const std::vector<std::string>&
   std::string_view nearest[most];
   std::size_t distances[most] = {}, found = 0;
   for (const std::string& w : words) {
-    const bool continues = !word.empty() && w.starts_with(word);  // as "fc_0.tmp_0" continues
-                                                                  // "fc_0"
+    const bool continues = !word.empty() && w.starts_with(word);  // "fc_0", "fc_0.tmp_0"
     const std::size_t distance = continues ? 1 : letter_distance(word, w);
     if (!continues && 3 * distance > word.size() + 2) continue;
     std::size_t at = found;

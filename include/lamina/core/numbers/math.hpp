@@ -14,7 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace math {
 
-/// e^x. Relative error: below 3e-7 for a batch of floats, below 3e-16 for doubles.
+/// Returns e^x. The relative error is below 3e-7 for a batch of floats, and below 3e-16 for
+/// doubles.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   if constexpr (is_plain<T>)
@@ -58,7 +59,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T log1p_exp(T x) {
       return detail::series_log1p(e) + most;
   }
 }
-/// Natural logarithm.
+/// Returns the natural logarithm of x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T log(T x) {
   if constexpr (is_plain<T>)
@@ -68,7 +69,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T log(T x) {
   else
     return detail::call_log(x);
 }
-/// Hyperbolic tangent. Relative error: below 4e-7 for a batch of floats, below 3e-16 for doubles.
+/// Returns the hyperbolic tangent of x. The relative error is below 4e-7 for a batch of floats, and
+/// below 3e-16 for doubles.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T tanh(T x) {
   if constexpr (is_plain<T>)
@@ -88,7 +90,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T tanh_rest(T x) {
                                T(x - math::tanh(x)));
   }
 }
-/// Square root.
+/// Returns the square root of x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T sqrt(T x) {
   if constexpr (is_plain<T>)
@@ -96,7 +98,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T sqrt(T x) {
   else
     return detail::call_sqrt(x);
 }
-/// Sine of an angle in radians.
+/// Returns the sine of an angle in radians.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T sin(T x) {
   if constexpr (is_plain<T>)
@@ -104,7 +106,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T sin(T x) {
   else
     return detail::call_sin(x);
 }
-/// Cosine of an angle in radians.
+/// Returns the cosine of an angle in radians.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T cos(T x) {
   if constexpr (is_plain<T>)
@@ -112,7 +114,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T cos(T x) {
   else
     return detail::call_cos(x);
 }
-/// Arc sine, in radians.
+/// Returns the arc sine of x in radians.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T asin(T x) {
   if constexpr (is_plain<T>)
@@ -120,7 +122,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T asin(T x) {
   else
     return detail::call_asin(x);
 }
-/// Arc cosine, in radians.
+/// Returns the arc cosine of x in radians.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T acos(T x) {
   if constexpr (is_plain<T>)
@@ -128,7 +130,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T acos(T x) {
   else
     return detail::call_acos(x);
 }
-/// Arc tangent, in radians.
+/// Returns the arc tangent of x in radians.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T atan(T x) {
   if constexpr (is_plain<T>)
@@ -136,8 +138,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T atan(T x) {
   else
     return detail::call_atan(x);
 }
-/// Gauss error function 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. Relative error: below 5e-7
-/// for a batch of floats, below 1e-14 for doubles.
+/// Returns the Gauss error function of x: 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+/// The relative error is below 5e-7 for a batch of floats, and below 1e-14 for doubles.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T erf(T x) {
   if constexpr (is_plain<T>)
@@ -147,8 +149,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T erf(T x) {
   else
     return detail::rational_erf(x);
 }
-/// x^y as IEEE 754 defines it. Relative error for a batch of floats: below 1e-6 where |y log x| is
-/// below 10, below 1e-5 elsewhere.
+/// Returns x^y as IEEE 754 defines it. For a batch of floats, the relative error is below 1e-6
+/// where |y log x| is below 10, and below 1e-5 elsewhere.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T pow(T x, T y) {
   if constexpr (is_plain<T>)
@@ -156,7 +158,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T pow(T x, T y) {
   else
     return detail::ieee_pow(x, y);
 }
-/// Largest integer not above x.
+/// Returns the largest integer not above x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T floor(T x) {
   if constexpr (is_plain<T>)
@@ -164,7 +166,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T floor(T x) {
   else
     return detail::call_floor(x);
 }
-/// Smallest integer not below x.
+/// Returns the smallest integer not below x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T ceil(T x) {
   if constexpr (is_plain<T>)
@@ -172,7 +174,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T ceil(T x) {
   else
     return detail::call_ceil(x);
 }
-/// Nearest integer; halves are rounded away from zero.
+/// Returns the integer nearest to x; halves are rounded away from zero.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T round(T x) {
   if constexpr (is_plain<T>)

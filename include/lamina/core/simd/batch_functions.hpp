@@ -31,10 +31,11 @@ LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
   return ldexp(ldexp(x, half), whole - half);
 }
 
-// e^x as 2^k e^r, where k is the integer nearest to x / log 2. With the roundings of float the
-// relative error is below 3e-7. For x below -104 the result is 0. With AVX-512's scalef, e^0 is
-// computed there and then replaced by 0, because processors take a hundred times longer for a
-// result that they round to 0. Otherwise x is limited to -176, where a factor of 2^k is 0.
+// Returns e^x, computed as 2^k e^r, where k is the integer nearest to x / log 2. With the roundings
+// of float the relative error is below 3e-7. For x below -104 the result is 0. With AVX-512's
+// scalef, e^0 is computed there and then replaced by 0, because processors take a hundred times
+// longer for a result that they round to 0. Otherwise x is limited to -176, where a factor of 2^k
+// is 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   constexpr bool in_one = requires { times_power_of_two(x, x); };
@@ -53,8 +54,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   else
     return times_any_power(p, k);
 }
-// e^x for a smaller range of x, at less cost. At the ends of the range k is 128 or -127, where 2^k
-// is infinite or 0.
+// Returns e^x for a smaller range of x, at less cost. At the ends of the range, k is 128 or -127,
+// and the computed 2^k is infinite or 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
   const T y = call_max(T(-88.3f), call_min(T(89.f), x));
@@ -62,8 +63,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
   const T r = without_powers(y, k);
   return ldexp(T(call_fma(exp_quotient(r), r, T(1.f))), to_int(k));
 }
-// e^x - 1 as 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1), which loses no digits if k is 0. The code
-// computes with 2^(k-1), because 2^k itself overflows at the upper end of the range.
+// Returns e^x - 1, computed as 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1), which loses no digits if k
+// is 0. The code computes with 2^(k-1), because 2^k itself overflows at the upper end of the range.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   const T y = call_max(T(-20.f), call_min(T(89.f), x));
@@ -75,8 +76,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   // wrong sign.
   return call_select(call_abs(x) < T(1e-7f), x, value);
 }
-// log(1 + e) for e from 0 to 1, by the series of 2 artanh(s) with s = e / (2 + e). The polynomial
-// minimises the largest relative error, which is 6e-9.
+// Returns log(1 + e) for e from 0 to 1, by the series of 2 artanh(s) with s = e / (2 + e). The
+// polynomial minimises the largest relative error, which is 6e-9.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T series_log1p(T e) {
   const T s = e / (T(2.f) + e);
@@ -87,9 +88,10 @@ LAMINA_INLINE LAMINA_NUMBER_FN T series_log1p(T e) {
   return call_fma(T(p * z), s, T(s + s));
 }
 
-// 2^k for a batch of doubles k that are integers from -1022 to 1023. The integer is added to 1.5 *
-// 2^52, so that it becomes the last bits of a double, which are then shifted to the exponent.
-// (xsimd 8 converts doubles to integers through memory.)
+// Returns 2^k for a batch of doubles k that are integers from -1022 to 1023. The sum of 1.5 * 2^52
+// and k + 1023 is a double whose last bits are the integer k + 1023; a shift moves them to the
+// exponent. (A conversion of doubles to integers would be slow, because xsimd 8 does it through
+// memory.)
 template <class T>
 LAMINA_INLINE T power_of_two(T k) {
   using words [[gnu::vector_size(sizeof(T))]] = long long;
@@ -100,7 +102,7 @@ LAMINA_INLINE T power_of_two(T k) {
   __builtin_memcpy(&number, &bits, sizeof bits);
   return T(number);
 }
-// (e^r - 1) / r by its series. The last term of r q is below 5e-18.
+// Returns q = (e^r - 1) / r by its series. The last term of r q is below 5e-18.
 template <class T>
 LAMINA_INLINE T series_exp_quotient(T r) {
   constexpr double factorials[] = {479001600, 39916800, 3628800, 362880, 40320, 5040,
@@ -113,13 +115,13 @@ template <class T>
 LAMINA_INLINE T without_powers_of_double(T x, T k) {
   return call_fma(k, T(-1.9082149292705877e-10), call_fma(k, T(-0.69314718036912382), x));
 }
-// x 2^k, computed with two factors, because 2^k may be outside the range of a double.
+// Returns x 2^k, computed with two factors, because 2^k may be outside the range of a double.
 template <class T>
 LAMINA_INLINE T times_two_powers(T x, T k) {
   const T half = nearbyint(k * T(0.5));
   return x * power_of_two(half) * power_of_two(T(k - half));
 }
-// e^x for doubles, like polynomial_exp. From x = -1418 downwards both factors are 0.
+// Does the same as polynomial_exp for doubles. For x below -1418 both factors of 2^k are 0.
 template <class T>
 LAMINA_INLINE T series_exp(T x) {
   const T y = call_max(T(-1418.1), call_min(T(710.0), x));
@@ -127,7 +129,7 @@ LAMINA_INLINE T series_exp(T x) {
   const T r = without_powers_of_double(y, k);
   return times_two_powers(T(call_fma(series_exp_quotient(r), r, T(1.0))), k);
 }
-// e^x - 1 for doubles, like polynomial_expm1.
+// Does the same as polynomial_expm1 for doubles.
 template <class T>
 LAMINA_INLINE T series_expm1(T x) {
   const T y = call_max(T(-40.0), call_min(T(710.0), x));
@@ -137,16 +139,16 @@ LAMINA_INLINE T series_expm1(T x) {
   const T value = T(2.0) * call_fma(half, T(r * series_exp_quotient(r)), T(half - T(0.5)));
   return call_select(call_abs(x) < T(1e-16), x, value);
 }
-// Logarithm of doubles. Subnormal numbers are first multiplied by 2^54, because xsimd 8 computes
-// wrong logarithms of them.
+// Returns the logarithm of doubles. Subnormal numbers are first multiplied by 2^54, because xsimd 8
+// computes wrong logarithms of them.
 template <class T>
 LAMINA_INLINE T double_log(T x) {
   const auto smaller = x < T(0x1p-1022);
   const T value = call_log(T(call_select(smaller, T(x * T(0x1p54)), x)));
   return value - call_select(smaller, T(37.429947750237048), T(0.0));
 }
-// tanh(x) for doubles. Below 0.625 it is x (1 + x^2 P(x^2) / Q(x^2)) with the polynomials of
-// Cephes, else 1 - 2 / (e^(2x) + 1).
+// Returns tanh(x) for doubles: x (1 + x^2 P(x^2) / Q(x^2)) for |x| below 0.625, with the
+// polynomials P and Q of the Cephes library, else 1 - 2 / (e^(2x) + 1).
 template <class T>
 LAMINA_INLINE T double_tanh(T x) {
   const T t = x * x;
@@ -161,7 +163,7 @@ LAMINA_INLINE T double_tanh(T x) {
                      T(call_select(x < T(0.0), T(-distant), distant)));
 }
 
-// x - tanh(x) for |x| below 0.625, by the polynomials of double_tanh.
+// Returns x - tanh(x) for |x| below 0.625, by the polynomials of double_tanh.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   const T t = x * x;
@@ -182,10 +184,10 @@ LAMINA_INLINE T double_erf(T x) {
   return call_select(x == x, call_erf(y), x);
 }
 
-// tanh(x) as y P(y^2) / Q(y^2), where y is x limited to [-9.01, 9.01]; for larger |x| the nearest
-// float is 1 or -1. The cost is nine multiply-adds and one division. The polynomials minimise the
-// largest relative error, 2e-8; with the roundings of float it is below 4e-7. NaN stays NaN,
-// because min and max return their second operand, x, if x is NaN.
+// Returns tanh(x), computed as y P(y^2) / Q(y^2), where y is x limited to [-9.01, 9.01]; for larger
+// |x| the nearest float is 1 or -1. The cost is nine multiply-adds and one division. The
+// polynomials minimise the largest relative error, 2e-8; with the roundings of float it is below
+// 4e-7. NaN stays NaN, because min and max return their second operand, x, if x is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   const T y = call_max(T(-9.01f), call_min(T(9.01f), x));

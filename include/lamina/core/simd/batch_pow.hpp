@@ -63,7 +63,7 @@ struct pow_parts {
       log_m = call_fma(T(p * z), s, T(s * T(2.88539008f)));
     }
   }
-  // 2^n e^r.
+  // Returns 2^n e^r.
   static LAMINA_INLINE T power(T n, T r) {
     if constexpr (is_double)
       return times_two_powers(T(call_fma(series_exp_quotient(r), r, T(1))), n);
@@ -72,9 +72,9 @@ struct pow_parts {
   }
 };
 
-// |x|^y = 2^(y k + y log2 m). The integer part n of the exponent is exact, and so is y k - n, so
-// the result keeps most of its digits even if the power is large. Then the special cases of IEEE
-// 754 are handled: 0, infinity, negative numbers and NaN.
+// Returns x^y, computed as |x|^y = 2^(y k + y log2 m). The integer part n of the exponent is exact,
+// and so is y k - n, so the result keeps most of its digits even if the power is large. Then the
+// special cases of IEEE 754 are handled: 0, infinity, negative numbers and NaN.
 template <class T>
 LAMINA_INLINE T ieee_pow(T x, T y) {
   constexpr bool is_double = is_batch_of_doubles<T>;

@@ -42,7 +42,8 @@ class worker_pool {
       task(0);
       return;
     }
-    // A plain pointer instead of std::function, so that a round allocates no memory.
+    // The task is passed by a plain pointer and not as a std::function, so that a round does not
+    // allocate memory.
     run_round(&task, [](void* t, int i) { (*static_cast<std::remove_reference_t<Task>*>(t))(i); });
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/bfloat16/bfloat16_machine.hpp - evaluators with weights in bfloat16, which halves
-// the bytes to read.
+// lamina/model/bfloat16/bfloat16_machine.hpp - evaluators with weights in bfloat16, which are half
+// as large, so that they are read from memory in half the time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// Copies of the weights of a model in bfloat16. A machine gets a pointer to each.
+/// The weights of a model rounded to bfloat16, with one pointer per weight for the machine.
 template <program_type P>
 class bfloat16_copies {
  protected:
@@ -53,8 +53,8 @@ class bfloat16_copies {
   static constexpr int parameters = counts_of<P>.parameters;
   static constexpr int count =
       engine::cpu::bfloat16_layouts * static_cast<int>(at_least_one(parameters));
-  // A separate table for run-time code: naming one element of a larger constexpr table would put
-  // the whole table into the binary.
+  // A copy of one member of a table, for run-time code. If run-time code named that member itself,
+  // the whole table would be put into the binary.
   struct layout_table {
     engine::cpu::bfloat16_layout of[bound(count)];
   };
@@ -73,9 +73,9 @@ class bfloat16_copies {
 
 }  // namespace detail
 
-/// Runs a program made of P in test mode with weights in bfloat16. Rounded are the weight matrices
-/// of fc, lstm, lstmp, gru and gru_unit. Biases, embedding tables and image filters keep their
-/// type, and all sums are computed in float.
+/// Runs program P in test mode with weights in bfloat16. The weight matrices of fc, lstm, lstmp,
+/// gru and gru_unit are rounded. Biases, embedding tables and image filters stay float, and all
+/// sums are computed in float.
 template <program_type P>
 class bfloat16_machine : private detail::bfloat16_copies<P>,
                          public engine::cpu::machine<with_bfloat16_weights<for_test<P>>> {
@@ -86,7 +86,7 @@ class bfloat16_machine : private detail::bfloat16_copies<P>,
       : copies(m),
         engine::cpu::machine<with_bfloat16_weights<for_test<P>>>(
             {copies::pointers(), nullptr, nullptr}) {}
-  /// Copies the parameters of the model again and rounds them to bfloat16.
+  /// Copies and rounds the parameters of the model again; call it after they have changed.
   void refresh() { copies::refresh(); }
 };
 
@@ -97,7 +97,7 @@ struct refused_operator<bfloat16_machine<P>> {
 };
 }  // namespace detail
 
-/// Makes `lamina::evaluator e{model, lamina::storage::bfloat16}` deduce its type.
+/// Deduces the type of `lamina::evaluator e{model, lamina::storage::bfloat16}`.
 template <program_type P>
 evaluator(const model<P>&, storage::bfloat16_type, std::uint64_t = 0)
     -> evaluator<P, bfloat16_machine<P>>;

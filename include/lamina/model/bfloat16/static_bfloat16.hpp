@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/bfloat16/static_bfloat16.hpp - static evaluators with weights in bfloat16, which
-// halves their bytes.
+// lamina/model/bfloat16/static_bfloat16.hpp - static evaluators with weights in bfloat16, which are
+// half as large.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,8 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// `static_evaluator<decltype(net), 1, storage::bfloat16>` rounds the weights of fc and lstm_unit
-/// to bfloat16 when it loads them; everything else, including sums, is computed in float.
+/// to bfloat16 when it loads them. All other parameters stay float, and all sums are computed in
+/// float.
 template <>
 struct static_storage<storage::bfloat16_type> {
   using weights = engine::cpu::bfloat16_weights;

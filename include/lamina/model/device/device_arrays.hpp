@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/device/device_arrays.hpp - copies of parameters, and of arrays of their shapes, on a
-// device.
+// lamina/model/device/device_arrays.hpp - arrays on a device for the parameters of a program, such
+// as copies of the parameters or accumulators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,9 +15,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Arrays in the memory of a backend, `of_each` per parameter of a program, in padded rows. The
-/// host keeps them in the layout of its engine, in which weights are stored in panels. A parameter
-/// for which `has_none(i)` holds has arrays without rows.
+/// Arrays in the memory of a backend: `of_each` arrays per parameter of a program, each with the
+/// shape of the parameter, in padded rows. The host stores weights in panels, so upload and
+/// download convert the layout. The arrays of a parameter i have no rows if has_none(i) is true.
 template <class Backend>
 class device_arrays {
  public:
@@ -32,7 +32,7 @@ class device_arrays {
       if (size_of(infos_.back()) > most) most = size_of(infos_.back());
     }
     if (infos_.empty() || of_each == 0) return;
-    // At least one float, so that an array without rows has an address.
+    // One additional float, so that an array without rows at the end has a valid address too.
     memory_.reserve((floats + 1) * sizeof(float));
     staging_.reserve(most * sizeof(float));
     rows_.resize(most);
@@ -41,10 +41,10 @@ class device_arrays {
       for (int s = 0; s < of_each; ++s, at += size_of(info)) pointers_.push_back(at);
   }
 
-  /// One pointer per array, into device memory.
+  /// Returns one pointer per array to its device memory.
   float* const* pointers() const { return pointers_.data(); }
 
-  /// Copies arrays from the host to the device; download() copies them back.
+  /// upload() copies all arrays from the host to the device; download() copies them to the host.
   LAMINA_COLD void upload(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) {
       copy_to_device(info, host[i], pointers_[i]);
@@ -53,8 +53,8 @@ class device_arrays {
   LAMINA_COLD void download(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { bring(info, pointers_[i], host[i]); });
   }
-  /// Copies one array of the host to a device array with the layout of parameter i; download_one()
-  /// copies it back.
+  /// upload_one() copies one array from the host to a device array with the layout of parameter i;
+  /// download_one() copies one to the host.
   LAMINA_COLD void upload_one(int i, const float* host, float* to) {
     copy_to_device(infos_[static_cast<std::size_t>(i)], host, to);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/model/device/device_machine.hpp - the machine of evaluators and gradient machines on a
-// device: a backend, a copy of a model's parameters, and an engine over them.
+// device. It consists of a backend, a copy of a model's parameters, and a machine of the CUDA
+// engine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +17,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Runs a program made of P, in test mode or with gradients, on its own backend. The machine copies
-/// a result to the host when the caller requests it.
+/// Runs `Program`, which is P in test mode or with gradients, on its own backend. A result is
+/// copied to the host when the caller requests it.
 template <program_type P, class Backend, class Program = for_test<P>>
 class device_machine {
  public:
@@ -53,8 +54,8 @@ class device_machine {
   }
   void store(const variable_layout& layout) { machine_.store(layout); }
 
-  /// Returns the gradient of parameter i, copied to the host and converted to the layout of the
-  /// parameter; null if the cost does not depend on it.
+  /// Returns the gradient of parameter i, copied to the host and converted to the host's layout of
+  /// the parameter; null if the cost does not depend on the parameter or the gradient is sparse.
   LAMINA_COLD float* gradient(int i) {
     if (machine_.gradient_rows(i) != nullptr) return nullptr;
     const float* const from = machine_.gradient(i);

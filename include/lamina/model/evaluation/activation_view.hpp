@@ -14,8 +14,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Replaces a view after a reported mistake, so that no further error follows. It accepts any
-/// number of indices.
+/// Replaces a view after an error was reported. It accepts any number of indices, so that it causes
+/// no further errors.
 struct missing_view : array_view<float, 1> {
   missing_view() : array_view(nullptr, {0}, 0) {}
   template <class... Index>
@@ -24,9 +24,9 @@ struct missing_view : array_view<float, 1> {
   }
 };
 
-/// Returns a view of variable V in a machine's memory, with the variable's own shape and without a
-/// copy. It is valid until the next run with more rows. Weights in panels have no such view:
-/// model::parameter copies them.
+/// Returns a view of variable V in a machine's memory, with the shape of the variable and without a
+/// copy. The view is valid until a run with more rows allocates new memory. There is no view of a
+/// weight, which is stored in panels; model::parameter returns a copy of it.
 template <class P, int V, class Machine = engine::cpu::machine<P>>
 auto activation_view(Machine& m) {
   using T = typename detail::cpp_type_of<P::desc.variables[V].type>::type;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluation/loops_on_threads.hpp - several threads for one large request.
+// lamina/model/evaluation/loops_on_threads.hpp - several threads share the work of one call of a
+// machine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,19 +15,19 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Makes an evaluator or a gradient machine share its work with the threads of a pool, as long as
-/// this object exists. The loops of large operators are divided: rows of the batch in products,
-/// convolutions, normalisations and pointwise operators, or the elements of one long array. Results
-/// have the same bits as with one thread. Small operators stay on the calling thread.
+/// While this object exists, an evaluator or gradient machine shares its work with the threads of a
+/// pool. Large operators are divided over the threads: products, convolutions, normalisations and
+/// pointwise operators by rows of the batch, operators on one long array by elements. Small
+/// operators are computed by the calling thread. Results have the same bits as with one thread.
 ///
 ///   lamina::worker_pool pool(2);
 ///   lamina::evaluator e(model);
 ///   lamina::loops_on_threads loops(e, pool);
 ///   e.forward(lamina::feed<"image">(many));
 ///
-/// A pool may serve many machines, one at a time. A pool of one thread changes nothing. Programs
-/// with loops or branches cause a compile-time error. For training with several threads, use
-/// train_options::threads.
+/// Several machines may use one pool, but not at the same time. With a pool of one thread, nothing
+/// changes. For a program with loops or branches this does not compile. To train with several
+/// threads, use train_options::threads instead.
 template <class Machine>
 class loops_on_threads {
   using program =
@@ -44,7 +45,7 @@ class loops_on_threads {
   }
 
  private:
-  // Replaces the machine type after a reported error, to avoid further errors.
+  // Replaces parallel_run after an error was reported, so that it causes no further errors.
   struct one_thread {
     one_thread(engine::cpu::machine<program>&, worker_pool&) {}
   };
@@ -54,7 +55,7 @@ class loops_on_threads {
 
 namespace detail {
 
-/// The threads that a machine may own; by default it has none. They move with the machine.
+/// The threads that an evaluator owns; none by default. They move with the evaluator.
 class owned_threads {
  public:
   owned_threads() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluation/metric_sums.hpp - sums the counts of metrics over mini-batches, parts of
+// lamina/model/evaluation/metric_sums.hpp - combines metrics over mini-batches, parts of
 // mini-batches and processes.
 #pragma once
 
@@ -15,15 +15,16 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The metric of some rows, as a quotient of two sums.
+/// A metric of some rows as a quotient of two sums, so that several can be added up.
 struct metric_sum {
   double numerator = 0, denominator = 0;
-  quotient_sums sums{};  // for a quotient that the program itself computes
+  quotient_sums sums{};  // used instead if the program computes the metric as a quotient of sums
 };
 
 namespace detail {
 
-/// The variables with the counts of the metric `auc`; -1 for any other metric.
+/// The variables in which operator auc counts positive and negative samples per bin of scores; -1
+/// for any other metric.
 struct auc_counts {
   int positive = -1, negative = -1;
 };
@@ -36,13 +37,13 @@ constexpr auc_counts auc_counts_of(const program_desc& p, int v) {
   return {};
 }
 
-/// Returns the counts of `auc` in the memory of a machine.
+/// Returns the address of the counts of auc in a machine.
 template <class Machine>
 std::int64_t* counts_in(Machine& m, int variable) {
   return reinterpret_cast<std::int64_t*>(m.address(variable));
 }
-/// Returns the area under the curve of true positives over false positives, by the trapezoidal rule
-/// from the highest score down.
+/// Returns the area under the ROC curve by the trapezoidal rule. `positive` and `negative` have the
+/// counts per bin of scores.
 inline double area_under(const std::vector<double>& positive, const std::vector<double>& negative) {
   double area = 0, p = 0, n = 0;
   for (std::size_t i = positive.size(); i-- > 0;) {
@@ -55,9 +56,9 @@ inline double area_under(const std::vector<double>& positive, const std::vector<
 
 }  // namespace detail
 
-/// Defines how the metrics of program P are combined. Over a pass, metrics that are sums over rows
-/// are averaged by samples, like the cost; means are weighted by the number of rows that they
-/// average.
+/// How the metrics of program P are combined over a pass. Metrics that are sums over rows are
+/// averaged over mini-batches, weighted by their samples, like the cost. Metrics that are means are
+/// weighted by the number of rows over which the mean is taken.
 template <program_type P>
 struct metric_rules {
   using metrics = program_metrics<P>;
@@ -83,24 +84,24 @@ struct metric_rules {
     return l;
   }();
 
-  /// Begins a pass: sets all counts to zero.
+  /// Begins a pass: sets the counts of auc in a machine to 0.
   template <class Machine>
   static void begin_pass(Machine& m) {
     if constexpr (all.any_counts)
       for (int i = 0; i < count; ++i) {
-        // The array needs a name: nvcc miscompiles an unnamed one here.
+        // The array has a name, because nvcc miscompiles a braced list in the loop.
         const int sides[] = {all.of[i].counts.positive, all.of[i].counts.negative};
         for (const int v : sides) {
           if (v < 0) continue;
           const variable_layout& lies = *m.layout(v);
           std::fill_n(detail::counts_in(m, v), lies.columns, std::int64_t{0});
-          // A machine on a device has returned a copy of the counts on the host, so they must be
-          // stored on the device.
+          // For a machine on a device, counts_in() has returned a copy on the host, so store()
+          // copies the counts to the device.
           if constexpr (requires { m.store(lies); }) m.store(lies);
         }
       }
   }
-  /// Adds metric i of the machine's last run to `to`.
+  /// Adds the value of metric i in the machine's last run to `to`.
   template <class Machine>
   static void add(metric_sum& to, Machine& m, int i) {
     const rule& r = all.of[i];
@@ -118,8 +119,8 @@ struct metric_rules {
     else if (rows > 0)
       to.numerator += rows * value, to.denominator += rows;
   }
-  /// Computes the area under the curve from the counts of several machines. `join(counts, n)`, if
-  /// given, adds the counts of other processes.
+  /// If metric i is an auc, sets `to` to the area under the curve by the counts of several machines
+  /// together. `join(counts, n)`, if given, adds the counts of other processes.
   template <class Machines, class... Join>
   static void add_counts(metric_sum& to, const Machines& machines, int i, Join&&... join) {
     if constexpr (all.any_counts) {
@@ -139,13 +140,13 @@ struct metric_rules {
       to.denominator = 1;
     }
   }
-  /// Adds a mini-batch of `samples` samples to the earlier ones of a pass.
+  /// Adds metric i of a mini-batch with `samples` samples to the sums of a pass.
   static void extend(metric_sum& pass, const metric_sum& step, int samples, int i) {
     const rule& r = all.of[i];
     if (r.quotient)
       pass.sums.add(step.sums);
     else if (r.counts.positive >= 0)
-      pass = step;  // the counts already cover the pass so far
+      pass = step;  // the counts already cover the whole pass until now
     else if (r.parts.is_sum)
       pass.numerator += samples * step.numerator, pass.denominator += samples;
     else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluation/refused_evaluator.hpp - deduces the evaluator of a call, and explains
-// invalid calls.
+// lamina/model/evaluation/refused_evaluator.hpp - deduces the type of an evaluator, and reports
+// invalid constructions with short errors.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// An evaluator that does nothing; it replaces the real one after an error was reported.
+/// An evaluator that does nothing. It replaces an evaluator after an error was reported, so that
+/// calls of its members cause no further errors.
 struct refused_evaluator {
   void refresh() {}
   void check_nan(bool = false) {}
@@ -39,12 +40,13 @@ struct refused_evaluator {
   void reset() {}
 };
 
-/// For an invalid call a compiler would list the constructors of the primary template. So there is
-/// no definition of it: the specialisations are used, and the guide at the end deduces them.
+/// The primary template has no definition, because for an invalid construction a compiler would
+/// list its constructors. All evaluators are specialisations, and the deduction guide at the end
+/// selects them.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator;
 
-/// The evaluator of a program whose mistake has been reported.
+/// The evaluator of a program with a mistake, which has been reported.
 template <program_type P, class Machine>
 requires(is_faulty<P>) class evaluator<P, Machine> : public refused_evaluator {
  public:
@@ -54,7 +56,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> : public refused_evaluator {
   evaluator(const Given&, const evaluator_options&) {}
 };
 
-/// Explains a call without a model.
+/// Reports a construction without a model.
 template <class Machine>
 class evaluator<detail::no_program, Machine> : public refused_evaluator {
  public:
@@ -72,8 +74,9 @@ class evaluator<detail::no_program, Machine> : public refused_evaluator {
 };
 
 namespace detail {
-/// Deduces the program of an evaluator from its first argument: no program if that is neither a
-/// model nor a program. The types of places have separate guides, with a seed after the place.
+/// Deduces the program of an evaluator from its first argument; no_program if that is neither a
+/// model nor a program. Places and bfloat16 storage have separate deduction guides, which accept a
+/// seed as third argument.
 template <class First>
 struct evaluated {
   using program = no_program;
@@ -90,9 +93,8 @@ template <class First>
 using evaluated_in = typename evaluated<First>::program;
 }  // namespace detail
 
-// A single guide also accepts options in braces. Its parameters are on one line, because clang
-// prints each line in an error.
-// clang-format off
+// There is a single deduction guide, so that options in braces are accepted. Its parameters are on
+// one line, because clang prints each line of it in an error. clang-format off
 template <class M = left_out, class Options = evaluator_options>
 evaluator(const M& = {}, const Options& = {}) -> evaluator<detail::evaluated_in<M>>;
 // clang-format on

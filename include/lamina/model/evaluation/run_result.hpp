@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluation/run_result.hpp - cost and metrics of a program.
+// lamina/model/evaluation/run_result.hpp - reads the cost and the metrics of a program from a
+// machine after a run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,12 +27,13 @@ constexpr bool is_metric(int name) {
          P::desc.variables[n.output].kind == variable_kind::temporary;
 }
 
-/// Returns the value of variable V of program P, a single real number, in the memory of a machine.
+/// Returns the value of variable V of program P, which must be a single real number, after a run of
+/// a machine.
 template <class P, int V, class Machine>
 auto number_in(Machine& machine) {
   using number = typename cpp_type_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
   const void* const at = machine.template address<V>();
-  if (at == nullptr) __builtin_unreachable();  // it has memory, but g++ does not know
+  if (at == nullptr) __builtin_unreachable();  // never happens; without it g++ warns about null
   return *static_cast<const number*>(at);
 }
 
@@ -51,11 +53,11 @@ struct program_metrics {
     bool is_double[bound(count)];
     std::string_view name[bound(count)];
   };
-  /// Metric i after a run.
+  /// Returns the value of metric i after a run.
   template <class Machine>
   static double value(Machine& machine, int i) {
     const float* const at = machine.address(all.variable[i]);
-    if (at == nullptr) __builtin_unreachable();  // a metric has memory, but g++ does not know
+    if (at == nullptr) __builtin_unreachable();  // never happens; without it g++ warns about null
     return all.is_double[i] ? *reinterpret_cast<const double*>(at) : static_cast<double>(*at);
   }
   static constexpr list all = [] {
@@ -83,7 +85,7 @@ struct test_result {
   double cost = 0;
   std::vector<metric_value> metrics;
 
-  /// Returns the metric of that name; throws lamina::error for an unknown one.
+  /// Returns the value of the metric with this name; throws lamina::error if there is none.
   LAMINA_API LAMINA_COLD double metric(std::string_view name) const;
 };
 

@@ -11,8 +11,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The result of `sequences<"name">()`. Sequence i consists of the rows from begin(i) up to, not
-/// including, end(i). An index that is not below `count` throws lamina::error, unless NDEBUG is
+/// The result of `sequences<"name">()`. Sequence i consists of the rows from begin(i) up to, but
+/// not including, end(i). An index outside of [0, count) throws lamina::error, unless NDEBUG is
 /// defined.
 struct sequence_view : engine::sequence_rows {
   int begin(int i) const { return sequence_rows::begin(checked(i)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/evaluation/test_sums.hpp - sums cost and metrics of a test over mini-batches and
-// processes.
+// lamina/model/evaluation/test_sums.hpp - adds up the cost and the metrics of a test over
+// mini-batches and processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,10 +18,11 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Replaces the world of a test that this process makes alone.
+/// Takes the place of the session in a test that this process runs alone.
 struct no_world {};
 
-/// Calls f(). If it throws, the other processes of `all` stop too.
+/// Calls f(). If f throws, reports the error to the other processes of `all`, which then end too,
+/// and rethrows.
 template <class F>
 void tell_of_failure(no_world&, F&& f) {
   f();
@@ -43,7 +44,7 @@ class test_sums {
 
  public:
   std::int64_t samples() const { return all_.samples; }
-  /// Adds a mini-batch of n samples that a machine has run.
+  /// Adds the cost and the metrics of a mini-batch of n samples that a machine has run.
   template <class Machine>
   void add(Machine& m, int n, double cost) {
     all_.samples += n;
@@ -54,9 +55,9 @@ class test_sums {
       metrics::extend(all_.of[i], one, n, i);
     }
   }
-  /// Sums over all training processes; all of them must call it. Sums that are equal in all
-  /// processes are kept: then each has read the whole data, and the result has the same bits as in
-  /// one process.
+  /// Adds up the sums of all training processes; all of them must call it. If the sums are equal in
+  /// all processes, each has read the whole data; they are then not added up, and the result has
+  /// the same bits as with one process.
   template <class Machine>
   void join(Machine&, no_world&) {}
   template <class Machine, class World>
@@ -92,7 +93,7 @@ class test_sums {
           for (std::size_t k = 0; k < every.size(); ++k) counts[k % n] += every[k];
         });
   }
-  /// Returns the means. Throws lamina::error if there were no samples.
+  /// Returns the mean cost and the metrics. Throws lamina::error if there were no samples.
   test_result result() const {
     if (all_.samples == 0)
       throw error(

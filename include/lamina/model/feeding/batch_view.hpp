@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/feeding/batch_view.hpp - a mini-batch as one array per data layer, and its parts.
+// lamina/model/feeding/batch_view.hpp - refers to a mini-batch that is stored as one array per data
+// layer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,7 @@ namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
 
-/// A data layer: the number of elements per row, their type, and the domain of the rows.
+/// A data layer of a program: the number of elements per row, their type, and the row domain.
 struct data_layer {
   int columns;
   dtype type;
@@ -46,8 +47,8 @@ inline constexpr data_layers<P> data_layers_of = find_data_layers<P>();
 
 }  // namespace detail
 
-/// Refers to the arrays of a mini-batch, in the order of the data layers, and to the offsets of its
-/// sequences.
+/// Refers to a mini-batch: to one array per data layer, and to the offsets of the sequences. All of
+/// them must outlive the view.
 template <program_type P>
 struct batch_view {
   static constexpr int layers = counts_of<P>.data;
@@ -56,8 +57,8 @@ struct batch_view {
   const std::byte* data[bound(layers)] = {};
   engine::domain_rows<domains> rows;
 
-  /// Makes a mini-batch without sequences: one array per data layer. `first_row` is the position of
-  /// its first sample in a larger mini-batch.
+  /// Makes a view of a mini-batch without sequences. If it is a part of a larger mini-batch,
+  /// `first_row` is the position of its first sample there.
   static batch_view dense(int rows, const void* const* arrays, std::int64_t first_row = 0) {
     batch_view b;
     b.rows = engine::domain_rows<domains>(rows, first_row);
@@ -65,7 +66,7 @@ struct batch_view {
     return b;
   }
 
-  /// Binds a machine to this mini-batch and feeds it all data layers.
+  /// Gives a machine the numbers of rows and the arrays of this mini-batch.
   template <class Machine>
   void feed_to(Machine& machine) const {
     machine.bind(rows);
@@ -74,7 +75,7 @@ struct batch_view {
 
   int size() const { return rows.count[batch::domain]; }
 
-  /// Returns the number of samples and sequence elements before a sample.
+  /// Returns the number of samples before a sample plus the number of elements of their sequences.
   std::int64_t count_before(int sample) const {
     int begins[bound(domains)] = {};
     begins[batch::domain] = sample;
@@ -88,7 +89,7 @@ struct batch_view {
   }
 
   /// Returns the sample to which a row of a domain belongs; -1 if it is not known, because an
-  /// operator computes the rows of this domain.
+  /// operator, not the feeds, makes the rows of this domain.
   std::int64_t sample_of(int domain, std::int64_t row) const {
     if (domain >= domains) return -1;
     for (; domain > batch::domain; domain = parent_of(domain)) {
@@ -102,8 +103,8 @@ struct batch_view {
     return domain == batch::domain && row < size() ? row : -1;
   }
 
-  /// Returns the position of a row of a domain in the sequences of its sample; -1 for a domain with
-  /// one row per sample.
+  /// Returns the position of a row of a domain among the rows of its sample; -1 for a domain with
+  /// one row per sample, and if the sample is not known.
   std::int64_t position_of(int domain, std::int64_t row) const {
     const std::int64_t sample = sample_of(domain, row);
     return sample < 0 || domain <= batch::domain ? -1 : row - first_row(domain, sample);
@@ -115,13 +116,13 @@ struct batch_view {
     return offsets[first_row(parent_of(domain), sample)] - offsets[0];
   }
 
-  /// Samples `first` to `end` (exclusive), with their sequences.
+  /// Returns a view of the samples [first, end) with their sequences.
   batch_view part(int first, int end) const {
     batch_view p;
     int begins[bound(domains)] = {}, ends[bound(domains)] = {};
     begins[batch::domain] = first;
     ends[batch::domain] = end;
-    // Parents have smaller numbers than their children.
+    // The loop sets the parent of a domain first, because it has a smaller number.
     for (int d = batch::domain; d < domains; ++d) {
       if (d > batch::domain && rows.offsets[d] != nullptr) {
         const int parent = parent_of(d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/feeding/feed.hpp - passes an array to a data layer.
+// lamina/model/feeding/feed.hpp - passes values to a data layer.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Values for the data layer with this name; refers to the user's memory.
+/// Values for the data layer with this name. It refers to the user's memory.
 template <fixed_string Name, element T>
 struct feed_value {
   static constexpr auto name = Name;
@@ -26,14 +26,14 @@ struct feed_value {
   std::size_t count;
 };
 
-/// Sequences for the data layer with this name, one per sample; refers to the user's memory.
+/// Sequences for the data layer with this name, one per sample. It refers to the user's memory.
 template <fixed_string Name, class Sequences>
 struct feed_sequences {
   static constexpr auto name = Name;
   const Sequences& values;
 };
 
-/// Replaces the result of an invalid feed, so that it causes no second error.
+/// The result of an invalid feed, whose error has been reported; it causes no second error.
 struct feed_nothing {};
 
 namespace detail {
@@ -42,7 +42,7 @@ inline constexpr std::size_t array_size = 0;
 template <class T, std::size_t N>
 inline constexpr std::size_t array_size<std::array<T, N>> = N;
 
-/// A contiguous sequence of numbers, or of std::arrays of numbers.
+/// A contiguous container of numbers, or of std::arrays of numbers.
 template <class R>
 concept flat_numbers = std::ranges::contiguous_range<R> &&
     (std::is_arithmetic_v<std::ranges::range_value_t<R>> ||
@@ -53,7 +53,8 @@ concept ragged_numbers = std::ranges::forward_range<R> &&
     std::ranges::forward_range<std::ranges::range_value_t<R>> &&
     (array_size<std::ranges::range_value_t<R>> == 0);
 
-/// Whether a type is a result of feed(), and whether it holds sequences. (nvcc deduces no name.)
+/// Whether a type is a result of feed(); below, whether it has sequences. The types are recognised
+/// by their members, because nvcc cannot deduce the template argument Name.
 template <class F>
 inline constexpr bool is_feed = __is_same(F, feed_nothing) || requires {
   F::name.view();
@@ -70,8 +71,8 @@ inline constexpr bool is_feed_of_sequences = !requires(F f) {
 }  // namespace detail
 
 /// Feeds a contiguous container of numbers, or of std::array of numbers, row by row:
-/// `e.forward(feed<"image">(pixels))`. The container is read in place and must live until the run
-/// is over.
+/// `e.forward(feed<"image">(pixels))`. The container is read in place, so it must exist until
+/// forward() returns.
 template <fixed_string Name, detail::flat_numbers R>
 auto feed(const R& values) {
   using item = std::remove_cv_t<std::ranges::range_value_t<R>>;
@@ -92,8 +93,8 @@ feed_sequences<Name, R> feed(const R& sequences) {
   return {sequences};
 }
 /// Feeds numbers in braces, and sequences in braces: `e.forward(feed<"image">({0.5f, 1.f}))`,
-/// `e.forward(feed<"words">({{3, 1}, {4, 1, 5}}))`. The numbers exist
-/// only until the end of the statement, so the result must not be kept in a variable.
+/// `e.forward(feed<"words">({{3, 1}, {4, 1, 5}}))`. The numbers exist only until the end of the
+/// statement, so the result must not be stored in a variable.
 template <fixed_string Name, element T, std::size_t N>
 feed_value<Name, T> feed(const T (&values)[N]) {
   return {values, N};

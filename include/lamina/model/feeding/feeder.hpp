@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/feeding/feeder.hpp - turns mini-batches of samples into arrays. Fluid: DataFeeder.
+// lamina/model/feeding/feeder.hpp - copies a mini-batch of samples to one array per data layer.
+// Fluid: DataFeeder.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,19 +23,20 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// Holds a mini-batch as one array per data layer, in the order of the data layers. Its memory
-/// grows to the largest mini-batch and is reused.
+/// Stores a mini-batch as one array per data layer. The memory grows to the size of the largest
+/// mini-batch and is reused.
 template <program_type P>
 class feeder {
  public:
   static constexpr int layers = counts_of<P>.data;
   static constexpr int domains = counts_of<P>.domains;
 
-  /// Copies a mini-batch: a range of samples with one field per data layer. A field is a number or
-  /// a contiguous container of numbers. For a sequence, it is a container with one number (or one
-  /// container) per element; for nested sequences, a container of those. Throws lamina::error with
-  /// the name of the data layer when a field and its layer differ in size, or when sequences of one
-  /// name differ in length.
+  /// Copies a mini-batch, which is a range of samples with one field per data layer. A field is a
+  /// number or a contiguous container of numbers. For a data layer of sequences, a field is a
+  /// container with one number, or one container of numbers, per element; for nested sequences, a
+  /// field is a container of such containers. Throws lamina::error with the name of the data layer
+  /// if the size of a field differs from the layer's, and if the sequences of two layers with one
+  /// row domain differ in length.
   template <class Batch>
   LAMINA_NOINLINE void fill(const Batch& samples) {
     clear();
@@ -45,8 +47,8 @@ class feeder {
       ++rows_;
     }
   }
-  /// Copies the fields of a single data layer, one per sample, into a mini-batch that clear()
-  /// began.
+  /// Copies the fields of one data layer, one per sample. clear() must have been called before the
+  /// first layer of a mini-batch.
   template <int Index, class Fields>
   LAMINA_NOINLINE void fill_layer(const Fields& fields) {
     const int before = rows_;
@@ -57,7 +59,7 @@ class feeder {
     }
     if (before > 0 && before != rows_) fail(Index, before, "samples as in the other feeds", rows_);
   }
-  /// Begins a mini-batch.
+  /// Begins a new mini-batch, without samples.
   void clear() {
     rows_ = 0;
     for (auto& a : arrays_) a.clear();
@@ -65,13 +67,13 @@ class feeder {
   }
 
   int rows() const { return rows_; }
-  /// Adds all copied data, and the ends of samples and sequences, to a checksum.
+  /// Adds all copied data, the number of samples and the offsets of sequences to a checksum.
   LAMINA_COLD void add_to(checksum& sum) const {
     sum.add(&rows_, sizeof rows_);
     for (const auto& a : arrays_) sum.add(a.data(), a.size());
     for (const auto& o : offsets_) sum.add(o.data(), o.size() * sizeof(int));
   }
-  /// Returns the mini-batch; valid until the next one is filled.
+  /// Returns a view of the mini-batch, which is valid until the next change of this feeder.
   batch_view<P> view() const {
     batch_view<P> v;
     v.rows.count[batch::domain] = rows_;
@@ -87,7 +89,7 @@ class feeder {
  private:
   static constexpr const auto& table = detail::data_layers_of<P>;
   static constexpr int columns(int i) { return table.of[i].columns; }
-  /// Whether data layers determine the rows of a domain; otherwise operators do.
+  /// Whether data layers determine the number of rows of a domain. If not, operators do.
   static constexpr bool is_fed(int d) {
     for (int i = 0; i < layers; ++i)
       if (table.of[i].domain == d || table.of[i].parent == d || table.of[i].grandparent == d)
@@ -101,7 +103,7 @@ class feeder {
 
   template <int... Index, class... Field>
   void append_all(std::integer_sequence<int, Index...>, const Field&... field) {
-    // An array instead of a fold, because clang folds at most 256 operands.
+    // An array replaces a fold expression, because clang accepts at most 256 operands in a fold.
     const int each[] = {0, (append < Index < layers ? Index : 0 > (field), 0)...};
     (void)each;
   }
@@ -120,8 +122,8 @@ class feeder {
       close_sequence(Index, layer.parent, rows_, inner);
     }
   }
-  /// Appends the elements of a sequence, one row each, and returns their number. A number is a
-  /// sequence of length one.
+  /// Appends the elements of a sequence as rows and returns their number. A number is a sequence of
+  /// length one.
   template <int Index, class Field>
   int append_sequence(const Field& field) {
     if constexpr (std::is_arithmetic_v<Field>) {
@@ -156,18 +158,19 @@ class feeder {
     else
       convert<Index>(std::data(field), count, capacity_for(Index, 1));
   }
-  /// Appends space for `rows` rows to a layer's array and returns its address.
+  /// Extends a layer's array by `rows` rows and returns the address of the first of them.
   LAMINA_NOINLINE std::byte* capacity_for(int layer, std::size_t rows) {
     auto& to = arrays_[static_cast<std::size_t>(layer)];
     const std::size_t at = to.size();
     to.resize(at + rows * row_bytes(layer));
     return to.data() + at;
   }
-  /// Returns the number of sequences of a domain before those of sample `row`.
+  /// Returns the offset at which the sequences of sample `row` begin.
   int offset_count(int domain, int row) const {
     return offsets_[static_cast<std::size_t>(domain)][static_cast<std::size_t>(row)];
   }
-  /// Records the length of sequence `number`; all data layers of a domain must agree.
+  /// Records the length of sequence `number` of a domain. Throws lamina::error if another data
+  /// layer of the domain has another length for it.
   LAMINA_NOINLINE void close_sequence(int layer, int domain, int number, int length) {
     auto& to = offsets_[static_cast<std::size_t>(domain)];
     const auto n = static_cast<std::size_t>(number);

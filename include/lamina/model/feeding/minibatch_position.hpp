@@ -13,22 +13,23 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The position of a mini-batch in a pass. All numbers count from 0, as in events.
+/// The position of a mini-batch in a pass. All numbers begin with 0, as in events.
 struct minibatch_position {
   std::int64_t pass = -1;  // -1: there is only one pass
   std::int64_t batch = 0;
   std::int64_t first_sample = 0;  // the number of its first sample in the pass
 
   /// Throws lamina::error with the message of `e` and the position. `sample` is the number of the
-  /// sample in the mini-batch, `position` that of the element in the sample; -1: not known.
+  /// sample in the mini-batch, and `position` the number of the element in the sample's sequence;
+  /// -1 if not known.
   [[noreturn]] LAMINA_API LAMINA_COLD void fail(const error& e, std::int64_t sample,
                                                 std::int64_t position = -1) const;
 };
 
 namespace detail {
 
-/// Calls f, which fills a mini-batch or computes with it. If f throws an error, the position is
-/// added to the message.
+/// Returns f(). If f, which fills a mini-batch or computes with it, throws an error, adds the
+/// position to its message.
 template <program_type P, class F>
 auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, const F& f) {
   try {

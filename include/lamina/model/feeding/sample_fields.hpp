@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/feeding/sample_fields.hpp - finds the fields of a sample, and checks them.
+// lamina/model/feeding/sample_fields.hpp - finds the fields of a sample, and checks whether data
+// layers accept them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,7 +27,7 @@ inline constexpr bool is_tuple_like = requires {
 template <class T, std::size_t N>
 inline constexpr bool is_tuple_like<std::array<T, N>> = false;
 
-/// Converts to any base class of a sample, to detect base classes.
+/// Converts to any base class of S. If it can initialise S, S has a base class.
 template <class S>
 struct any_base {
   template <class B>
@@ -35,8 +36,8 @@ struct any_base {
 /// The maximum number of fields of a struct that is a sample.
 inline constexpr int most_fields = 10;
 
-/// Returns the number of brace pairs that an aggregate accepts, at most 11. If S{} is valid, this
-/// is the number of fields, because empty braces can initialise each of them.
+/// Returns the largest number of `{}` with which aggregate S can be initialised, at most 11. If S{}
+/// is valid, this is the number of fields, because `{}` can initialise each of them.
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 11;
@@ -51,7 +52,7 @@ constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}}; }) return 2;
   return 1;
 }
-/// Returns the number of fields of a sample if it is known to differ from N; otherwise N.
+/// Returns the number of fields of a sample, or N if the number cannot be determined.
 template <int N, class S>
 constexpr int fields_of() {
   if constexpr (requires { std::tuple_size<S>::value; } && (N != 1 || is_tuple_like<S>)) {
@@ -65,14 +66,15 @@ constexpr int fields_of() {
     return N;
   }
 }
-/// The number of fields of the samples of a mini-batch; N if the samples have no fields.
+/// The number of fields of a mini-batch's samples, or N if it cannot be determined.
 template <int N, class Batch>
 inline constexpr int fields_a_sample = N;
 template <int N, class Batch>
 requires std::ranges::range<Batch&>
 inline constexpr int fields_a_sample<N, Batch> = fields_of<N, std::ranges::range_value_t<Batch>>();
 
-/// Calls `visit(field...)` with the N fields of a sample: a tuple, an aggregate, or one value.
+/// Calls `visit(field...)` with the N fields of a sample, which may be a tuple, an aggregate, or
+/// one value.
 template <int N, class S, class Visit>
 constexpr auto with_fields(const S& sample, Visit&& visit) {
   if constexpr (is_tuple_like<S>) {
@@ -121,8 +123,7 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
 }
 
 /// Returns the nesting depth of the numbers of a field: 0 for a number, 1 for contiguous numbers,
-/// and so on; -1 for anything else, such as an enumeration, a std::list or a text, whose characters
-/// are not numbers.
+/// and so on; -1 for a field that is neither, such as an enumeration, a std::list or a text.
 template <class Field>
 constexpr int depth_of_field() {
   if constexpr (std::is_arithmetic_v<Field>) {
@@ -139,8 +140,8 @@ constexpr int depth_of_field() {
   }
 }
 
-/// The type of the numbers in a field, inside up to three containers; void if it holds anything
-/// else.
+/// The type of the numbers in a field, which may be in up to three nested containers; void if the
+/// field has no numbers.
 template <class Field, int Depth = 3>
 struct field_number {
   using type = void;
@@ -155,7 +156,7 @@ requires(Depth > 0 && std::ranges::range<const Field&>) struct field_number<Fiel
     : field_number<std::remove_cvref_t<std::ranges::range_reference_t<const Field&>>, Depth - 1> {
 };
 
-/// The number of numbers in a field if its type shows it, otherwise -1.
+/// How many numbers a field has, if its type determines this; otherwise -1.
 template <class Field>
 inline constexpr int field_size = std::is_arithmetic_v<Field> ? 1 : -1;
 template <class T, std::size_t N>
@@ -165,7 +166,8 @@ template <class T, std::size_t N>
 requires std::is_arithmetic_v<T>
 inline constexpr int field_size<std::array<T, N>> = static_cast<int>(N);
 
-/// The types of the fields of a sample, and facts that follow from them.
+/// Properties of the fields of a sample that follow from their types: how many numbers, whether
+/// they are real, and the nesting depth.
 template <class... Field>
 struct field_list {
   static constexpr int sizes[sizeof...(Field) + 1] = {field_size<Field>..., 0};
@@ -185,11 +187,11 @@ template <class P, class Sample>
 using field_list_of =
     decltype(with_fields<counts_of<P>.data>(std::declval<const Sample&>(), list_fields()));
 
-/// Returns the index of the first data layer that cannot accept its field of the samples, as far as
-/// the types show, or -1. An integer layer does not accept real numbers, such as float labels or
-/// fields in the wrong order. An array must have the size of its layer. A layer without sequences
-/// takes a number or one container of numbers. A layer of sequences takes up to two nested
-/// containers, and a layer of nested sequences one to three.
+/// Returns the index of the first data layer that does not accept its field, according to the
+/// field's type, or -1. A layer of integers does not accept real numbers, which are usually float
+/// labels or fields in the wrong order. An array of fixed size must have the size of its layer. A
+/// layer without sequences accepts a number or one container of numbers, a layer of sequences up to
+/// two nested containers, and a layer of nested sequences one to three.
 template <class P, class Fields>
 constexpr int layer_without_field() {
   for (int i = 0; i < counts_of<P>.data; ++i) {
@@ -206,8 +208,8 @@ constexpr int layer_without_field() {
   return -1;
 }
 
-/// The types for an error message: the name of the data layer, the type of field that it accepts,
-/// and the field found.
+/// Types that an error message shows: the name of the data layer, the type of field that it
+/// accepts, and the type of the sample's field.
 template <class P, class Fields, int Index>
 struct field_fault {
   using element = typename cpp_type_of<data_layers_of<P>.of[Index].type>::type;
@@ -232,8 +234,8 @@ struct field_check_at<P, Fields, -1> : no_field_fault {
   static constexpr bool ok = true;
 };
 
-/// Checks whether the data layers of a program accept the fields of a mini-batch's samples. Checks
-/// only if Wanted is true, which means that there is one field per data layer.
+/// Checks whether the data layers of a program accept the fields of a mini-batch's samples. The
+/// caller sets Wanted to false, which disables the check, unless there is one field per data layer.
 template <class P, class Batch, bool Wanted>
 struct field_check : field_check_at<P, void, -1> {};
 template <class P, class Batch>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/feeding/sample_files.hpp - writes samples to files, and divides files over trainers.
+// lamina/model/feeding/sample_files.hpp - writes samples to several files, and assigns the files to
+// trainers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +30,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Writes samples to a RecordIO file, one record per sample
-/// (lamina/model/feeding/sample_record.hpp). The file is complete or does not exist.
+/// (lamina/model/feeding/sample_record.hpp). If writing fails, there is no new file. Throws
+/// lamina::error with the path then.
 template <class S>
 void write_samples(const std::vector<S>& samples, const std::string& path) {
   binary_writer file(path);
@@ -39,8 +41,8 @@ void write_samples(const std::vector<S>& samples, const std::string& path) {
   file.finish();
 }
 
-/// Returns the samples of a RecordIO file. Throws lamina::error if it cannot be opened, and
-/// format_error if it is damaged or its samples have other fields.
+/// Returns the samples of a RecordIO file. Throws lamina::error if the file cannot be opened, and
+/// format_error if it is damaged or its samples have other fields than S.
 template <class S>
 std::vector<S> read_samples(const std::string& path) {
   binary_reader file(path);
@@ -56,7 +58,7 @@ std::vector<S> read_samples(const std::string& path) {
 
 namespace detail {
 
-/// A pattern of file names with a number, "train-%05d.recordio".
+/// A pattern of file names with a number, such as "train-%05d.recordio".
 class numbered_path {
  public:
   LAMINA_API LAMINA_COLD explicit numbered_path(const std::string& pattern);
@@ -116,7 +118,7 @@ std::vector<std::string> files_of(const std::string& pattern) {
   std::vector<std::string> paths;
   for (std::size_t i = 0; failure == 0 && i < found.all.gl_pathc; ++i)
     paths.emplace_back(found.all.gl_pathv[i]);
-  std::sort(paths.begin(), paths.end());  // by bytes, in every locale
+  std::sort(paths.begin(), paths.end());  // by bytes: one order in every locale
   return paths;
 }
 
@@ -125,11 +127,12 @@ std::vector<std::string> files_of(const std::string& pattern) {
 }  // namespace detail
 
 /// Writes the elements of a reader's first pass to files of `line_count` elements each; the last
-/// file has the rest. `suffix` is the path of the files, with one %d for their number, counted from
-/// 0, such as "train-%05d.recordio". `dumper(elements, path)` writes a file. Returns the number of
-/// files. Errors: a line_count below 1, a suffix without number, a file that cannot be written, a
-/// reader without elements, and an existing file with the next number, which a later reader would
-/// take for one of these files. Fluid: dataset.common.split, whose first file has one element more.
+/// file may have fewer. `suffix` is the path of the files, with one %d for the number of the file,
+/// which begins with 0, such as "train-%05d.recordio". `dumper(elements, path)` writes a file.
+/// Returns the number of files. Throws lamina::error for a line_count below 1, a suffix without a
+/// number, a file that cannot be written, and a reader without elements; also if a file with the
+/// next number exists already, because a later reader would read it as one of these files. Fluid:
+/// dataset.common.split, whose first file has one element more.
 template <reader::readable R, class Dumper>
 std::size_t split_files(R&& samples, std::int64_t line_count, const std::string& suffix,
                         Dumper dumper) {
@@ -162,8 +165,8 @@ std::size_t split_files(R&& samples, std::int64_t line_count,
                      &write_samples<reader::reader_element_t<R>>);
 }
 
-/// Writes the elements of a reader to RecordIO files "FOLDER/PREFIX-00000" and so on. Fluid:
-/// dataset.common.convert.
+/// Writes the elements of a reader with split_files() to the RecordIO files "FOLDER/PREFIX-00000",
+/// "FOLDER/PREFIX-00001" and so on. Fluid: dataset.common.convert.
 template <reader::readable R>
 std::size_t convert(const std::string& output_path, R&& samples, std::int64_t line_count,
                     const std::string& name_prefix) {
@@ -192,8 +195,8 @@ class trainer_files {
                   << id << " of " << count);
   }
 
-  /// Returns the paths of this trainer's files, sorted by name. Throws if there are fewer files
-  /// than trainers.
+  /// Returns the paths of this trainer's files, sorted by name. Throws lamina::error if there are
+  /// fewer files than trainers.
   LAMINA_COLD std::vector<std::string> files() const {
     const std::vector<std::string> all = detail::files_of(pattern_);
     if (all.size() < count_)
@@ -219,11 +222,11 @@ class trainer_files {
   Loader loader_;
 };
 
-/// Makes a reader of the files that belong to one of `trainer_count` trainers. Of the files that
-/// match a shell pattern, such as "train-*.recordio", sorted by name, these are every
-/// trainer_count-th one, beginning with number `trainer_id`. `loader(path)` returns the elements of
-/// a file as a vector. The files are listed when a pass begins. Errors: a trainer_id that is not
-/// below trainer_count, fewer files than trainers, and errors of the loader. Fluid:
+/// Makes a reader for one of `trainer_count` trainers. The files that match a shell pattern, such
+/// as "train-*.recordio", are listed when a pass begins and sorted by name; the trainer reads every
+/// trainer_count-th file, beginning with number `trainer_id`. `loader(path)` returns the elements
+/// of a file as a vector. Throws lamina::error if trainer_id is not below trainer_count, and if
+/// there are fewer files than trainers; exceptions of the loader are passed on. Fluid:
 /// dataset.common.cluster_files_reader.
 template <class Loader>
 requires std::invocable<Loader&, const std::string&> trainer_files<Loader> cluster_files_reader(

@@ -20,11 +20,13 @@
 #include <lamina/io/archive/crc32.hpp>
 #include <lamina/model/feeding/sample_fields.hpp>
 
-// The record of a sample is the CRC-32 of its layout, followed by its fields in order,
-// little-endian: a number as its bytes; an array of fixed size as its elements; a text or vector as
-// its number of elements (64 bits) and the elements. The layout is a text: "f4" and "f8" are
-// floats, "i1" to "i8" signed integers, "u1" to "u8" unsigned integers, "b" a Boolean, "s" a text,
-// "X*" a vector and "X*N" an array of N elements of X, with a blank after each field: "f4*64 i8 ".
+// The record of a sample begins with the CRC-32 of its layout. The fields follow in order,
+// little-endian: a number as its bytes, an array of fixed size as its elements, and a text or
+// vector as the number of its elements (64 bits) and the elements. The layout is a text that
+// describes the types of the fields, with a blank after each field, such as "f4*64 i8 ": "f4" and
+// "f8" are floats, "i1" to "i8" signed integers, "u1" to "u8" unsigned integers, "b" is a Boolean,
+// "s" a text, "X*" a vector of X, and "X*N" an array of N elements X. The number is the size in
+// bytes.
 namespace lamina { inline namespace LAMINA_ABI {
 
 namespace detail {
@@ -32,12 +34,13 @@ namespace detail {
 template <class T>
 struct field_codec;
 
-/// The reason why bytes are not a valid sample.
+/// Thrown if bytes are not a valid sample, with the reason.
 struct no_sample {
   std::string reason;
 };
 
-/// Bytes that are read from the front. They throw no_sample if they are not valid.
+/// The bytes of a record, which are read from the front. The functions throw no_sample if too few
+/// bytes are left.
 struct record_bytes {
   std::string_view left;
 
@@ -49,7 +52,8 @@ struct record_bytes {
     left.remove_prefix(n);
     return taken;
   }
-  /// Reads the number of elements of a vector whose elements have at least `least` bytes each.
+  /// Reads the number of elements of a vector. Each element must have at least `least` bytes, so a
+  /// number that exceeds the bytes left throws no_sample before memory is allocated.
   std::size_t count(std::size_t least) {
     std::uint64_t n = 0;
     std::memcpy(&n, take(8).data(), 8);
@@ -160,7 +164,7 @@ std::uint32_t layout_sum() {
 
 }  // namespace detail
 
-/// Converts a sample to bytes. Its fields may be numbers, texts, and std::array or std::vector of
+/// Converts a sample to bytes. The fields may be numbers, texts, and std::array or std::vector of
 /// these, also nested.
 template <class S>
 std::string to_record(const S& sample) {
@@ -173,7 +177,7 @@ std::string to_record(const S& sample) {
 }
 
 namespace detail {
-/// Converts the bytes of a record to a sample; throws no_sample.
+/// Converts the bytes of a record to a sample; throws no_sample if they are not valid.
 template <class S>
 S sample_of(std::string_view record) {
   record_bytes from{record};
@@ -195,8 +199,8 @@ S sample_of(std::string_view record) {
 }
 }  // namespace detail
 
-/// Converts bytes to a sample. Throws lamina::error if they belong to a sample with other fields,
-/// or are too few or too many.
+/// Converts the result of to_record() to a sample. Throws lamina::error if the bytes belong to a
+/// sample with other fields, or if there are too few or too many.
 template <class S>
 S from_record(std::string_view record) {
   try {

@@ -11,10 +11,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The kind of cost that a program returns.
+/// What a program returns as its cost: nothing, an array, or one real number.
 enum class cost_kind : std::uint8_t { none, array, number };
 
-/// Finds the kind of a program's cost. Training needs a cost that is one real number.
+/// Returns the kind of a program's cost. Training requires `number`.
 template <program_type P>
 constexpr cost_kind cost_kind_of() {
   constexpr int cost = P::desc.cost;

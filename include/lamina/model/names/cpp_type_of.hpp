@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/names/cpp_type_of.hpp - the C++ type of a data type's elements.
+// lamina/model/names/cpp_type_of.hpp - the C++ type of elements of a dtype.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -9,7 +9,7 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
 /// Returns the row domain of level `level` of the sequences to which rows of `domain` belong. Level
-/// 0 is the outermost, and level -1 the innermost. Returns -1 if there is no such level.
+/// 0 is the outermost level, and -1 the innermost. Returns -1 if there is no such level.
 template <class Program>
 constexpr int domain_of_level(const Program& p, int domain, int level) {
   int above = level < 0 ? -1 - level : lod_level_of(p, domain) - 1 - level;

@@ -31,8 +31,8 @@ constexpr int parameter_named(std::string_view name) {
     if (has_name(P::desc, P::desc.parameters[i].variable, name)) return i;
   return -1;
 }
-/// Returns the variable that a layer with this name returned, or the variable with this name, or
-/// -1.
+/// Returns the variable that the layer with this name returned; if there is no such layer, the
+/// variable with this name; -1 if there is none.
 template <program_type P>
 constexpr int variable_named(std::string_view name) {
   return detail::find_variable(P::desc, P::desc.names, counts_of<P>.names, counts_of<P>.variables,
@@ -49,7 +49,7 @@ constexpr bool all_differ(std::initializer_list<std::string_view> names) {
   return true;
 }
 
-/// Returns the characters of names, as a type for error messages.
+/// Returns a type that consists of the characters of a name, for error messages.
 template <fixed_string Name, std::size_t... Index>
 auto letters_of(std::index_sequence<Index...>) -> named<Name.text[Index]...>;
 template <fixed_string Name>
@@ -88,7 +88,7 @@ struct parameter_names<P, std::integer_sequence<int, Index...>> {
       the_program_has<typename variable_text<P, P::desc.parameters[Index].variable>::type...>;
 };
 
-/// The names that a user gave to layers, limited to the first 32.
+/// The first 32 names that the user gave to layers.
 template <class P>
 struct own_names {
   struct list {
@@ -111,7 +111,8 @@ struct own_names {
   using type = decltype(names(std::make_integer_sequence<int, all.count>{}));
 };
 
-/// The names of the layers, which the error message for an unknown one lists.
+/// The names of the layers as types, which the error message for an unknown layer lists. They are
+/// computed only if Wanted is true.
 template <class P, bool Wanted>
 struct all_layers : own_names<P> {};
 template <class P>

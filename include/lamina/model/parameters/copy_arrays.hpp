@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/parameters/copy_arrays.hpp - copies or blends parameters of models.
+// lamina/model/parameters/copy_arrays.hpp - copies the parameters of a model to another model, or
+// blends both.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +18,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A model's parameters and their memory, for code that is compiled once for all programs.
+/// A model's parameters and their memory, for functions that are not templates on the program.
 struct parameter_memory {
   parameter_list_view list;
   float* const* array;
@@ -29,7 +30,7 @@ namespace detail {
 LAMINA_API_COLD int find_parameter(const parameter_list_view& in, std::string_view name);
 
 /// Returns, for each parameter of `to`, the index of the parameter of `from` with the same name.
-/// Throws lamina::error if one is missing or has another shape or type.
+/// Throws lamina::error if `from` lacks a parameter or has it with another shape or type.
 LAMINA_API_COLD std::vector<int> counterparts(const parameter_list_view& to,
                                               const parameter_list_view& from);
 
@@ -43,10 +44,10 @@ LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t c
                               tau * static_cast<double>(from[i]));
 }
 
-/// Moves parameters towards those of another model: to = (1 - tau) to + tau from. `from_of` holds
-/// the counterparts, or is null if both models have the same program. Parameters in the list
-/// `copied`, in ascending order, are copied instead. Parameters that both models share are not
-/// changed.
+/// Moves parameters towards the parameters of another model: to = (1 - tau) to + tau from.
+/// from_of[i] is the parameter of `from` that belongs to parameter i of `to`; from_of is null if
+/// both models have the same program. The parameters in the list `copied`, whose indices must be in
+/// ascending order, are copied instead. Parameters that both models share are not changed.
 LAMINA_API_COLD void copy_arrays(const parameter_memory& to, const parameter_memory& from,
                                  const int* from_of, double tau, const int* copied,
                                  int copied_count);

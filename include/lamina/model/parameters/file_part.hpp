@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/parameters/file_part.hpp - additional contents of a model's file, such as the
-// encoding of its columns.
+// lamina/model/parameters/file_part.hpp - objects that a model's file can contain in addition to
+// parameters, such as the encoding of table columns.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,9 +18,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// An object that a model's file can contain: `model.save(path, encoding)`. `part_name` is its name
-/// in the file and in messages. to_text() returns its contents. read_text(text, source) reads the
-/// contents back, or throws an error that begins with `source`.
+/// Whether a model's file can contain objects of type T: `model.save(path, encoding)`. T::part_name
+/// is the name of the object in the file and in messages. to_text() returns the contents as text.
+/// read_text(text, source) sets the object to such contents, or throws an error whose message
+/// begins with `source`.
 template <class T>
 concept file_part = requires(const T& from, T& to, std::string_view content,
                              const std::string& source) {
@@ -31,8 +32,8 @@ concept file_part = requires(const T& from, T& to, std::string_view content,
 
 namespace detail {
 
-/// Returns the name of a part's entry. A parameter may have the same name, because entries of
-/// parameters have other element types.
+/// Returns the name of the entry in which a file stores the part. A parameter may have the same
+/// name: the element type of the entry distinguishes them.
 LAMINA_API_COLD std::string part_entry_name(std::string_view part);
 LAMINA_API_COLD const tensor_entry* find_part(const std::vector<tensor_entry>& entries,
                                               std::string_view part);
@@ -41,14 +42,14 @@ LAMINA_API_COLD void add_part(std::vector<tensor_entry>& entries, std::string_vi
 LAMINA_API_COLD std::string_view text_of_part(const std::vector<tensor_entry>& entries,
                                               std::string_view part, const std::string& path);
 
-/// Appends the contents of the parts to the entries of a file.
+/// Returns the entries of a file, with the parts appended.
 template <file_part... Parts>
 std::vector<tensor_entry> with_parts(std::vector<tensor_entry> entries, const Parts&... parts) {
   (add_part(entries, Parts::part_name, parts.to_text()), ...);
   return entries;
 }
-/// Reads the parts from the entries of a file, calls then(), and replaces the parts. If anything
-/// throws, no part is changed.
+/// Reads the parts from the entries of a file, calls then(), and then replaces the parts. If
+/// reading or then() throws, no part is changed.
 template <class Then>
 void read_parts(const std::vector<tensor_entry>&, const std::string&, Then&& then) {
   then();
@@ -93,10 +94,10 @@ std::string_view text_of_part(const std::vector<tensor_entry>& entries, std::str
 
 }  // namespace detail
 
-/// Reads only a part from the file of a model or trainer of any program:
+/// Reads one part, and no parameters, from the file of a model or trainer of any program:
 ///   auto encoding = lamina::load_part<lamina::dataset::column_encoding>("net.model");
-/// Throws format_error for a damaged or foreign file, and lamina::error for a file without this
-/// part.
+/// Throws format_error if the file is damaged or has another format, and lamina::error if it does
+/// not contain this part.
 template <file_part Part>
 Part load_part(const file_path& path) {
   Part part;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/parameters/initialise_state.hpp - initialises the statistics that a program keeps.
+// lamina/model/parameters/initialise_state.hpp - sets the statistics that metrics accumulate to
+// their initial values.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +10,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// Fills the persistent variables of a machine that are not parameters: the statistics of metrics.
-/// P is the recorded program, from which the machine's program was made.
+/// Sets the persistent variables of a machine that are not parameters, such as the statistics of
+/// metrics, to their initial values. P is the recorded program from which the machine's program was
+/// made.
 template <class P, class Machine>
 LAMINA_COLD void initialise_state(Machine& m) {
   constexpr const program_view& p = run_time_program<P>::view;
@@ -21,8 +23,8 @@ LAMINA_COLD void initialise_state(Machine& m) {
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
-    // A machine on a device has returned a copy of the values on the host, so they must be stored
-    // on the device.
+    // For a machine on a device, address() has returned a copy on the host, so store() copies the
+    // values to the device.
     if constexpr (requires { m.store(lies); }) m.store(lies);
   }
 }

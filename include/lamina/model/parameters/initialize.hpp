@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/parameters/initialize.hpp - runs an operator of a startup program.
+// lamina/model/parameters/initialize.hpp - computes the initial values of parameters by the
+// operators of the startup program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +15,8 @@
 namespace lamina { inline namespace LAMINA_ABI {
 
 /// Returns the elements [first, first + count) of the variable that a startup operator fills, in
-/// row-major order. `stream` is the number of the parameter, so that its values do not depend on
-/// the rest of the program.
+/// row-major order. `stream` is the number of the parameter; it selects the random numbers
+/// (core/random.hpp).
 template <class Real>
 LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
                                              std::uint64_t program_seed, std::uint64_t stream,

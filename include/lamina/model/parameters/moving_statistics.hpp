@@ -24,8 +24,8 @@ struct written_parameters {
     int of[bound(counts_of<P>.parameters)];
   };
   static constexpr list find() {
-    // A member array instead of new: g++ 12 with -ftime-report crashes at a new-expression that it
-    // evaluates here.
+    // This is an array and not allocated by new, because g++ 12 with -ftime-report crashes at a
+    // new-expression here.
     bool written[bound(counts_of<P>.parameters)] = {};
     for (int k = 0; k < counts_of<P>.operators; ++k) {
       const operator_desc op = P::desc.operators[k];
@@ -50,8 +50,8 @@ struct written_parameters {
 
 }  // namespace detail
 
-/// The parameters of a model for a machine that must not change the model. Parameters that the
-/// program writes are copies; all others refer to the model's memory.
+/// The parameters of a model for a machine that must not change the model. For a parameter that the
+/// program writes, the machine gets a copy; for all others, the model's memory.
 template <program_type P>
 class moving_statistics {
  public:
@@ -68,11 +68,11 @@ class moving_statistics {
     }
   }
 
-  /// The number of copied parameters, and the parameter index of copy i.
+  /// The number of copied parameters; parameter(i) returns the index of the parameter of copy i.
   static constexpr int count = detail::written_parameters<P>::all.count;
   static constexpr int parameter(int i) { return detail::written_parameters<P>::all.of[i]; }
 
-  /// One pointer per parameter.
+  /// Returns one pointer per parameter, to the copy or to the model's memory.
   float* const* memory() const {
     if constexpr (count > 0)
       return pointers_.get();
@@ -81,7 +81,7 @@ class moving_statistics {
   }
   /// Returns copy number i.
   const float* copy(int i) const { return copies_[i].data(); }
-  /// Copies the model's values again.
+  /// Sets the copies to the model's current values.
   void refresh() {
     for (int i = 0; i < count; ++i) {
       engine::aligned_buffer& to = copies_[i];

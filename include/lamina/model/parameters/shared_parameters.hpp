@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/parameters/shared_parameters.hpp - names a model whose parameters a new model
-// shares.
+// lamina/model/parameters/shared_parameters.hpp - the argument by which a new model shares
+// parameters of another model.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// The argument that names a model whose parameters a new model shares: all parameters, or those of
-/// some layers.
+/// The result of share_parameters_of: a model, and the names of the layers or parameters to be
+/// shared; all if there are no names.
 template <program_type Q, fixed_string... Layers>
 struct shared_parameters {
   const model<Q>& from;
@@ -29,10 +29,11 @@ inline constexpr bool is_shared_parameters = false;
 template <program_type Q, fixed_string... Layers>
 inline constexpr bool is_shared_parameters<shared_parameters<Q, Layers...>> = true;
 
-/// `model m{program, share_parameters_of(n)}` shares each parameter that both models have. With
-/// names, it shares only the parameters that belong to these names of parameters or layers:
-/// `share_parameters_of<"embedding", "fc_0.w_0">(n)` (names.hpp, belongs_to). The design document
-/// of PaddlePaddle: parameter_model.
+/// Makes a new model share parameters of model `from`. `model m{program, share_parameters_of(n)}`
+/// shares each parameter that both models have. With names of layers or parameters, only the
+/// parameters that belong to these names (names.hpp, belongs_to) are shared:
+/// `share_parameters_of<"embedding", "fc_0.w_0">(n)`. The design document of PaddlePaddle:
+/// parameter_model.
 template <fixed_string... Layers, program_type Q>
 shared_parameters<Q, Layers...> share_parameters_of(const model<Q>& from) {
   return {from};
@@ -46,7 +47,7 @@ int share_parameters_of(...) = delete;  // expected a model, share_parameters_of
 
 namespace detail {
 
-/// Checks at compile time which parameters program P shares with others.
+/// Finds at compile time which parameters a model of program P shares with other models.
 template <program_type P>
 struct parameter_sharing {
   /// The parameter of program Q with the name of parameter Index of program P, or -1.
@@ -78,7 +79,7 @@ struct parameter_sharing {
     for (int i = 0; same && i < A::d.rank; ++i) same = A::at(i) == B::at(i);
     return same;
   }
-  /// The types that the error message shows for parameter Index: its name, and its first and last
+  /// Types that the error message shows for parameter Index: its name, and its first and last
   /// dimension in both models.
   template <class Q, int Index, bool = (Index >= 0)>
   struct mismatch {

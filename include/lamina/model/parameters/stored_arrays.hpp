@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/parameters/stored_arrays.hpp - arrays in the layout of parameters, and their
-// conversion for files.
+// lamina/model/parameters/stored_arrays.hpp - converts arrays with the layout of parameters to the
+// entries of files, and back.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// A description of any parameter, for code that does not know the program.
+/// Describes a parameter, for functions that are not templates on the program.
 struct parameter_info {
   std::string name;
   std::vector<std::size_t> shape;
@@ -36,10 +36,9 @@ struct parameter_info {
   }
 };
 
-/// Converts an array from the engine's layout of a parameter to row-major without padding, or back.
-/// The gradient and the accumulators of a parameter have the same layout. Only these functions
-/// convert between the two layouts. `Real` is the element type of the parameter; memory is measured
-/// in floats.
+/// unpack_like() converts an array from the engine's layout of a parameter to row-major elements
+/// without padding; pack_like() does the reverse. The gradient and the accumulators of a parameter
+/// have the same layout as the parameter. `Real` is the element type of the parameter.
 template <class Real>
 LAMINA_COLD void unpack_like(const parameter_info& info, const float* memory, Real* to) {
   const Real* const from = engine::numbers_at<Real>(memory);
@@ -57,17 +56,17 @@ LAMINA_COLD void pack_like(const parameter_info& info, const Real* from, float* 
                 to + static_cast<std::ptrdiff_t>(r) * padded(info.columns));
 }
 
-/// The parameters of a program, for code that is compiled once for all programs.
+/// The parameters of a program, for functions that are not templates on the program.
 struct parameter_list_view {
   const program_view* program;
   const parameter_layout* layouts;
 
   int size() const { return program->count.parameters; }
 
-  /// Name, shape and layout of parameter i.
+  /// Returns name, shape and layout of parameter i.
   LAMINA_API LAMINA_COLD parameter_info describe(int i) const;
-  /// Returns the number of floats that parameter i occupies in memory, padding included. An element
-  /// in double occupies two.
+  /// Returns the number of floats that parameter i occupies in memory, padding included. A double
+  /// occupies two floats.
   std::size_t floats(int i) const {
     const dtype type = program->variables[program->parameters[i].variable].type;
     return numbers(i) * static_cast<std::size_t>(size_of(type)) / sizeof(float);
@@ -84,10 +83,11 @@ parameter_list_view parameters_in() {
   return {&run_time_program<P>::view, parameter_table<P>::table.of};
 }
 
-/// Arrays in the layout of parameters, such as accumulators: `of_each` arrays per parameter. Array
-/// s of parameter i is `array[i * of_each + s]` and has the name "<parameter><before><state
-/// s><after>". `kind` is the name for such an array in messages. A null array is not in the memory
-/// of this process (sharded_embedding), so its entries have no bytes.
+/// Arrays with the layout of parameters, such as accumulators: `of_each` arrays per parameter.
+/// Array s of parameter i is at array[i * of_each + s], and its name in files is the parameter's
+/// name followed by `before`, state[s] and `after`. `kind` is the word for such an array in
+/// messages. If the pointer is null, the array is not in the memory of this process
+/// (divided_tables), and its entry has no bytes.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;
@@ -100,9 +100,10 @@ struct stored_arrays {
   }
   /// Whether one of the arrays has this name.
   LAMINA_API LAMINA_COLD bool has(std::string_view name) const;
-  /// Appends a named copy of each array.
+  /// Appends an entry with a copy of each array.
   LAMINA_API LAMINA_COLD void append_to(std::vector<tensor_entry>& all) const;
-  /// Throws lamina::error for the first array that is missing or has another shape or type.
+  /// Throws lamina::error if an array has no entry, or an entry of another shape or type. `source`
+  /// names the entries in the error.
   LAMINA_API LAMINA_COLD void check_entries(const std::vector<tensor_entry>& from,
                                             const std::string& source) const;
   /// The values for one array, and the array's layout.
@@ -111,25 +112,26 @@ struct stored_arrays {
     const void* values;  // row-major; null: the array keeps its values
     float* to;
   };
-  /// Finds the values of all arrays in the entries; call check_entries() first. Ignores further
-  /// entries.
+  /// Finds the entries of all arrays and ignores further entries. Call check_entries() first: this
+  /// function does not check shapes and types.
   LAMINA_API LAMINA_COLD std::vector<assignment> find_all(
       const std::vector<tensor_entry>& from) const;
-  /// Assigns the values. It allocates no memory, so it cannot fail after the first change.
+  /// Copies the values to the arrays. It does not allocate memory, so it cannot fail after some
+  /// arrays have changed.
   LAMINA_API LAMINA_COLD static void assign(const std::vector<assignment>& all) noexcept;
   /// Returns the name of array s of a parameter.
   LAMINA_API LAMINA_COLD std::string name_of(const parameter_info& info, int s) const;
 
  private:
   LAMINA_API LAMINA_COLD static std::size_t size_of(const parameter_info& info);
-  /// Returns the entry with this name. An accumulator may have the same name as another parameter,
-  /// such as "w_velocity_0". In checkpoints, parameters come first: a parameter takes the first
-  /// entry of this name, an accumulator the last one.
+  /// Returns the entry with this name. An accumulator may have the name of a parameter, such as
+  /// "w_velocity_0". In checkpoints, parameters come first; so for a parameter the first entry with
+  /// the name is returned, and for an accumulator the last.
   LAMINA_API LAMINA_COLD const tensor_entry* find(const std::vector<tensor_entry>& from,
                                                   const std::string& name) const;
 };
 
-/// Returns the parameters of a program in the form for files.
+/// Returns the parameters of a program in the form in which they are written to files.
 template <program_type P>
 stored_arrays parameters_for_files(float* const* memory) {
   static constexpr const char* none[] = {""};

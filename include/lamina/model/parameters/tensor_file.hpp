@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/parameters/tensor_file.hpp - named arrays in a file: models and checkpoints.
+// lamina/model/parameters/tensor_file.hpp - the format of models and checkpoints: a file of named
+// arrays.
 //
-// Format, with little-endian 64-bit numbers: "LAMINA\0\2", the size of the header, the number of
-// entries. Each entry: the length of its name, the name padded with zeros to words, dtype, rank,
-// dims[rank]. Then zeros, so that the header is a multiple of 64 bytes; its last word is the
-// checksum of the header, computed with 0 in that place. Then the elements of each entry, padded
-// with zeros to a multiple of 64 bytes, and their checksum, which continues from the header's.
-// The writer writes a temporary file and renames it, so that a reader never sees an incomplete
-// file. The reader allocates memory only after it has checked the header, and returns all entries
-// or none.
+// All numbers are little-endian and have 64 bits. The file begins with "LAMINA\0\2", the size of
+// the header, and the number of entries. For each entry follow the length of the name, the name
+// padded with zeros to a multiple of 8 bytes, the dtype, the rank, and the dimensions. The header
+// ends with zeros, so that its size is a multiple of 64 bytes, and with its checksum as the last
+// number; the checksum is computed with 0 in its own position. After the header follow the elements
+// of each entry, padded with zeros to a multiple of 64 bytes, and at the end the checksum of all
+// elements, whose seed is the header's checksum. The writer writes a temporary file and renames it,
+// so that a reader never sees an incomplete file. The reader checks the header before it allocates
+// memory, and returns all entries or throws.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -38,13 +40,13 @@ struct tensor_entry {
   std::vector<std::uint64_t> dims;
   raw_bytes bytes;
 
-  /// Makes an entry of one number.
+  /// Makes an entry that contains one number.
   static tensor_entry number(std::string name, std::uint64_t value) {
     tensor_entry e{std::move(name), dtype::int64, {1}, raw_bytes(8)};
     std::memcpy(e.bytes.data(), &value, 8);
     return e;
   }
-  /// Makes an entry of text.
+  /// Makes an entry that contains a text.
   static tensor_entry letters(std::string name, std::string_view value) {
     return {std::move(name), dtype::uint8, {value.size()}, raw_bytes(value)};
   }
@@ -63,26 +65,27 @@ inline constexpr char tensor_file_version = 2;  // the byte after the magic
 constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
   return (bytes + checksum::stripe - 1) / checksum::stripe * checksum::stripe;
 }
-/// Returns the header's own checksum, computed with its last word as 0.
+/// Returns the checksum of a header, computed with 0 as the last number.
 LAMINA_API_COLD std::uint64_t sum_of_header(const char* header, std::size_t size);
 LAMINA_API_COLD void put_number(std::string& to, std::uint64_t value);
 
-/// Reads a file of write_tensor_file.
+/// Reads a file that write_tensor_file has written.
 class tensor_file_reader {
  public:
   explicit tensor_file_reader(binary_reader& from) : from_(from) {}
 
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read();
 
-  /// The steps of read(): read_header() returns the entries without data; then, for each entry in
-  /// order, read_data() or verify_data(); finish() then checks the checksum of all data.
+  /// The following functions are the steps of read(). read_header() returns the entries without
+  /// data; then read_data() or verify_data() must be called for each entry in order; finish()
+  /// checks the checksum of all data and throws format_error if it is wrong.
   LAMINA_API LAMINA_COLD std::vector<tensor_entry> read_header();
   /// Returns the sizes of the entries' data in bytes.
   const std::vector<std::uint64_t>& sizes() const { return sizes_; }
-  /// Reads bytes directly into their destination, and adds them to the checksum while they are in
-  /// the cache.
+  /// Reads the data of an entry into `to` and adds them to the checksum piece by piece, while each
+  /// piece is in the cache.
   LAMINA_API LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size);
-  /// Adds the data of an entry to the checksum without keeping them.
+  /// Reads the data of an entry and adds them to the checksum without storing them.
   LAMINA_API LAMINA_COLD void verify_data(std::uint64_t size);
   LAMINA_API LAMINA_COLD void finish();
 
@@ -102,7 +105,7 @@ class tensor_file_reader {
   checksum sum_{0};
 };
 
-/// Returns the header of a file of these entries; sets `sum` to its checksum.
+/// Returns the header of a file with these entries, and sets `sum` to its checksum.
 LAMINA_API_COLD std::string tensor_file_header(const std::vector<tensor_entry>& entries,
                                                std::uint64_t& sum);
 
@@ -250,13 +253,14 @@ std::string tensor_file_header(const std::vector<tensor_entry>& entries, std::ui
 
 }  // namespace detail
 
-/// Writes entries to a file; the old file stays intact until the new one is complete. Throws
-/// lamina::error with the path if it cannot be written.
+/// Writes entries to a file. An existing file stays as it is until the new file is complete. Throws
+/// lamina::error with the path if the file cannot be written.
 LAMINA_API_COLD void write_tensor_file(const file_path& path,
                                        const std::vector<tensor_entry>& entries);
 
-/// Reads a file of write_tensor_file. Throws format_error with file, offset and reason for a
-/// damaged or foreign file, and lamina::error if there is no file.
+/// Returns the entries of a file that write_tensor_file has written. Throws format_error with path,
+/// offset and reason if the file is damaged or has another format, and lamina::error if it does not
+/// exist.
 LAMINA_API_COLD std::vector<tensor_entry> read_tensor_file(const file_path& path);
 
 #if LAMINA_DEFINES

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused/refused_model.hpp - deduces the model of a call, and explains invalid calls.
+// lamina/model/refused/refused_model.hpp - deduces the type of a model, and reports invalid
+// constructions with short errors.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,20 +9,20 @@
 
 namespace lamina { inline namespace LAMINA_ABI {
 
-/// For an invalid call a compiler would list the constructors of the primary template. So there is
-/// no definition of it: model.hpp defines the only specialisation.
+/// The primary template has no definition, because for an invalid construction a compiler would
+/// list its constructors. model.hpp defines the only specialisation.
 template <program_type P>
 class model;
 
 namespace detail {
-/// Replaces the program type after a missing program was reported. A model of it causes no further
-/// errors.
+/// Replaces the program of a model after a missing program was reported, so that the model causes
+/// no further errors.
 struct no_program {
   using result = void;
   static constexpr program_desc desc = changed<empty_program, &record_nothing>();
 };
 
-/// Deduces the program of a model from its first argument.
+/// Deduces the program of a model from its first argument; no_program if that is not a program.
 template <class First>
 struct modelled {
   using program = no_program;

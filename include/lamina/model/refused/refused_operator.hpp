@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused/refused_operator.hpp - operators that an engine lacks in double.
+// lamina/model/refused/refused_operator.hpp - finds the operator because of which a machine does
+// not support a program in double.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// The operator, or the storage, for which a machine does not support a program in double; void if
-/// the machine supports the program.
+/// The operator or the storage because of which a machine does not support a program in double;
+/// void if the machine supports the program.
 template <class Machine>
 struct refused_operator {
   using type = void;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/sharded/distributed_tables.hpp - finds the tables that processes can divide.
+// lamina/model/sharded/distributed_tables.hpp - finds the embedding tables whose rows can be
+// divided over processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -39,18 +40,18 @@ enum class undividable : std::uint8_t {
   in_block,      // a look-up is in the body of a loop or branch
 };
 
-/// The tables of a program that are read by look-ups with is_distributed.
+/// The embedding tables of a program from which look-ups with is_distributed read.
 template <program_type P>
 struct distributed_tables {
-  /// A look-up: the table that it reads, and the data layer that feeds its ids.
+  /// A look-up: the number of the table that it reads, and of the data layer that feeds its ids.
   struct lookup {
     int table, layer;
     std::int64_t padding;  // this id reads no row; -1: none
   };
   struct list {
     int tables, lookups;
-    int parameter[bound(counts_of<P>.parameters)];       // the parameter of each table
-    undividable reason[bound(counts_of<P>.parameters)];  // the reason for each table
+    int parameter[bound(counts_of<P>.parameters)];       // by table: its parameter
+    undividable reason[bound(counts_of<P>.parameters)];  // by table: why it cannot be divided
     int table_of[bound(counts_of<P>.parameters)];        // by parameter: its table, or -1
     lookup of[bound(counts_of<P>.operators)];
   };
@@ -82,7 +83,7 @@ struct distributed_tables {
       for (int s = 0, a = op.inputs; s < schema.input_count + schema.output_count; ++s) {
         const slot_desc& slot =
             s < schema.input_count ? schema.inputs[s] : schema.outputs[s - schema.input_count];
-        // The arguments of a slot with several variables begin with their number.
+        // The arguments of a duplicable slot begin with the number of its variables.
         for (int n = slot.duplicable ? P::desc.arguments[a++] : 1; n > 0; --n, ++a) {
           const int v = P::desc.arguments[a];
           if (v < 0 || P::desc.variables[v].kind != variable_kind::parameter) continue;
@@ -96,8 +97,8 @@ struct distributed_tables {
   static constexpr list all = find();
 };
 
-/// Returns an array with the number of the table of each parameter, or -1; null for a program
-/// without look-ups with is_distributed.
+/// Returns an array that has, by parameter, the number of its table or -1. Returns null for a
+/// program without look-ups with is_distributed.
 template <program_type P>
 constexpr const int* numbers_of_tables() {
   if constexpr (has_distributed_tables<P>)

@@ -30,14 +30,15 @@ concept shards_embeddings = requires(World& w, std::vector<embedding_table> tabl
   w.make_embedding(tables, seed);
 };
 
-/// Throws lamina::error: a table cannot be divided over processes.
+/// Throws a lamina::error with the reason why the table with this name cannot be divided over
+/// processes.
 [[noreturn]] LAMINA_API_COLD void fail_undividable(const std::string& name, undividable why);
 
-/// Empty for a program without a look-up with is_distributed.
+/// The divided tables of a model. A program without look-ups with is_distributed has none.
 template <program_type P, bool = has_distributed_tables<P>>
 struct model_embedding {};
 
-/// The sharded tables of a model; none in a world of one process.
+/// Manages the divided tables of a model. A model in one process has none.
 template <program_type P>
 class model_embedding<P, true> {
  public:
@@ -48,7 +49,8 @@ class model_embedding<P, true> {
   /// Whether parameter i is a sharded table.
   bool has(int i) const { return tables_ != nullptr && all.table_of[i] >= 0; }
 
-  /// Divides the tables over the processes of a world, and stores their addresses in `pointers`.
+  /// Divides the tables over the processes of a world, and stores the addresses of their memory in
+  /// `pointers`, by parameter.
   template <class World>
   LAMINA_COLD void divide(World& world, std::uint64_t seed, float** pointers) {
     if (world.size() == 1) return;
@@ -61,7 +63,8 @@ class model_embedding<P, true> {
     tables_ = world.make_embedding(std::move(made), seed);
     for (int t = 0; t < all.tables; ++t) pointers[all.parameter[t]] = tables_->memory(t);
   }
-  /// If parameter i is a sharded table, sets its own rows to their initial values.
+  /// If parameter i is a divided table, sets the rows that this process owns to their initial
+  /// values and returns true; otherwise returns false.
   LAMINA_COLD bool initialise(int i, const program_view& p, const operator_desc& op,
                               std::uint64_t seed) const {
     if (!has(i)) return false;
@@ -78,7 +81,8 @@ class model_embedding<P, true> {
     return true;
   }
 
-  /// Writes all parameters and the entries `more` to a file; all processes must call it.
+  /// Writes all parameters and the entries `more` to a file. All processes must call it, because
+  /// each sends its rows.
   LAMINA_COLD void save(const std::string& path, float* const* memory,
                         std::vector<tensor_entry> more) const {
     const owned_array<float*> kept = without_tables(memory, 1);
@@ -88,8 +92,9 @@ class model_embedding<P, true> {
     for (tensor_entry& e : more) entries.push_back(std::move(e));
     tables_->write(path, entries, arrays_of(memory));
   }
-  /// Reads a file of save(); the entries of sharded tables have no bytes. assign() then sets the
-  /// parameters, and reads the own rows from the file.
+  /// read() returns the entries of a file of save(), without bytes for divided tables. assign()
+  /// then sets the parameters to the entries and reads the own rows of divided tables from the same
+  /// file.
   LAMINA_COLD std::vector<tensor_entry> read(const std::string& path, float* const* memory) const {
     return tables_->read(path, arrays_of(memory));
   }
@@ -102,18 +107,20 @@ class model_embedding<P, true> {
     tables_->read_rows(path, arrays_of(memory));
   }
 
-  /// Throws lamina::error if other processes hold rows of a table.
+  /// Throws lamina::error if rows of a table are in other processes.
   void require_whole() const {
     if (tables_ != nullptr) fail_divided();
   }
-  /// Copies `of_each` pointers per parameter, with null for those of sharded tables.
+  /// Returns a copy of `arrays`, which has `of_each` pointers per parameter, with null for divided
+  /// tables.
   LAMINA_COLD owned_array<float*> without_tables(float* const* arrays, int of_each) const {
     const int count = counts_of<P>.parameters * of_each;
     owned_array<float*> kept(static_cast<std::size_t>(at_least_one(count)));
     for (int i = 0; i < count; ++i) kept[i] = has(i / of_each) ? nullptr : arrays[i];
     return kept;
   }
-  /// Appends the sharded tables among `of_each` arrays per parameter.
+  /// Appends those of `arrays`, which has from.of_each pointers per parameter, that belong to
+  /// divided tables.
   LAMINA_COLD void append_to(std::vector<embedding_array>& to, const stored_arrays& from,
                              float* const* arrays) const {
     for (int i = 0; i < counts_of<P>.parameters; ++i)

@@ -15,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace detail {
 
-/// A program without look-ups with is_distributed fetches no rows.
+/// For a program without look-ups with is_distributed, there are no rows to fetch.
 template <program_type P, bool = has_distributed_tables<P>>
 struct row_fetcher {
   constexpr row_fetcher() = default;
@@ -27,8 +27,9 @@ struct row_fetcher {
   void fetch(sharded_embedding::purpose) {}
 };
 
-/// Collects the ids that data layers feed and fetches the rows that they select. All processes must
-/// call fetch() equally often and in the same order; the fed ids may differ.
+/// Collects the ids that are fed and fetches the rows of divided tables that they select. All
+/// processes must call fetch() the same number of times and in the same order, because it
+/// communicates; the ids may differ.
 template <program_type P>
 class row_fetcher<P, true> {
  public:
@@ -36,14 +37,15 @@ class row_fetcher<P, true> {
   explicit row_fetcher(const model<P>& m) : from_(m.embedding()) {}
   /// Discards all ids.
   void clear() { count_ = 0; }
-  /// Records `count` values that data layer `layer` feeds.
+  /// Stores the address of `count` values for data layer `layer`, if a look-up reads its ids from
+  /// this layer.
   void feed(int layer, const void* values, std::size_t count) {
     for (int l = 0; l < all.lookups; ++l)
       if (all.of[l].layer == layer)
         ids_[count_++] = {all.of[l].table, static_cast<const std::int64_t*>(values), count,
                           all.of[l].padding};
   }
-  /// Records all data layers of a mini-batch, or one of them.
+  /// Does the same for all data layers of a mini-batch, or for one of them.
   void feed(const batch_view<P>& batch) {
     for (int i = 0; i < counts_of<P>.data; ++i) feed(batch, i);
   }
@@ -53,9 +55,10 @@ class row_fetcher<P, true> {
         layer, batch.data[layer],
         static_cast<std::size_t>(batch.rows.count[d.domain]) * static_cast<std::size_t>(d.columns));
   }
-  /// Fetches the rows if the tables of the model are divided over processes.
+  /// If the tables of the model are divided over processes, fetches the rows and discards the ids.
   LAMINA_COLD void fetch(sharded_embedding::purpose why) {
-    // Resets the count first: fetch() may throw, and the next mini-batch must start with none.
+    // The count is reset before, because fetch() may throw and the next mini-batch must start
+    // without ids.
     const auto count = static_cast<std::size_t>(std::exchange(count_, 0));
     if (from_ != nullptr) from_->fetch(ids_, count, why);
   }

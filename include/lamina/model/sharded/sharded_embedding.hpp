@@ -29,7 +29,8 @@ struct embedding_table {
   dtype type;
 };
 
-/// The ids of one look-up in a mini-batch. Rows outside of the table, and `padding`, are ignored.
+/// The ids of one look-up in a mini-batch. Ids outside of the table, and the id `padding`, are
+/// ignored.
 struct looked_up_ids {
   int table;
   const std::int64_t* ids;
@@ -37,27 +38,29 @@ struct looked_up_ids {
   std::int64_t padding;
 };
 
-/// An array in the layout of a sharded table: the table itself, or an accumulator of it.
+/// An array in the layout of a divided table: the table itself or one of its accumulators.
 struct embedding_array {
   int table;
   std::string name;  // the name of the array in files
   float* memory;
 };
 
-/// The accumulators of an optimizer for sharded tables. A process holds only those of its own rows.
+/// The accumulators of an optimizer for divided tables. A process has only the accumulators for its
+/// own rows.
 class embedding_states {
  public:
   virtual ~embedding_states() = default;
-  /// Returns state `s` of a table, in the layout of the whole table.
+  /// Returns the memory of accumulator s of a table, in the layout of the whole table.
   virtual float* at(int table, int s) const = 0;
 };
 
-/// Tables whose rows are sharded over processes. Process r holds rows [first(t), end(t)) of table t
-/// in memory, and the rows of other processes that the last fetch() has received. The memory has
-/// the layout of whole tables, but pages that no row has touched use no physical memory. All
-/// processes must call fetch(), reduce_rows(), all_reduce_sum() and write() equally often and in
-/// the same order. With parameter servers, during a training, only the trainers call them, and may
-/// call fetch() at any time.
+/// Tables whose rows are divided over processes. The memory of a process has its own rows
+/// [first(t), end(t)) of table t, and the rows of other processes that the last fetch() has
+/// received. The address range has the size of the whole table, but pages without such rows use no
+/// physical memory. In fetch(), reduce_rows(), all_reduce_sum() and write() the processes exchange
+/// data, so all processes must call them the same number of times and in the same order. With
+/// parameter servers, only the trainers call them during a training, and a trainer may call fetch()
+/// at any time.
 class sharded_embedding {
  public:
   virtual ~sharded_embedding() = default;
@@ -66,39 +69,41 @@ class sharded_embedding {
   const std::vector<embedding_table>& tables() const { return tables_; }
   /// Whether parameter servers own the rows.
   bool is_served() const { return is_served_; }
-  /// The rows of this process are [first, end).
+  /// Rows [first(table), end(table)) belong to this process.
   virtual int first(int table) const = 0;
   virtual int end(int table) const = 0;
   /// Returns the memory of a table, in the engine's layout of parameters.
   virtual float* memory(int table) const = 0;
 
-  /// The reason for a fetch; all processes must agree.
+  /// The reason for a fetch, which must be the same in all processes.
   enum class purpose : int { training, evaluation };
-  /// Receives the rows of these look-ups that other processes own, with their current values. Each
-  /// row is sent only once.
+  /// Receives the current values of the rows that these look-ups select and other processes own. A
+  /// row that several ids select is sent only once.
   virtual void fetch(const looked_up_ids* of, std::size_t count, purpose why) = 0;
-  /// Sends the rows of gradients to the processes that own them. The owners sum them in the order
-  /// of the parts, with their weights, so the bits are the same as in one process with all parts.
-  /// mine[p] has the rows of local part p; the sums of the own rows replace mine[0].
+  /// Sends each row of a sparse gradient to the process that owns the row of the table. The owner
+  /// adds up the rows of all parts of the mini-batch in the order of the parts, with the parts'
+  /// weights, so the sum has the same bits as in one process with all parts. mine[p] is the
+  /// gradient of part p of this process; reduce_rows() replaces mine[0] by the sums for the own
+  /// rows.
   virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<float>* const* mine,
                            const part_weights& weights) = 0;
   virtual void reduce_rows(int table, engine::cpu::basic_selected_rows<double>* const* mine,
                            const part_weights& weights) = 0;
-  /// Returns the sum over all processes of the squares of a table's joined gradients; `mine` is the
-  /// sum over the own rows.
+  /// Returns the sum of squares of a table's joined gradients over all processes; `mine` is the sum
+  /// over the own rows.
   virtual double all_reduce_sum(int table, double mine) = 0;
-  /// Makes `count` accumulators for each table; all elements of accumulator s are initial[s].
+  /// Makes `count` accumulators per table, with all elements of accumulator s set to initial[s].
   virtual std::shared_ptr<embedding_states> make_states(int count, const float* initial) = 0;
 
-  /// Sets rows of this process from row-major elements of the table's type.
+  /// Sets `count` own rows, from first_row on, to row-major elements of the table's type.
   virtual void import_rows(int table, int first_row, int count, const void* from) = 0;
-  /// Writes a file of write_tensor_file() on rank 0. Entries without bytes are written row by row
-  /// from `arrays`, which must have the same order. No process holds more than pieces of an array
-  /// in memory.
+  /// Writes a file in the format of write_tensor_file() on rank 0. The contents of entries without
+  /// bytes come from `arrays`, which must have the same order, and are sent to rank 0 in pieces, so
+  /// that no process needs memory for a whole array.
   virtual void write(const std::string& path, const std::vector<tensor_entry>& entries,
                      const std::vector<embedding_array>& arrays) = 0;
-  /// Reads and verifies a file, but loads no data of the entries that `arrays` names. read_rows()
-  /// then reads the rows of this process from the same file.
+  /// Reads and verifies a file, but keeps no bytes of the entries that `arrays` names. After it,
+  /// read_rows() reads the own rows of `arrays` from the same file.
   virtual std::vector<tensor_entry> read(const std::string& path,
                                          const std::vector<embedding_array>& arrays) = 0;
   virtual void read_rows(const std::string& path, const std::vector<embedding_array>& arrays) = 0;
