@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 /// Options of fc.
 struct fc_attr {
   activation act = activation::identity;
-  param_attr param{};       // attributes of the weight or weights
+  param_attr param{};       // attributes of the weights; inputs share a named weight
   bool bias = true;         // false: no bias
   param_attr bias_param{};  // attributes of the bias
   std::string_view name{};
@@ -146,7 +146,7 @@ struct fc_input<Size, Flatten, std::tuple<First, More...>> {
 /// Returns act(x * W + b) with `Size` numbers per row: `fc<Size>(x)`. With several inputs,
 /// `fc<Size>(std::tuple{x, y})`, each input has its own weight, and the products are added up.
 /// `fc<Size, Flatten>` keeps the first `Flatten` dimensions of the input, including the rows, and
-/// multiplies the others by W; by default, Flatten is 1. The layer has one weight [width, Size] per
+/// multiplies the others by W; by default, Flatten is 1. Parameters: one weight [width, Size] per
 /// input, initialised by Xavier, and a bias b [Size], initialised with zeros. Fluid: layers.fc.
 template <int Size = detail::no_width, int Flatten = 1, class X>
 constexpr auto fc(const X& x, const options<fc_attr, X>& attr = {}, int line = __builtin_LINE()) {

@@ -58,7 +58,7 @@ void top_k_forward(call_context<Real>& ctx) {
            }));
   ctx.give("Indices", std::move(indices));
 }
-/// The gradient of each result goes to the element from which it was copied.
+/// The gradient of an element of Out goes to the element of X from which it was copied.
 template <class Real>
 void top_k_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
