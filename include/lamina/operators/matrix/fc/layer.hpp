@@ -17,7 +17,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 /// Options of fc.
 struct fc_attr {
   activation act = activation::identity;
-  param_attr param{};       // attributes of the weight; several inputs share a name
+  param_attr param{};       // attributes of the weights; inputs share a named weight
   bool bias = true;         // false: no bias
   param_attr bias_param{};  // attributes of the bias
   std::string_view name{};
@@ -25,8 +25,8 @@ struct fc_attr {
 
 namespace detail {
 
-/// The type of fc's result. The first `Flatten - 1` inner dimensions of the input are kept; the
-/// others are multiplied by the weight.
+/// The type of fc's result for an input V, and the width of the weight. The first `Flatten - 1`
+/// inner dimensions of V are kept; the other dimensions are multiplied by the weight.
 template <int Flatten, class V>
 struct flattened;
 template <int Flatten, class T, class R, int... D>
@@ -61,7 +61,7 @@ struct fc_shape<variable<T, R, D...>, Flatten, Size> {
   using type = variable_of_shape<T, R, fc_shape>;
 };
 
-/// Records the weight and the product of one input.
+/// Records the weight of one input and the product of both.
 template <int Size, int Flatten, class T, class R, int... D>
 constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, const fc_attr& attr,
                          int line) {
@@ -76,7 +76,7 @@ constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, con
   return y.id;
 }
 
-/// Records the bias and the activation, which follow the products.
+/// Records the bias and the activation, which follow the sum of the products.
 template <int Size, int Flatten, class Out>
 constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int line) {
   program_builder& b = layer.builder();
@@ -91,10 +91,11 @@ constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int lin
   return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// The value that stands for a width that was not given.
+/// The value of `Size` if the call omits the width. It is not a valid width, so fc reports the
+/// mistake.
 inline constexpr int no_width = -2147483647 - 1;
 
-/// fc of several inputs.
+/// Records an fc with several inputs.
 template <int Size, int Flatten, class First, class... More>
 constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_attr& attr,
                             int line) {
@@ -123,7 +124,8 @@ constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_a
                                                                                  line);
 }
 
-/// The element type of fc's first input, and whether all inputs have this type.
+/// fc's first input, and whether the products of all inputs have the same type, so that they can be
+/// added.
 template <int Size, int Flatten, class V>
 struct fc_input {
   using first = V;
@@ -141,10 +143,11 @@ struct fc_input<Size, Flatten, std::tuple<First, More...>> {
 
 }  // namespace detail
 
-/// Out = act(sum over inputs of X * W + b): `fc<Size>(x)`, or `fc<Size>(std::tuple{x, y})` for
-/// several inputs with one weight each. `fc<Size, Flatten>` keeps the first `Flatten` dimensions of
-/// the input as rows (default 1: all inner dimensions are multiplied). Parameters: one weight
-/// [width, Size] per input, initialised by Xavier, and a bias [Size] of zeros. Fluid: layers.fc.
+/// Returns act(x * W + b) with `Size` numbers per row: `fc<Size>(x)`. With several inputs,
+/// `fc<Size>(std::tuple{x, y})`, each input has its own weight, and the products are added up.
+/// `fc<Size, Flatten>` keeps the first `Flatten` dimensions of the input, including the rows, and
+/// multiplies the others by W; by default, Flatten is 1. Parameters: one weight [width, Size] per
+/// input, initialised by Xavier, and a bias b [Size], initialised with zeros. Fluid: layers.fc.
 template <int Size = detail::no_width, int Flatten = 1, class X>
 constexpr auto fc(const X& x, const options<fc_attr, X>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool one = is_variable<X>, several = detail::is_tuple<X>;
@@ -176,7 +179,7 @@ constexpr auto fc(const X& x, const options<fc_attr, X>& attr = {}, int line = _
   }
 }
 
-/// `fc<Size>({x, h})`: several inputs of one type.
+/// The fc of several inputs of one type: `fc<Size>({x, h})`.
 template <int Size = detail::no_width, int Flatten = 1, class V, std::size_t N>
 constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
                   int line = __builtin_LINE()) {
@@ -190,8 +193,8 @@ constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
 }
 
 namespace detail {
-/// Accepts the input of a call `fc(x, 128)`, which has the width among its arguments, to refuse it
-/// with a one-line error.
+/// Accepts the input of a call `fc(x, 128)`, which passes the width as a function argument, so that
+/// the error for this call has one line.
 struct input_before_width {
   program_builder* builder;
   template <class T, class R, int... D>
@@ -205,8 +208,9 @@ struct input_before_width {
       : input_before_width(std::get<0>(x)) {}
 };
 }  // namespace detail
-/// Refuses a width among the arguments, `fc(x, 128)`. It is not a template, so that clang does not
-/// list it as a candidate where `fc<n>(x)` fails. Its result does not cause further errors.
+/// Reports an error for fc(x, 128): the width must be a template argument, fc<128>(x). This
+/// function is not a template, so that clang does not list it as a candidate if a call `fc<n>(x)`
+/// fails. Its result causes no further errors.
 constexpr variable<float, batch, 1> fc(detail::input_before_width x, int, const fc_attr& = {}) {
   return {x.builder, 0};
 }

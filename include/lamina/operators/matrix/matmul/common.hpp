@@ -10,19 +10,19 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// One side of a matmul: the layout of its matrices in memory, and whether they are read
-/// transposed.
+/// One operand of a matmul: the layout of its matrices in memory, and whether the product
+/// transposes them.
 struct matrix_side {
   int rows = 1, columns = 1;  // as stored
   bool transposed = false;
-  int count = 1;   // number of matrices; 1: all products share it
+  int count = 1;   // number of matrices; 1: all products share one
   int in_row = 1;  // matrices per row of the array
-  std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // matrix to matrix in a row, ...
+  std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // of array rows, matrices, rows
 
   matrix_side(const operand& o, bool transpose, bool left) {
     const array_layout a = layout_of(o);
     if (a.rank == 1) {
-      // A vector is a row on the left and a column on the right.
+      // A vector is one row if it is the left operand, one column if it is the right operand.
       const int n = static_cast<int>(a.extent[0]);
       (left ? columns : rows) = n;
       stride = left ? n : a.step[0];
@@ -42,7 +42,7 @@ struct matrix_side {
   /// Height and width of a matrix after the optional transposition.
   int height() const { return transposed ? columns : rows; }
   int width() const { return transposed ? rows : columns; }
-  /// The offset of matrix i.
+  /// Returns the offset of matrix i.
   std::ptrdiff_t at(int i) const {
     if (count == 1) return 0;
     return i / in_row * row_step + i % in_row * step;
@@ -79,7 +79,8 @@ struct matmul_shape {
       out_step = l.step[1];
       out_stride = l.step[2];
     }
-    // If all left matrices share one right matrix, the left matrices form one tall matrix.
+    // If all products share one right matrix, the left matrices, one below the other, are
+    // multiplied by it as one tall matrix.
     const bool out_is_whole = !out.swapped && (out.rows <= 1 || out.stride == out.columns);
     if (has_matrices && y.count == 1 && x.count > 1 && !x.transposed && x.is_whole &&
         out_is_whole) {
@@ -93,8 +94,8 @@ struct matmul_shape {
   }
 };
 
-/// The memory layout of the gradient of a side: the matrices of the side with the strides of the
-/// gradient.
+/// Returns the layout of the gradient of an operand: its matrices have the sizes of `side` and the
+/// strides of `gradient`.
 inline matrix_side side_like(const operand& gradient, const matrix_side& side, bool transpose,
                              bool left) {
   matrix_side g(gradient, transpose, left);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/cpu.hpp - products of matrices and of batches of matrices: matmul.
+// lamina/operators/matrix/matmul/cpu.hpp - the kernels of matmul, products of matrices and of
+// batches of matrices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -36,7 +37,7 @@ struct call_kernel<gradient_of<operators::matmul>> {
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
-  /// Computes NaN results again without the terms that skip_zeros excludes.
+  /// Computes the results that are NaN again, without the terms that skip_zeros excludes.
   template <class Real>
   LAMINA_KERNEL static void skip_zeros(const call_context& c, const matmul_shape& s,
                                        const matrix_side& gx, const matrix_side& gy);
@@ -46,7 +47,7 @@ struct call_kernel<gradient_of<operators::matmul>> {
 
 namespace detail {
 
-/// One side of a product, and whether terms with a zero on this side are skipped.
+/// One operand of a product, and whether terms with a zero in this operand are skipped.
 template <class Real>
 struct skipped_side {
   const Real* data;
@@ -70,10 +71,10 @@ struct skipped_side {
   }
 };
 
-/// Computes the NaN elements of a product again, without the terms that have a 0 on a side that
-/// skips zeros: such a term is NaN if the other factor is NaN or infinite. If all remaining terms
-/// are finite, the element gets the same bits as in a product of finite matrices. The result is a
-/// sum of `count` products; sides(i) returns both sides of product i.
+/// Computes the NaN elements of a product again, without the terms that have a 0 in an operand that
+/// skips zeros: 0 times NaN or infinity is NaN. If all other terms are finite, the element gets the
+/// same bits as in a product of finite matrices. The result is a sum of `count` products; sides(i)
+/// returns both operands of product i.
 template <class Real, class Sides>
 LAMINA_COLD void skip_zero_terms(const call_context& c, int m, int k, int n, Real alpha, int count,
                                  const Sides& sides, Real* to, std::ptrdiff_t stride) {
@@ -110,8 +111,8 @@ LAMINA_COLD void skip_zero_terms(const call_context& c, int m, int k, int n, Rea
                     static_cast<std::size_t>(j)];
     }
 }
-/// Whether a matrix may contain NaN. It adds up x - x over all elements: the sum is 0 unless an
-/// element is NaN or infinite.
+/// Whether a matrix may contain NaN. Adds up x - x over all elements: the sum is NaN if an element
+/// is NaN or infinite, else 0.
 template <class Real>
 LAMINA_INLINE bool has_nan(const Real* x, int m, int n, std::ptrdiff_t stride) {
   using vector = vector_in<Real>;
@@ -172,7 +173,8 @@ void call_kernel<gradient_of<operators::matmul>>::run(const call_context& c) {
   const operand dx = c.output(0), dy = c.output(1);
   const matmul_shape s(c, x, y, grad);
   const Real alpha = static_cast<Real>(c.number(2));
-  // The first product overwrites a matrix that all products share; the others are added to it.
+  // If all products share a matrix, its gradient is a sum: the first product is stored, the others
+  // are added.
   const matrix_side gx = side_like(dx ? dx : x, s.x, c.flag(0), true);
   const matrix_side gy = side_like(dy ? dy : y, s.y, c.flag(1), false);
   if (dx && s.count == 0) clear(dx);
@@ -219,7 +221,7 @@ void call_kernel<gradient_of<operators::matmul>>::skip_zeros(const call_context&
   const bool in_x = c.flag(3), in_d = c.flag(4);
   const auto repair = [&](const operand& dz, const matrix_side& g, int shared, int m, int k, int n,
                           const auto& sides) {
-    const int each = shared == 1 ? s.count : 1;  // products per matrix of the gradient
+    const int each = shared == 1 ? s.count : 1;  // products that a matrix of the gradient adds up
     for (int i = 0; dz && i < s.count; i += each) {
       Real* const to = dz.row<Real>(0) + g.at(i);
       if (detail::has_nan(to, m, n, g.stride))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul
-// outside of fused groups.
+// lamina/operators/matrix/matmul/cuda.cuh - kernels of matmul, and of mul outside of fused groups:
+// products of batches of matrices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,11 +26,12 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   const auto follows = [](const matrix_list& l, int rows, std::ptrdiff_t stride) {
     return l.batch_stride() == rows * stride;
   };
-  // The number of matrices per batched product: the largest at which all three sides have a
-  // constant distance between matrices.
+  // The number of products per call of the library: the largest for which the matrices of each of
+  // the three arrays are at equal distances, as the library requires.
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
-  // For several small products, library calls take longer than one call of a slower kernel.
+  // If the products are small, several library calls take longer than one call of lamina's kernel,
+  // which is slower per product.
   constexpr double smaller = 1 << 25;
   if (even < count &&
       static_cast<double>(left.rows) * right.columns * left.columns * even <= smaller)
@@ -46,7 +47,8 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
               to.list.batch_stride(),
               even,
               alpha};
-    // If all left matrices share one right matrix, the left matrices form one tall matrix.
+    // If all products share one right matrix, the left matrices, one below the other, are
+    // multiplied by it as one tall matrix.
     if (even > 1 && p.right.batch_stride == 0 && !left.is_turned &&
         follows(left.list, left.rows, left.stride) && follows(to.list, left.rows, to.stride)) {
       p.rows *= even;
@@ -56,15 +58,14 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   }
 }
 
-/// Computes to[row][column] = or += the sum of `matrices` matrices that are stored one after the
-/// other.
+/// Computes to = or to += the sum of `matrices` matrices, which are stored one after the other.
 struct matrix_sum_body {
   struct arguments {
     const float* from;
     float* to;
     std::ptrdiff_t from_stride, batch_stride, to_stride;
     divider columns;
-    int matrices, count;  // number of elements of the sum
+    int matrices, count;  // `count`: elements of a matrix
     bool adds;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -78,9 +79,9 @@ struct matrix_sum_body {
   }
 };
 
-/// The sum of `count` products. If the matrices are stored suitably, it is one product over their
-/// concatenated inner dimensions. Otherwise separate products are computed, several at a time, and
-/// added up.
+/// The sum of `count` products of matrices. If the memory layout allows it, the sum is computed as
+/// one product over the concatenated inner dimensions. Otherwise the products are computed, several
+/// per call, and then added up.
 class product_sum {
  public:
   product_sum(const read_matrices& left, const read_matrices& right, int count)
@@ -115,12 +116,12 @@ class product_sum {
   }
 
  private:
-  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // for stored products
+  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // limit for scratch
 
   std::ptrdiff_t row_floats() const { return padded(right_.columns); }
   std::ptrdiff_t size() const { return left_.rows * row_floats(); }
-  /// The number of products that are computed at a time: a multiple of the matrices per row of the
-  /// arrays, so that each batch begins with a row.
+  /// The number of products per call. It is a multiple of the number of matrices per array row, so
+  /// that each call begins at the beginning of an array row.
   int most() const {
     const int each = std::lcm(left_.list.in_row, right_.list.in_row);
     const std::ptrdiff_t fit = most_floats / std::max<std::ptrdiff_t>(1, size());
@@ -143,7 +144,7 @@ void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const opera
            alpha, scratch);
 }
 
-/// Computes the NaN elements of products again, without the terms that have a 0 on a side that
+/// Computes the NaN elements of products again, without the terms that have a 0 in an operand that
 /// skips zeros. An element is a sum over `each` products.
 struct skip_zeros_body {
   struct arguments {
@@ -176,8 +177,8 @@ struct skip_zeros_body {
     *to = static_cast<float>(sum) * a.alpha;
   }
 };
-/// Runs this kernel for `count` products, which form groups of `each` consecutive products. The
-/// products of a group are added up.
+/// Runs skip_zeros_body for `count` products. The products are consecutive groups of `each`
+/// products, which are added up.
 template <class Backend>
 void skip_zero_terms(Backend& b, const read_matrices& left, const read_matrices& right,
                      const written_matrices& to, int count, int each, float alpha, bool in_left,
@@ -190,8 +191,8 @@ void skip_zero_terms(Backend& b, const read_matrices& left, const read_matrices&
                                         count / each * left.rows * right.columns});
 }
 
-/// Calls f(left, right, to, side, is_left) for each side (X, Y) whose gradient is wanted. The
-/// products of `left` and `right` are the gradients of the matrices of this side.
+/// Calls f(left, right, to, side, is_left) for each of X and Y whose gradient is needed. The
+/// gradients of its matrices are the products of the matrices `left` and `right`.
 template <class F>
 void each_matmul_gradient(const call_context& c, const matmul_shape& s, const F& f) {
   const operand dx = c.output(0), dy = c.output(1);
@@ -245,7 +246,8 @@ struct call_kernel<gradient_of<operators::matmul>> {
             detail::product_sum(l, r, s.count).run(b, all.data, at.stride, alpha, c.run.scratch);
           else
             detail::multiply(b, l, r, all, s.count, alpha, c.run.scratch);
-          // The gradient of Out is on the left of the product for X, or for a transposed Y.
+          // The gradient of Out is the left operand of the product for X, unless X is transposed,
+          // and for a transposed Y.
           const bool grad_left = is_left != side.transposed;
           const bool in_other = !is_left && c.flag(3), in_grad = c.flag(4);
           detail::skip_zero_terms(b, l, r, all, s.count, shared ? s.count : 1, alpha,
@@ -255,8 +257,8 @@ struct call_kernel<gradient_of<operators::matmul>> {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
     std::ptrdiff_t floats = Backend::product_workspace;
-    // While the rows of domains are set one after the other, the sizes of both sides may not match
-    // yet.
+    // Domains get their numbers of rows one after the other. While only some have been set, the
+    // sizes of X and Y may not match.
     const matrix_side x(c.input(0), c.flag(0), true), y(c.input(1), c.flag(1), false);
     if (x.width() != y.height() || (x.count != y.count && x.count != 1 && y.count != 1))
       return floats;

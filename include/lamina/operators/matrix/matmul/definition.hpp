@@ -8,13 +8,14 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = alpha * X * Y over the last two dimensions; a flag per side tells whether it is transposed
-/// first. The leading dimensions must be equal, or one side must have none: then its matrix is
-/// multiplied with every matrix of the other side. A vector X is treated as a row and a vector Y as
-/// a column; the result lacks this additional dimension. With skip_zeros, a term with an element of
-/// X that is 0 is 0 for every element of Y, including NaN; this holds for Out and for the gradient
-/// of Y. With skip_zero_grads, a term of a gradient is 0 where the gradient of Out is 0. Fluid:
-/// matmul, which lacks the last two attributes.
+/// Out = alpha * X * Y, where the last two dimensions of X and Y are matrices; transpose_X and
+/// transpose_Y transpose them first. The dimensions before the last two must be equal, or one of X
+/// and Y must have none: then its only matrix is multiplied by every matrix of the other one. A
+/// vector X is a matrix with one row and a vector Y is a matrix with one column; Out does not have
+/// this additional dimension. With skip_zeros, the product of an element 0 of X and any element of
+/// Y is 0, even if the element of Y is NaN or infinite; this also holds in the gradient of Y. With
+/// skip_zero_grads, the product of an element 0 of Out@GRAD and any other element is 0 in both
+/// gradients. Fluid: matmul, which does not have skip_zeros and skip_zero_grads.
 struct matmul : operator_definition {
   static constexpr const char* type = "matmul";
   static constexpr auto inputs = slots_xy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/executor.hpp - batches of matrix products: matmul and its
-// gradient.
+// lamina/operators/matrix/matmul/executor.hpp - the operator matmul and its gradient, batches of
+// matrix products.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// One side of a matmul: a stack of matrices, how they are stored, and how they are read.
+/// One operand of a matmul: the number and sizes of its matrices, and whether the product
+/// transposes them.
 struct matmul_side {
   std::size_t batches = 1, rows = 1, columns = 1;  // after the optional transposition
   bool transposed = false;
@@ -30,12 +31,12 @@ struct matmul_side {
     rows = transposed ? shape[n - 1] : shape[n - 2];
     columns = transposed ? shape[n - 2] : shape[n - 1];
   }
-  /// The offset of matrix i; a single matrix is used by all products.
+  /// Returns the offset of matrix i; all products use a single matrix.
   std::size_t at(std::size_t i) const { return batches == 1 ? 0 : i * rows * columns; }
 };
 
-/// Computes the NaN elements of a product again, without the terms that have a 0 on a side where
-/// zeros are skipped. If all remaining terms are finite, the element gets the same bits as in a
+/// Computes the NaN elements of a product again, without the terms that have a 0 in an operand
+/// whose zeros are skipped. If all other terms are finite, the element gets the same bits as in a
 /// product of finite matrices. `columns` is the number of columns of B after the optional
 /// transposition.
 template <class Real>
@@ -69,7 +70,7 @@ void skip_zero_terms(const Real* a, bool a_turned, const Real* b, bool b_turned,
     }
 }
 
-/// Out = alpha * X * Y over the last two dimensions.
+/// Out = alpha * X * Y, where the last two dimensions of X and Y are matrices.
 template <class Real>
 void matmul_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -98,8 +99,8 @@ void matmul_forward(call_context<Real>& ctx) {
 }
 
 /// With A and B after the optional transposition, dA = alpha * dOut * B^T and dB = alpha * A^T *
-/// dOut. For a matrix that is stored transposed, the gradient is the transposed product. For a
-/// matrix that all products share, it is the sum over the products.
+/// dOut. If A or B is the transposed operand, the gradient of the operand is the transposed
+/// product. If all products share a matrix, its gradient is the sum over all products.
 template <class Real>
 void matmul_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -111,8 +112,8 @@ void matmul_gradient(call_context<Real>& ctx) {
   const std::size_t m = a.rows, k = a.columns, n = b.columns;
   auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
   const bool zeros_of_x = ctx.flag("skip_zeros"), zeros_of_d = ctx.flag("skip_zero_grads");
-  // Adds the product for one matrix. Terms with zeros are skipped in this product before it is
-  // added to the sum.
+  // Adds the product of two matrices to the gradient of a matrix. Terms with zeros are skipped in
+  // the product before it is added.
   const auto add = [&](const Real* l, bool l_turned, const Real* r, bool r_turned, Real* to,
                        std::size_t rows, std::size_t inner, std::size_t columns, bool in_l,
                        bool in_r) {

@@ -14,12 +14,12 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 /// Options of matmul.
 struct matmul_attr {
   float alpha = 1;
-  bool skip_zeros = false;       // 0 in x times any element of y is 0, also NaN or infinity
-  bool skip_zero_grads = false;  // the same in gradients, for 0 in the result's gradient
+  bool skip_zeros = false;       // 0 in x times NaN or infinity in y is 0
+  bool skip_zero_grads = false;  // 0 in the gradient of the result: likewise
   std::string_view name{};
 };
 
-/// Selects the sides that matmul transposes first: `matmul<matmul_form{.transpose_y = true}>(q,
+/// Selects the operands that matmul transposes first: `matmul<matmul_form{.transpose_y = true}>(q,
 /// k)`.
 struct matmul_form {
   bool transpose_x = false;
@@ -29,8 +29,8 @@ struct matmul_form {
 namespace detail {
 
 struct product_shape {
-  int left, right;  // the extents that are summed over
-  bool widths;      // whether they are equal
+  int left, right;  // the extents over which products are summed
+  bool widths;      // whether `left` and `right` are equal
   bool fits;        // whether the other dimensions form a shape with the rows first
   extents shape;
 };
@@ -83,12 +83,14 @@ constexpr product_shape matmul_shape(extents x, extents y, matmul_form form) {
 
 }  // namespace detail
 
-/// alpha * x * y over the last two dimensions of the whole shapes. The leading dimensions broadcast
-/// as in NumPy; where they are neither equal nor missing, copies of x and y are multiplied. A
-/// vector is a row on the left and a column on the right. The row dimension of the batch may count
-/// matrices, be the rows of x, or be summed over. With `skip_zeros`, 0 in x times NaN or infinity
-/// in y is 0, for example where x holds weights and masked elements have the weight 0. Fluid:
-/// matmul.
+/// Returns alpha * x * y, where the last two dimensions of the shapes, including the rows, are
+/// matrices. The dimensions before the last two broadcast as in NumPy. If x or y has none, its
+/// matrix is multiplied by every matrix of the other operand; if they differ otherwise, copies are
+/// multiplied. A vector x is a matrix with one
+/// row, a vector y a matrix with one column. The rows of the batch may number the matrices, be the
+/// rows of the matrix x, or be the dimension over which products are summed. With `skip_zeros`, 0
+/// in x times NaN or infinity in y is 0: this is useful if x holds weights that are 0 for masked
+/// elements. Fluid: matmul.
 template <matmul_form Form = matmul_form{}, class T, class R, int... D, class U, class S, int... E>
 constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
                       const options<matmul_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -22,8 +22,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// An array viewed as a matrix of a given width whose rows have a constant stride. Two layouts need
-/// a copy instead: rows of the array that hold several matrix rows followed by a gap, and panels.
+/// An array, seen as a matrix of a given width whose rows have a constant stride. An array must be
+/// copied to get this form if it is stored in panels, or if its rows hold several matrix rows
+/// followed by padding.
 struct even_matrix {
   int rows = 0, columns = 1;
   bool is_copied = false;
@@ -45,7 +46,8 @@ struct even_matrix {
     memory += copy_size(o);
     return copy;
   }
-  /// The memory to which a result is written before `finish` moves it to the array.
+  /// Returns the memory for a result: the array itself, or the memory of a copy that `finish` moves
+  /// to the array.
   template <class Real>
   Real* write(const operand& o, Real*& memory) const {
     if (!is_copied) return o.row<Real>(0);
@@ -66,7 +68,7 @@ struct even_matrix {
   }
 };
 
-/// The scratch floats for a copy of every argument.
+/// Returns the number of scratch floats for the arguments that must be copied.
 inline std::ptrdiff_t mul_scratch(const call_context& c) {
   std::ptrdiff_t memory = 0;
   for (int i = 0; i < c.schema().input_count; ++i) memory += even_matrix::copy_size(c.input(i));

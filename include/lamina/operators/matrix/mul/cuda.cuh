@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/mul/cuda.cuh - products over flattened dimensions.
+// lamina/operators/matrix/mul/cuda.cuh - mul: products of variables that are flattened to matrices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// X or Out of a mul as matrix rows. If x_num_col_dims is above 1, each array row holds several
-/// matrix rows.
+/// X or Out of a mul as matrices. If x_num_col_dims is above 1, each row of the array holds several
+/// matrix rows, and the padding after them separates the matrices.
 struct mul_rows {
   operand array;
   int height, width;  // size of each matrix
@@ -37,7 +37,7 @@ struct mul_rows {
   }
   written_matrices write() const { return {array.row<float>(0), matrices, stride}; }
 };
-/// Y of a mul as a matrix.
+/// Returns Y of a mul as a matrix. Fails if y_num_col_dims is above 1.
 inline operand mul_right(const call_context& c, const operand& y) {
   require_float(c, y);
   if (c.integer(1) > 1) fail(c, {"expected y_num_col_dims 1, found ", c.integer(1)});
@@ -46,7 +46,7 @@ inline operand mul_right(const call_context& c, const operand& y) {
 inline read_matrices mul_matrix(const operand& y) {
   return {y.row<const float>(0), {}, y.rows, y.columns, y.stride, false};
 }
-/// The sum of products that is the gradient of Y.
+/// Returns the gradient of Y, a sum of products of matrices.
 inline product_sum mul_right_gradient(const call_context& c) {
   const operand y = c.input(1);
   const mul_rows x(c, c.input(0), y.rows), d(c, c.input(2), y.columns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/mul/definition.hpp - the matrix product of fc.
+// lamina/operators/matrix/mul/definition.hpp - mul: the matrix product, for example of an fc.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,9 +8,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = X * Y, with both flattened to matrices. The rows of matrix X are its first x_num_col_dims
-/// dimensions, the rows of Y its first y_num_col_dims dimensions. The shape of Out is
-/// X.dims[:x_num_col_dims] + Y.dims[y_num_col_dims:]. Fluid: mul.
+/// Out = X * Y, where X and Y are flattened to matrices: the first x_num_col_dims dimensions of X
+/// and the first y_num_col_dims dimensions of Y are the rows of the matrices, the other dimensions
+/// are the columns. The shape of Out is X.dims[:x_num_col_dims] + Y.dims[y_num_col_dims:]. Fluid:
+/// mul.
 struct mul : operator_definition {
   static constexpr const char* type = "mul";
   static constexpr auto kind = operator_kind::mul;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/mul/executor.hpp - products over flattened dimensions.
+// lamina/operators/matrix/mul/executor.hpp - mul: products of variables that are flattened to
+// matrices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +11,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Out = X * Y with both flattened to matrices.
+/// Out = X * Y, where X and Y are flattened to matrices.
 template <class Real>
 void mul_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

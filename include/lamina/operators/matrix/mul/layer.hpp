@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/mul/layer.hpp - products over flattened dimensions.
+// lamina/operators/matrix/mul/layer.hpp - mul: products of variables that are flattened to
+// matrices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,8 +34,9 @@ constexpr product_shape mul_shape(const extents& x, const extents& y, int x_colu
 
 }  // namespace detail
 
-/// x * y, with both flattened to matrices. The rows of matrix x are the first XColumns dimensions
-/// of x's whole shape; the rows of y are its first YColumns dimensions. Fluid: mul.
+/// Returns x * y, where x and y are flattened to matrices: the first XColumns dimensions of x and
+/// the first YColumns dimensions of y, including the rows, are the rows of the matrices, the other
+/// dimensions are the columns. Fluid: mul.
 template <int XColumns = 1, int YColumns = 1, class T, class R, int... D, class U, class S,
           int... E>
 constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,

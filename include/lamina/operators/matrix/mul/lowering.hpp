@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/mul/lowering.hpp - lowers products with a weight to products of two
-// matrices in their memory layout.
+// lamina/operators/matrix/mul/lowering.hpp - lowers a mul with a weight to a product that reads
+// both matrices from memory as they are stored.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// For a product over the last of several dimensions: the number of product rows into which a row
-/// of X is split. Returns 0 if this form does not apply.
+/// If x_num_col_dims is above 1, a row of X in memory holds several rows of the product: returns
+/// their number. Returns 0 if the product does not have this form.
 constexpr int several_parts(const lowering_state& s, const operator_desc& op,
                             const plan_variable& x, const plan_variable& y) {
   return op.attributes >= 0 && attribute(s, op, 0) > 1 && attribute(s, op, 1) == 1 && x.rows < 0 &&
@@ -23,9 +23,9 @@ constexpr int several_parts(const lowering_state& s, const operator_desc& op,
              ? x.columns / y.rows
              : 0;
 }
-/// If X (rows by K) times Y (K by N) is one product of two matrices in their memory layout, returns
-/// the number of product rows per row of X, else 0. If a row of X is as wide as Y is high, it is
-/// one row of the product, for shape [K] as well as [1, K].
+/// If X (rows by K) times Y (K by N) can be computed as one product of two matrices as they are
+/// stored, returns the number of product rows in a row of X; otherwise returns 0. If a row of X has
+/// K elements, it is one row of the product, whether its shape is [K] or [1, K].
 constexpr int parts_of_product(const lowering_state& s, const operator_desc& op,
                                const plan_variable& x, const plan_variable& y) {
   return y.rows == x.columns && x.type == s.real && y.type == s.real && y.rows > 0 &&
@@ -34,7 +34,8 @@ constexpr int parts_of_product(const lowering_state& s, const operator_desc& op,
              : several_parts(s, op, x, y);
 }
 
-/// Lowers a product; returns false if its kernel must be called.
+/// Lowers a mul to a product that can be fused. Returns false if this is not possible, and its
+/// kernel must be called.
 constexpr bool lower_mul(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), y = argument(s, op.inputs + 1);
   const int out = argument(s, op.outputs);
@@ -54,7 +55,8 @@ constexpr bool lower_mul(lowering_state& s, const operator_desc& op, int k) {
   return true;
 }
 
-/// Computes dX before dW, because an update in the epilogue of dW may overwrite the weight.
+/// Lowers the gradient of a mul. dX is computed before dW: the update of the weight may be fused
+/// with the product dW, and dX must read the weight before the update overwrites it.
 constexpr bool lower_mul_grad(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), y = argument(s, op.inputs + 1);
   const int dout = argument(s, op.inputs + 2);

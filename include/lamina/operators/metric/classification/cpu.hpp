@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/cpu.hpp - top_k, accuracy, auc, one_hot.
+// lamina/operators/metric/classification/cpu.hpp - the kernels of top_k, accuracy, auc and one_hot.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,8 @@ struct call_kernel<operators::top_k> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  /// Writes the indices of the k largest of n elements, largest first. Equal elements keep their
-  /// order, and NaN ranks above all numbers.
+  /// Writes the indices of the k largest of n elements, the largest first. Equal elements keep
+  /// their order, and NaN ranks above all numbers.
   template <class Value>
   LAMINA_NOINLINE static void choose(Value value, int n, int k, std::int64_t* index) {
     int found = 0;
@@ -49,7 +49,7 @@ struct call_kernel<operators::accuracy> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  /// Whether a score is not NaN: a NaN score does not count as a hit.
+  /// Whether a score is not NaN. A label with the score NaN does not count as correct.
   static bool is_number(const operand& scores, int row, int column) {
     const double score = load_as<double>(scores.data, scores.type,
                                          row * static_cast<std::ptrdiff_t>(scores.stride) + column);
@@ -173,7 +173,7 @@ void call_kernel<operators::auc>::run(const call_context& c) {
     const operand& to = integer_in(label, r, 0) > 0 ? positive : negative;
     store_as(to.data, to.type, position(to, bin), count(to, bin) + 1);
   }
-  // Adds up trapezoids under the curve, from the highest score down.
+  // Adds up the areas of the trapezoids under the ROC curve, from the highest score to the lowest.
   double sum = 0, p = 0, n = 0;
   for (int i = thresholds + 1; i-- > 0;) {
     const double more = static_cast<double>(count(positive, i));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/cuda.cuh - top_k, accuracy, auc, one_hot.
+// lamina/operators/metric/classification/cuda.cuh - the kernels of top_k, accuracy, auc and
+// one_hot.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +14,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Finds the best k elements of a line one after the other, in O(k n). Equal elements keep their
-/// order, and NaN ranks above all numbers. Sorting whole lines would add nine seconds of nvcc time
-/// to each program with an accuracy.
+/// Finds the k largest elements of a line one after the other, in O(k n). Equal elements keep their
+/// order, and NaN ranks above all numbers. The lines are not sorted, because the sort would add
+/// nine seconds to the nvcc compile time of each program with an accuracy.
 struct best_lines {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
@@ -28,8 +29,8 @@ struct best_lines {
     const float* const x = a.in[0].line_at<const float>(i);
     int last = -1;
     for (int position = 0; position < k; ++position) {
-      // Finds the next best element after the last one found: a smaller one, or an equal one at a
-      // later index.
+      // Finds the element that follows the last one found: the largest among smaller elements and
+      // among equal elements with a later index.
       int best = n;
       for (int j = team.rank(); j < n; j += team.size()) {
         const bool follows =
@@ -63,7 +64,7 @@ struct call_kernel<operators::top_k> {
   }
 };
 
-/// Each of the best elements of X gets the gradient of its position among them; all other elements
+/// Each of the k largest elements of X gets the gradient of its position in Out; all other elements
 /// get 0.
 template <>
 struct call_kernel<gradient_of<operators::top_k>> {
@@ -77,7 +78,7 @@ struct call_kernel<gradient_of<operators::top_k>> {
   }
 };
 
-/// Writes a line for each index: zeros, with a one at the index.
+/// Writes a line for each index: 1 at the position of the index, 0 elsewhere.
 template <>
 struct call_kernel<operators::one_hot> {
   static constexpr checked_input checked{0, "number", chosen::attribute};
@@ -99,7 +100,8 @@ struct call_kernel<operators::one_hot> {
   }
 };
 
-/// One team counts the lines whose label is among the best; a NaN score does not count as a hit.
+/// One team counts the lines whose label is among the indices. A label with the score NaN does not
+/// count.
 template <>
 struct call_kernel<operators::accuracy> {
   static void prepare(const call_context& c, call_arguments& a) {
@@ -128,7 +130,8 @@ struct call_kernel<operators::accuracy> {
   }
 
  private:
-  /// Whether the score at element j of line i is not NaN. Scores have the layout of their indices.
+  /// Whether the score at element j of line i is not NaN. The scores have the same layout as their
+  /// indices.
   static LAMINA_INLINE LAMINA_FN bool is_number(const call_arguments& a, int i, int j) {
     const int n = a.in[1].in_row();
     const double score =
@@ -143,13 +146,13 @@ namespace detail {
 struct auc_arguments {
   argument_view predict, label, area, positive, negative;
   int thresholds;
-  int *bins, *counts;   // bin of each row; counts of positive rows by bin, then of negative rows
-  std::int64_t* above;  // rows in the highest bins, cumulative: positive, then negative
+  int *bins, *counts;   // bin of each row; rows per bin, positive ones first
+  std::int64_t* above;  // cumulative counts: positive rows, then negative
   fault_word* fault;
   int group;
   int lines, width, count;
 };
-/// The bin of a row. The bins of negative rows follow the bins of positive rows.
+/// Computes the bin of a row. The bins of negative rows follow the bins of positive rows.
 struct auc_bins_body {
   using arguments = auc_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int r) {
@@ -174,7 +177,7 @@ struct auc_counts_body {
     store_integer(to.data, to.type, at, load_integer(to.data, to.type, at) + more);
   }
 };
-/// Cumulative sums from the highest bin down.
+/// Adds up the counts of the bins, from the highest bin to the lowest.
 struct auc_above {
   using arguments = auc_arguments;
   using value = std::int64_t;
@@ -185,8 +188,8 @@ struct auc_above {
     a.above[side * (a.thresholds + 1) + k] = sum;
   }
 };
-/// Adds up trapezoids under the curve. All terms are multiples of 1/2, so the sum is exact in any
-/// order.
+/// Adds up the areas of the trapezoids under the ROC curve. All terms are multiples of 1/2, so the
+/// sum is exact in any order.
 struct auc_area_lines {
   using arguments = auc_arguments;
   template <class Team>

@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = the k largest elements of each row, largest first; Indices = their positions in the row.
-/// The gradient reads X for its shape only. Fluid: top_k.
+/// Out = the k largest elements of each row, the largest first; Indices = their positions in the
+/// row. The gradient reads only the shape of X. Fluid: top_k.
 struct top_k : operator_definition {
   static constexpr const char* type = "top_k";
   static constexpr auto inputs = slots_x;
@@ -22,8 +22,8 @@ struct top_k : operator_definition {
 };
 
 /// Total = the number of rows of Indices; Correct = the number of rows that contain their Label;
-/// Accuracy = Correct / Total. All have shape [1]. A row whose Label has the score NaN in Out is
-/// not correct. Fluid: accuracy.
+/// Accuracy = Correct / Total. All three have shape [1]. Out holds the scores of Indices: a row
+/// whose Label has the score NaN does not count as correct. Fluid: accuracy.
 struct accuracy : operator_definition {
   static constexpr const char* type = "accuracy";
   static constexpr std::array<slot_desc, 3> inputs{{{"Out"}, {"Indices"}, {"Label"}}};
@@ -32,9 +32,10 @@ struct accuracy : operator_definition {
   static constexpr std::uint32_t reduced_outputs = 1;
 };
 
-/// The area under the ROC curve (true positives against false positives) over all batches so far.
-/// StatPos and StatNeg count the positive and negative rows by floor(Predict[:, 1] *
-/// num_thresholds). They are updated in place (StatPosOut, StatNegOut). Fluid: auc.
+/// AUC = the area under the ROC curve (the rate of true positives as a function of the rate of
+/// false positives) over all mini-batches so far. StatPos and StatNeg count the positive and the
+/// negative rows with each value of floor(Predict[:, 1] * num_thresholds); the operator updates
+/// both in place (StatPosOut, StatNegOut). Fluid: auc.
 struct auc : operator_definition {
   static constexpr const char* type = "auc";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -45,9 +46,9 @@ struct auc : operator_definition {
        {"num_thresholds", attribute_type::integer, 4095}}};
 };
 
-/// Out[i, j] = 1 if X[i] = j, else 0. X is an integer array [..., 1], Out is [..., depth]. With
-/// allow_out_of_range, an index out of range yields a row of zeros; otherwise it is an error.
-/// Fluid: one_hot.
+/// Out[i, j] = 1 if X[i] = j, else 0. X is an integer array [..., 1], Out is [..., depth]. For an
+/// index out of range, the run fails or, with allow_out_of_range, the row of Out is 0. Fluid:
+/// one_hot.
 struct one_hot : operator_definition {
   static constexpr const char* type = "one_hot";
   static constexpr auto inputs = slots_x;

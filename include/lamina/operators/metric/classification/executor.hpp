@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/executor.hpp - metrics of classifiers: top_k, one_hot,
-// accuracy, auc.
+// lamina/operators/metric/classification/executor.hpp - the operators top_k, one_hot, accuracy and
+// auc.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Out[i, X[i]] = 1.
+/// Out[i, X[i]] = 1; all other elements are 0.
 template <class Real>
 void one_hot_forward(call_context<Real>& ctx) {
   const auto x = ctx.integers("X");
@@ -31,8 +31,8 @@ void one_hot_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The k largest elements of each row, largest first. Equal elements keep their order, and NaN
-/// ranks above all numbers.
+/// Out = the k largest elements of each row, the largest first. Equal elements keep their order,
+/// and NaN ranks above all numbers.
 template <class Real>
 void top_k_forward(call_context<Real>& ctx) {
   tensor_shape shape = ctx.input("X").shape();
@@ -58,7 +58,7 @@ void top_k_forward(call_context<Real>& ctx) {
            }));
   ctx.give("Indices", std::move(indices));
 }
-/// The gradient of each result goes to the element from which it was copied.
+/// The gradient of an element of Out goes to the element of X from which it was copied.
 template <class Real>
 void top_k_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
@@ -71,8 +71,8 @@ void top_k_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The fraction of the rows of Indices that contain their Label; a score of NaN does not count as a
-/// hit.
+/// Accuracy = the fraction of the rows of Indices that contain their Label. A label with the score
+/// NaN does not count.
 template <class Real>
 void accuracy_forward(call_context<Real>& ctx) {
   const auto indices = ctx.integers("Indices"), label = ctx.integers("Label");
@@ -98,8 +98,8 @@ void accuracy_forward(call_context<Real>& ctx) {
   ctx.give("Total", tensor::filled<std::int32_t>({1}, static_cast<std::int32_t>(rows)));
 }
 
-/// Counts each row by its score in steps of 1 / num_thresholds, then adds up the trapezoids under
-/// the curve from the highest score down.
+/// Counts the rows per score, in steps of 1 / num_thresholds. Then adds up the areas of the
+/// trapezoids under the ROC curve, from the highest score to the lowest.
 template <class Real>
 void auc_forward(call_context<Real>& ctx) {
   const auto& predict = ctx.real("Predict");

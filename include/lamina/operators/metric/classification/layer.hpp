@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/layer.hpp - the largest elements of each row, and metrics
-// of classifiers: topk, accuracy, auc, one_hot.
+// lamina/operators/metric/classification/layer.hpp - topk, accuracy, auc and one_hot: the largest
+// elements of each row, and metrics of classifiers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,7 +31,7 @@ struct one_hot_attr {
   std::string_view name{};
 };
 
-/// The K largest elements of each row, largest first, and their positions in the row:
+/// Returns the K largest elements of each row, the largest first, and their positions in the row:
 /// `auto [values, indices] = topk<5>(x)`. Fluid: topk.
 template <int K, class T, class R, int... D>
 constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = {}) {
@@ -57,8 +57,9 @@ template <any_value...>
 constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x); options: name
 #endif
 
-/// The share of rows whose label is among the K largest elements, shape [1]. NaN ranks above all
-/// numbers, but does not count as a hit. Fluid: accuracy.
+/// Returns the fraction of the rows whose label is among the K classes with the largest scores,
+/// shape [1]. A score of NaN ranks above all numbers, but a label with the score NaN does not
+/// count. Fluid: accuracy.
 template <int K = 1, class T, class R, int... D, class L, class S, int... E>
 constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
                         const options<accuracy_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -87,10 +88,11 @@ accuracy(...) = delete;  // call accuracy(x, label), accuracy<5>(x, label)
 // clang-format on
 #endif
 
-/// The area under the ROC curve (true positives against false positives) over all batches of a pass
-/// so far, shape [1]. The input is probabilities [-1, 2] of the classes 0 and 1. The counts are two
-/// persistable int64 variables [num_thresholds + 1], which the startup program sets to 0. The
-/// result is 0 as long as one of the classes is missing. Fluid: auc.
+/// Returns the area under the ROC curve (the rate of true positives as a function of the rate of
+/// false positives) over all mini-batches of a pass so far, shape [1]. The input is probabilities
+/// [-1, 2] of the classes 0 and 1. The layer keeps counts in two persistable int64 variables
+/// [num_thresholds + 1], which the startup program sets to 0. The result is 0 as long as no row has
+/// one of the two classes. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
                    const options<auc_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -113,8 +115,9 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(area);
 }
 
-/// For each id, a row of Depth zeros with a one at index id. For integer ids [..., 1], the result
-/// is [..., Depth]. Fluid: one_hot.
+/// Returns, for each id, a row of Depth numbers: 1 at index id, 0 elsewhere. For integer ids [...,
+/// 1], the result is [..., Depth]. If an id is out of range, the run fails, unless
+/// allow_out_of_range is set. Fluid: one_hot.
 template <int Depth, class T = float, class Index, class R, int... D>
 constexpr auto one_hot(variable<Index, R, D...> ids,
                        const options<one_hot_attr, Index>& attr = {}) {

@@ -10,8 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// A scheme of tags in a chunk: the number of tags and two bit masks, one of the tags that always
-/// begin a chunk and one of the tags that always end one.
+/// A tag scheme: the number of tags and two bit masks. A tag that is in `begins` always begins a
+/// chunk; a tag that is in `ends` always ends a chunk.
 struct tag_scheme {
   int tags;
   unsigned begins, ends;

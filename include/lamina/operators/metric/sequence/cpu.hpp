@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/cpu.hpp - edit_distance, chunk_eval.
+// lamina/operators/metric/sequence/cpu.hpp - the kernels of edit_distance and chunk_eval.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,8 +22,8 @@ struct call_kernel<operators::edit_distance> {
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
  private:
-  /// The edit distance of two sequences. Keeps only one row of the table of distances between
-  /// prefixes.
+  /// Computes the edit distance of two sequences from the table of distances between their
+  /// prefixes, row by row. Only one row of the table is kept.
   static int distance(const call_context& c, const operand& hyps, const sequence_rows& from,
                       const operand& refs, const sequence_rows& to, int s) {
     const int m = to.length(s);
@@ -49,18 +49,18 @@ struct call_kernel<operators::edit_distance> {
 
 namespace detail {
 
-/// Iterates over the chunks of a tag sequence. A chunk is a run of tags of one type; a tag that
-/// marks a beginning or an end also separates chunks.
+/// Iterates over the chunks of a tag sequence. A chunk is a run of consecutive tags of one type; a
+/// tag that always begins or ends a chunk also divides such a run.
 class chunk_walk {
  public:
-  int begin = 0, end = 0;  // row range of the chunk that was found
+  int begin = 0, end = 0;  // the rows [begin, end) of the chunk
   std::int64_t type = 0;
 
   chunk_walk(const call_context& c, const operand& tag, const tag_scheme& scheme, int first,
              int last)
       : end(first), c_(c), tag_(tag), scheme_(scheme), last_(last) {}
 
-  /// Goes to the next chunk that is not of an excluded type; returns false after the last one.
+  /// Goes to the next chunk whose type is not excluded. Returns false after the last chunk.
   bool next() {
     while (end < last_) {
       begin = end;
@@ -155,8 +155,8 @@ void call_kernel<operators::chunk_eval>::run(const call_context& c) {
     detail::chunk_walk b(c, label, scheme, all.begin(s), all.end(s));
     bool in_a = a.next(), in_b = b.next();
     while (in_a || in_b) {
-      // Advances both walks if their chunks begin together, else the walk whose chunk begins
-      // first.
+      // Goes to the next chunk in both sequences if their chunks begin at the same row, else only
+      // in the sequence whose chunk begins first.
       const bool both = in_a && in_b && a.begin == b.begin;
       const bool of_a = in_a && (!in_b || a.begin <= b.begin);
       if (both && a.end == b.end && a.type == b.type) ++count[2];

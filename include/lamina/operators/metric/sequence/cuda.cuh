@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/cuda.cuh - comparisons of two integer sequences, one thread per
-// sequence: edit_distance, chunk_eval.
+// lamina/operators/metric/sequence/cuda.cuh - the kernels of edit_distance and chunk_eval. Each
+// thread compares one sequence with its expected sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,13 +15,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// The edit distance of two sequences. Keeps only one row of the table of distances between
-/// prefixes.
+/// Computes the edit distance of two sequences from the table of distances between their prefixes,
+/// row by row. Only one row of the table is kept.
 struct edit_distance_body {
   struct arguments {
     argument_view hyps, refs, out;
     sequence_view from, to;
-    int* rows;  // table rows of all sequences, one after the other
+    int* rows;  // the kept table rows of all sequences
     bool normalized;
     fault_word* fault;
     int group, count;
@@ -58,14 +58,14 @@ struct chunk_arguments {
   tag_scheme scheme;
   int types;
   int excluded_count, excluded[most_excluded];
-  int* found;  // by sequence: the counts of inferred, labelled, correct chunks
+  int* found;  // per sequence: counts of inferred, labelled, correct chunks
   int* tags;   // the inferred tags, then the label tags
   fault_word* fault;
   int group, count;
 };
 
-/// Iterates over the chunks of a tag sequence. A chunk is a run of tags of one type; a tag that
-/// marks a beginning or an end also separates chunks.
+/// Iterates over the chunks of a tag sequence. A chunk is a run of consecutive tags of one type; a
+/// tag that always begins or ends a chunk also divides such a run.
 struct chunk_walk {
   const chunk_arguments& a;
   const int* tag;
@@ -73,7 +73,7 @@ struct chunk_walk {
   int begin = 0;
   int type = 0;
 
-  /// Goes to the next chunk that is not of an excluded type; returns false after the last one.
+  /// Goes to the next chunk whose type is not excluded. Returns false after the last chunk.
   LAMINA_FN bool next() {
     while (end < last) {
       begin = end;
@@ -108,7 +108,8 @@ struct chunk_body {
     int inferred = 0, labelled = 0, correct = 0;
     bool in_a = a.next(), in_b = b.next();
     while (in_a || in_b) {
-      // Advances both walks if their chunks begin together, else the walk whose chunk begins first.
+      // Goes to the next chunk in both sequences if their chunks begin at the same row, else only
+      // in the sequence whose chunk begins first.
       const bool both = in_a && in_b && a.begin == b.begin;
       const bool of_a = in_a && (!in_b || a.begin <= b.begin);
       if (both && a.end == b.end && a.type == b.type) ++correct;
@@ -119,7 +120,7 @@ struct chunk_body {
   }
 };
 /// Reads the inferred tags and the labels as integers. A number that is not a valid tag becomes the
-/// tag outside of all chunks.
+/// tag that marks rows outside of chunks.
 struct tag_read_body {
   using arguments = chunk_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -132,7 +133,7 @@ struct tag_read_body {
     a.tags[i] = is_tag ? static_cast<int>(t) : most;
   }
 };
-/// One team adds up the chunk counts of all sequences.
+/// One team adds up the chunk counts of all sequences and computes the scores.
 struct chunk_score_lines {
   struct arguments {
     const int* found;

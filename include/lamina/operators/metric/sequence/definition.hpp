@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/definition.hpp - evaluation of predicted sequences: edit
-// distance, chunks.
+// lamina/operators/metric/sequence/definition.hpp - edit_distance and chunk_eval, which evaluate
+// predicted sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,9 +10,9 @@
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
 /// Out[i] = the minimal number of insertions, deletions and substitutions that turn sequence i of
-/// Hyps into sequence i of Refs; with `normalized`, divided by the length of the sequence of Refs.
-/// SequenceNum = the number of sequences. There is no gradient. Source: Levenshtein 1966. Fluid:
-/// edit_distance.
+/// Hyps into sequence i of Refs; with `normalized`, this number divided by the length of the
+/// sequence of Refs. SequenceNum = the number of sequences. There is no gradient. Source:
+/// Levenshtein 1966. Fluid: edit_distance.
 struct edit_distance : operator_definition {
   static constexpr const char* type = "edit_distance";
   static constexpr std::array<slot_desc, 2> inputs{{{"Hyps"}, {"Refs"}}};
@@ -23,12 +23,14 @@ struct edit_distance : operator_definition {
   static constexpr auto reduces = row_reduction::sum;
 };
 
-/// Counts the chunks in the tags Inference (inferred), in the tags Label (labelled), and in both
-/// (correct). Precision = correct / inferred, Recall = correct / labelled, F1-Score = their
-/// harmonic mean; each is 0 if there are no chunks. A tag is chunk type * number of tags in the
-/// scheme + tag in the scheme. Schemes: IOB (begin, inside), IOE (inside, end), IOBES (begin,
-/// inside, end, single), plain (one tag). The next tag after these marks elements outside of
-/// chunks. Types in excluded_chunk_types are not counted. There is no gradient. Fluid: chunk_eval.
+/// Counts the chunks of a predicted tag sequence, Inference ("inferred" chunks), of the expected
+/// tag sequence, Label ("labelled"), and the chunks that both have ("correct"). Precision = correct
+/// / inferred, Recall = correct / labelled, F1-Score = the harmonic mean of both; each of the three
+/// is 0 if its divisor is 0. A chunk is a run of rows with one type, such as the words of a name.
+/// With n tags in the scheme, the number of a tag is type * n + the tag's position in the scheme.
+/// The schemes are IOB (begin, inside), IOE (inside, end), IOBES (begin, inside, end, single) and
+/// plain (one tag). The tag num_chunk_types * n marks rows outside of chunks. Chunks of the types
+/// in excluded_chunk_types are not counted. There is no gradient. Fluid: chunk_eval.
 struct chunk_eval : operator_definition {
   static constexpr const char* type = "chunk_eval";
   static constexpr std::array<slot_desc, 2> inputs{{{"Inference"}, {"Label"}}};

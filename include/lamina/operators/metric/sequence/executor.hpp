@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/executor.hpp - edit_distance, chunk_eval.
+// lamina/operators/metric/sequence/executor.hpp - the operators edit_distance and chunk_eval.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +13,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The minimal number of insertions, deletions and substitutions between two sequences. It is
-/// computed row by row in the table of distances between all prefixes.
+/// Returns the minimal number of insertions, deletions and substitutions that turn one sequence
+/// into the other. Computes the table of distances between all prefixes row by row.
 inline std::size_t edits(const std::int64_t* a, std::size_t n, const std::int64_t* b,
                          std::size_t m) {
   std::vector<std::size_t> row(m + 1);
@@ -54,11 +54,12 @@ void edit_distance_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", hyps.above());
 }
 
-/// Whether a tag always begins a chunk, whatever precedes it, and whether it always ends one.
+/// Whether a tag always begins a chunk, whatever tag precedes it, and whether it always ends a
+/// chunk.
 struct chunk_tag {
   bool begins, ends;
 };
-/// The tags of a scheme in order; empty for an unknown scheme.
+/// Returns the tags of a scheme in order; an empty list for an unknown scheme.
 inline std::vector<chunk_tag> chunk_tags(const std::string& scheme) {
   if (scheme == "IOB") return {{true, false}, {false, false}};
   if (scheme == "IOE") return {{false, false}, {false, true}};
@@ -66,11 +67,11 @@ inline std::vector<chunk_tag> chunk_tags(const std::string& scheme) {
   if (scheme == "plain") return {{false, false}};
   return {};
 }
-/// A chunk: its first row, the row after its last one, and its type.
+/// A chunk: its first row, its last row + 1, and its type.
 using chunk = std::array<std::size_t, 3>;
 
-/// Appends the chunks in rows [first, end). A chunk is a run of one type; a tag that marks a
-/// beginning or an end also separates chunks.
+/// Appends the chunks in rows [first, end). A chunk is a run of consecutive tags of one type; a tag
+/// that always begins or ends a chunk also divides such a run.
 inline void add_chunks(const std::int64_t* label, std::size_t first, std::size_t end,
                        std::size_t types, const std::vector<chunk_tag>& tags,
                        const std::vector<int>& excluded, std::set<chunk>& to) {

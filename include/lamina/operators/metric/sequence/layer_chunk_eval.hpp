@@ -12,8 +12,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// The schemes that tag the words of a chunk. iob: begin, inside; ioe: inside, end; iobes: begin,
-/// inside, end, single; plain: one tag for all words.
+/// The schemes of tags that mark the position of a word in a chunk. iob has the tags begin and
+/// inside, ioe inside and end, iobes begin, inside, end and single; plain has one tag for all
+/// words.
 enum class chunk_scheme : std::uint8_t { iob, ioe, iobes, plain };
 
 /// Options of chunk_eval.
@@ -31,11 +32,13 @@ constexpr std::string_view fluid_name_of(chunk_scheme scheme) {
 }
 }  // namespace detail
 
-/// Measures how many chunks of `Types` types were found: `auto [precision, recall, f1, inferred,
-/// labelled, correct] = chunk_eval<3>(path, label)`. Both inputs are tags [-1, 1] of the same
-/// sequences. A tag is type * (number of tags in the scheme) + tag in the scheme; the tag Types *
-/// (number of tags in the scheme) means outside of chunks. The first three results are float [1],
-/// the counts int64 [1]. Chunks of `excluded` types are not counted. Fluid: layers.chunk_eval.
+/// Compares the chunks of a predicted tag sequence with those of the expected one, for chunks of
+/// `Types` types: `auto [precision, recall, f1, inferred, labelled, correct] = chunk_eval<3>(path,
+/// label)`. Both inputs are tags [-1, 1] of the same sequences. With n tags in the scheme, the
+/// number of a tag is type * n + the tag's position in the scheme; the tag Types * n marks words
+/// outside of chunks. Precision, recall and F1 score are float [1]; the numbers of inferred,
+/// labelled and correct chunks are int64 [1]. Chunks of `excluded` types are not counted. Fluid:
+/// layers.chunk_eval.
 template <int Types, class Index, class R, int... D, class L, class S, int... E>
 constexpr auto chunk_eval(variable<Index, R, D...> input, variable<L, S, E...> label,
                           const options<chunk_eval_attr, Index>& attr = {},

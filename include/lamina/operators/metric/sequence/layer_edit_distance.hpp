@@ -14,15 +14,15 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 /// Options of edit_distance.
 struct edit_distance_attr {
-  bool normalized = true;  // divide by the label's length; an empty label is then an error
+  bool normalized = true;  // divide by the label's length, which must not be 0
   std::string_view name{};
 };
 
-/// The edit distance between each sequence of `input` and its sequence of `label`, and the number
-/// of sequences: `auto [distance, count] = edit_distance(decoded, label)`. Both are ids [-1, 1]
-/// whose rows have the same parent: tokens<"a", Parent> and tokens<"b", Parent>. The distances are
-/// float [-1, 1] with rows Parent, the count is int64 [1]. To ignore some ids, apply sequence_erase
-/// to both first. Fluid: layers.edit_distance.
+/// Returns the edit distance between sequence i of `input` and sequence i of `label`, for each i,
+/// and the number of sequences: `auto [distance, count] = edit_distance(decoded, label)`. The
+/// inputs are ids [-1, 1] whose rows have the same parent: tokens<"a", Parent> and tokens<"b",
+/// Parent>. The distances are float [-1, 1] with rows Parent; the count is int64 [1]. To ignore
+/// some ids, first remove them from both inputs by sequence_erase. Fluid: layers.edit_distance.
 template <class Index, class R, int... D, class L, class S, int... E>
 constexpr auto edit_distance(variable<Index, R, D...> input, variable<L, S, E...> label,
                              const options<edit_distance_attr, Index>& attr = {},

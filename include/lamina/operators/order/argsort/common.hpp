@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/common.hpp - the lines of an array in which arg_max and arg_min
-// search.
+// lamina/operators/order/argsort/common.hpp - the lines of an array, in each of which arg_max and
+// arg_min search for one element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,10 +12,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The lines of X along a dimension. Each line yields one element of Out. The constructor fails if
-/// a line has no elements.
+/// The lines of X along a dimension. Out has one element per line. The constructor fails if a line
+/// has no elements, because then no element is the largest.
 struct arg_extreme_layout {
-  loop_nest<2> lines;      // first element in X; position in Out
+  loop_nest<2> lines;      // the first element in X, the position in Out
   std::ptrdiff_t n, step;  // elements per line, and their stride
 
   arg_extreme_layout(const operator_call& c, const operand& in, const operand& out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/cpu.hpp - the order of elements along a dimension: argsort,
-// arg_max, arg_min.
+// lamina/operators/order/argsort/cpu.hpp - argsort, arg_max and arg_min, which compare elements
+// along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -38,7 +38,7 @@ struct call_kernel<operators::argsort> {
     const array_layout shape = layout_of(in);
     const int axis = dimension_of(c, c.integer(0), shape.rank);
     const bool descending = c.flag(1);
-    // The gaps between rows may differ between Out and Indices.
+    // Out and Indices may have different padding between their rows.
     const line_layout x(shape, axis);
     const line_layout y(layout_of(out ? out : indices), axis);
     const line_layout numbers(layout_of(indices ? indices : out), axis);
@@ -48,8 +48,8 @@ struct call_kernel<operators::argsort> {
         for (int i = 0; i < x.inner; ++i) {
           const std::ptrdiff_t first = x.at(r, o) + i;
           for (int k = 0; k < x.n; ++k) order[k] = k;
-          // Equal elements are compared by position. std::stable_sort would also keep their order,
-          // but it allocates memory.
+          // Equal elements are compared by position, so that they keep their order.
+          // std::stable_sort would need no such comparison, but allocates memory.
           std::sort(order, order + x.n, [&](std::int64_t a, std::int64_t b) {
             const auto u = value(first + a * x.step), v = value(first + b * x.step);
             const bool less = detail::is_less(u, v), more = detail::is_less(v, u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/cuda.cuh - the order of elements along a dimension: argsort,
-// arg_max, arg_min.
+// lamina/operators/order/argsort/cuda.cuh - argsort, arg_max and arg_min, which compare elements
+// along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// A sort key for each element of some lines: NaN is the largest float. For a descending order the
-/// keys are negated, so that a stable sort keeps the order of equal elements.
+/// Writes a key for the sort for each element of some lines. NaN counts as the largest number. For
+/// a descending order the keys are negated, so that a stable sort in ascending order keeps the
+/// order of equal elements.
 template <class Key>
 struct line_keys_body {
   struct arguments {
@@ -46,8 +47,9 @@ struct line_keys_body {
   }
 
  private:
-  /// CUB orders NaN by its sign. The kernel stores NaN as an integer, because device arithmetic,
-  /// including negation, may give NaN any sign.
+  /// Stores a NaN with a given sign, because CUB orders NaN by its sign. The NaN is stored as an
+  /// integer, because floating point arithmetic on the device, including negation, may change the
+  /// sign of NaN.
   static LAMINA_INLINE LAMINA_FN void store_nan(Key* to, bool negative) {
     if constexpr (sizeof(Key) == 4) {
       const std::uint32_t bits = negative ? 0xffc00000u : 0x7fc00000u;
@@ -58,7 +60,7 @@ struct line_keys_body {
     }
   }
 };
-/// Sorts the elements of each line and returns their previous positions.
+/// Writes the sorted elements of each line to Out, and their previous positions to Indices.
 struct line_order_body {
   struct arguments {
     operand_lines<3> of;  // X, Out, Indices
@@ -75,7 +77,8 @@ struct line_order_body {
   }
 };
 
-/// Sorts each line of X along an axis: Out gets the elements, Indices their previous positions.
+/// Sorts each line of X along dimension `axis`. Out receives the sorted elements, Indices their
+/// previous positions.
 template <class Key, class Backend>
 void order_lines(Backend& b, const call_context& c, int axis, bool descending) {
   const operand x = c.input(0), out = c.output(0), indices = c.output(1);
@@ -97,7 +100,8 @@ std::ptrdiff_t line_order_scratch(int lines, int n) {
   return parts.used() + algorithm_floats<Backend>(sort);
 }
 
-/// Copies the gradient of Out to dX: each element goes to the position in Indices.
+/// Copies the gradient of Out to dX: the gradient of an element of Out goes to the element's
+/// previous position, which Indices holds.
 struct argsort_grad_body {
   struct arguments {
     operand_lines<3> of;  // the gradient of Out, dX, Indices
@@ -121,8 +125,8 @@ void scatter_grads(Backend& b, const call_context& c, int axis, const operand& g
                                           indices.row<const std::int64_t>(0), of.count});
 }
 
-/// The index of the largest or the smallest element of a line. NaN takes precedence over every
-/// number. The first of several equal elements is chosen.
+/// Writes the index of the largest or the smallest element of each line. If a line has a NaN,
+/// writes the index of the NaN. Among equal elements, the first one is used.
 template <bool Largest, class T>
 struct arg_extreme_lines {
   struct arguments {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/definition.hpp - sorting along a dimension, and the positions of
-// largest and smallest elements.
+// lamina/operators/order/argsort/definition.hpp - argsort, arg_max and arg_min, which compare
+// elements along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out = X sorted along `axis`, smallest first unless `descending`; Indices = the previous
-/// positions of the elements. Equal elements keep their order; NaN counts as the largest. The
-/// gradient reads X for its shape only. Fluid: argsort.
+/// Out = X sorted along dimension `axis`, the smallest element first or, with `descending`, the
+/// largest first. Indices = the previous positions of the elements. Equal elements keep their
+/// order; NaN counts as larger than all numbers. The gradient reads only the shape of X. Fluid:
+/// argsort.
 struct argsort : operator_definition {
   static constexpr const char* type = "argsort";
   static constexpr auto inputs = slots_x;
@@ -24,8 +25,8 @@ struct argsort : operator_definition {
   static constexpr auto meets_rows = row_meeting::along_dimension;
 };
 
-/// Out = the index of the largest element along `axis`; among equal elements, the first. There is
-/// no gradient. Fluid: arg_max.
+/// Out = the index of the largest element along dimension `axis`; among equal elements, the index
+/// of the first. There is no gradient. Fluid: arg_max.
 struct arg_max : operator_definition {
   static constexpr const char* type = "arg_max";
   static constexpr auto inputs = slots_x;
@@ -34,8 +35,8 @@ struct arg_max : operator_definition {
       {{"axis", attribute_type::long_integer, 0}, {"keepdims", attribute_type::boolean, 0}}};
 };
 
-/// Out = the index of the smallest element along `axis`; among equal elements, the first. There is
-/// no gradient. Fluid: arg_min.
+/// Out = the index of the smallest element along dimension `axis`; among equal elements, the index
+/// of the first. There is no gradient. Fluid: arg_min.
 struct arg_min : arg_max {
   static constexpr const char* type = "arg_min";
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/executor.hpp - the order of elements along a dimension: argsort,
-// arg_max, arg_min.
+// lamina/operators/order/argsort/executor.hpp - argsort, arg_max and arg_min, which compare
+// elements along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,8 @@ void for_each_line(const lines& l, F f) {
     for (std::size_t i = 0; i < l.inner; ++i) f([&](std::size_t k) { return l.at(o, k, i); });
 }
 
-/// Sorts the elements of each line and returns their previous positions; NaN is the largest.
+/// Out = the sorted elements of each line, Indices = their previous positions. NaN counts as larger
+/// than all numbers.
 template <class Real>
 void argsort_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();
@@ -49,7 +50,7 @@ void argsort_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
   ctx.give("Indices", std::move(indices));
 }
-/// The gradient of each result goes to the element from which it was copied.
+/// The gradient of an element of Out goes to the element of X from which it was copied.
 template <class Real>
 void argsort_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
@@ -64,7 +65,8 @@ void argsort_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The index of the largest or smallest element of each line; among equal elements, the first.
+/// Out = the index of the largest or smallest element of each line; among equal elements, the index
+/// of the first.
 template <class Real, bool Largest>
 void arg_extreme_forward(call_context<Real>& ctx) {
   tensor_shape shape = ctx.input("X").shape();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/layer.hpp - the order of elements along a dimension: argsort,
-// argmax, argmin.
+// lamina/operators/order/argsort/layer.hpp - argsort, argmax and argmin, which compare elements
+// along a dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,10 +23,10 @@ struct argmax_attr {
   std::string_view name{};
 };
 
-/// Sorts the elements along dimension Axis of the whole shape, and also returns their previous
-/// positions: `auto [sorted, indices] = argsort(x)`. Equal elements keep their order. NaN counts as
-/// larger than all numbers: it comes last in ascending order and first in descending order. Fluid:
-/// argsort.
+/// Returns the elements sorted along dimension Axis of the shape, including the rows, and their
+/// previous positions: `auto [sorted, indices] = argsort(x)`. Equal elements keep their order. NaN
+/// counts as larger than all numbers: it comes last in ascending order and first in descending
+/// order. Fluid: argsort.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -64,15 +64,15 @@ constexpr auto position_of_extreme(variable<T, R, D...> x, const argmax_attr& at
 
 }  // namespace detail
 
-/// The index of the largest element along dimension Axis of the whole shape, int64; among equal
-/// elements, the first. Example: `argmax<1>(scores)`. Axis 0 is the dimension of rows. Fluid:
-/// argmax.
+/// Returns the index (int64) of the largest element along dimension Axis of the shape, including
+/// the rows: `argmax<1>(scores)`. Axis 0 is the rows. Among equal elements, returns the index of
+/// the first. Fluid: argmax.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<operators::arg_max, Axis>(x, attr);
 }
 
-/// The same as argmax, for the smallest element. Fluid: argmin.
+/// Returns the index of the smallest element, as argmax does for the largest. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<operators::arg_min, Axis>(x, attr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/common.hpp - the windows of a pool2d.
+// lamina/operators/pool/pool2d/common.hpp - the windows of a pool2d in an image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,8 +29,8 @@ struct pool_windows {
 
   /// Whether the windows are 2 by 2 and do not overlap, as in most pools of most networks.
   bool are_squares() const { return height.is_halved() && width.is_halved(); }
-  /// Whether windows neither overlap nor leave gaps: each element is in exactly one window, except
-  /// the elements after the last windows, which are in none.
+  /// Whether windows neither overlap nor leave gaps. Then each element is in exactly one window,
+  /// except for elements after the last windows, which are in no window.
   bool lie_side_by_side() const { return height.lies_side_by_side() && width.lies_side_by_side(); }
   LAMINA_FN std::ptrdiff_t in_size() const {
     return static_cast<std::ptrdiff_t>(height.in) * width.in;
@@ -38,7 +38,8 @@ struct pool_windows {
   LAMINA_FN std::ptrdiff_t out_size() const {
     return static_cast<std::ptrdiff_t>(height.out) * width.out;
   }
-  /// Returns 1 / the divisor of an average.
+  /// Returns 1 / the divisor of the average of a window with `rows` x `columns` elements of the
+  /// image.
   template <class Real = float>
   LAMINA_FN Real share(int rows, int columns) const {
     return Real(1) / static_cast<Real>(counts_padding ? height.size * width.size : rows * columns);

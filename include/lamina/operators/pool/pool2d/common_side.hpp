@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/common_side.hpp - the windows of a pool2d along one side of an
-// image; contains no code that throws, so that static evaluators can use it.
+// lamina/operators/pool/pool2d/common_side.hpp - the windows of a pool2d along the height or the
+// width of an image. The file contains no code that throws, so that static evaluators can use it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// One side of the windows of a pool2d.
+/// The windows of a pool2d along one dimension, height or width.
 struct pool_side {
   int in, out, size, stride, padding;
   bool adaptive;
@@ -21,12 +21,12 @@ struct pool_side {
   LAMINA_FN constexpr bool lies_side_by_side() const {
     return !adaptive && size == stride && padding == 0;
   }
-  /// The first window that contains element i, or a later window if none does.
+  /// Returns the first window that contains element i; if no window contains it, a window after it.
   LAMINA_FN constexpr int first_window(int i) const {
     if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * out / in);
     return i + padding < size ? 0 : (i + padding - size) / stride + 1;
   }
-  /// Window i contains the elements from first(i) to before end(i).
+  /// Window i contains the elements [first(i), end(i)).
   LAMINA_FN constexpr int first(int i) const {
     if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * in / out);
     return (std::max)(i * stride - padding, 0);

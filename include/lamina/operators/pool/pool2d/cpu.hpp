@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/cpu.hpp - pooling over windows of images: pool2d.
+// lamina/operators/pool/pool2d/cpu.hpp - the kernels of pool2d, which pools the windows of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,18 +18,20 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Element offsets for windows of 2 x 2 elements ("squares"). The elements of one vector of squares
-/// fill four vectors, two in the upper row and two in the lower row. The offsets are relative to
-/// the first upper vector.
+/// The offsets at which the elements of neighbouring windows of 2 x 2 elements ("squares") are
+/// loaded. The elements of as many squares as a SIMD vector has numbers fill four vectors: two in
+/// the upper row of the image and two in the lower row. The offsets are relative to the first
+/// vector of the upper row.
 struct pool_positions {
-  std::ptrdiff_t upper, lower, last;  // second upper vector, first and second lower vector
+  std::ptrdiff_t upper, lower, last;  // second of the upper row; first, second of the lower
 };
 
-/// Calls f(v, positions, at, to) for squares that fill whole vectors of v's type. `at` is the
-/// offset of the squares in the image, `to` their offset in the result. If a row of squares fills
-/// half a vector, two rows are processed together. The last vector of a longer row may repeat
-/// squares of the previous vector. Returns the number of processed rows of squares; shorter rows
-/// are left to the caller.
+/// Calls f(v, positions, at, to) for each vector of squares; the type of v is the type of the
+/// vector. `at` is the offset of the squares in the image, `to` their offset in the result. If a
+/// row of squares fills half a vector, two rows are computed together. The last vector of a longer
+/// row may repeat squares of the vector before it. Returns the number of rows of squares that were
+/// computed; the caller computes the others, for example all rows if a row is shorter than half a
+/// vector.
 template <class F>
 LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
   const int n = w.width.in, out = w.width.out;
@@ -51,7 +53,7 @@ LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
   return y;
 }
 
-// to[j] = f(to[j], from[j]) for the elements of a row, in vectors.
+// Computes to[j] = f(to[j], from[j]) for the n elements of a row, with SIMD vectors.
 template <class Real, class F>
 LAMINA_INLINE void combine_rows(Real* to, const Real* from, int n, F f) {
   for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
@@ -65,7 +67,8 @@ template <>
 struct call_kernel<operators::pool2d> {
   template <class Real = float>
   LAMINA_KERNEL static void run(const call_context& c);
-  /// Scratch for one image row, which holds the combined rows of a window.
+  /// Returns the scratch memory for one image row, which holds the combination of the rows of a
+  /// window.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
 
@@ -139,7 +142,8 @@ struct call_kernel<gradient_of<operators::pool2d>> {
   LAMINA_KERNEL static void run(const call_context& c);
 
  private:
-  /// Whether x, an element of a window, equals the largest element `most`; NaN counts as largest.
+  /// Whether x, an element of a window, equals the largest element `most`. NaN counts as larger
+  /// than all numbers.
   template <class T>
   static LAMINA_INLINE auto is_most(T x, T most) {
     if constexpr (math::is_plain<T>)
@@ -174,8 +178,8 @@ struct call_kernel<gradient_of<operators::pool2d>> {
                  const V u0 = V::load_unaligned(x), u1 = V::load_unaligned(x + at.upper);
                  const V l0 = V::load_unaligned(x + at.lower);
                  const V l1 = V::load_unaligned(x + at.last);
-                 // `rest` is the gradient that is left for later positions of the window. Each
-                 // position takes all of it or nothing.
+                 // `rest` is the gradient that no earlier position of the window has taken. Each
+                 // position takes all of `rest` or nothing.
                  const V a = math::select(is_most(even_lanes(u0, u1), m), d, none);
                  V rest = math::select(is_most(even_lanes(u0, u1), m), none, d);
                  const V b = math::select(is_most(odd_lanes(u0, u1), m), rest, none);
@@ -194,7 +198,9 @@ struct call_kernel<gradient_of<operators::pool2d>> {
         const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(y) * out + x;
         const float *const u = image + at, *const l = u + n;
         const float m = most[position];
-        // The index 0 to 3 of the first largest element, computed without a branch on values.
+        // The index, 0 to 3, of the first element that equals the largest one. It is computed
+        // without branches, because their outcome would depend on the data and be mispredicted
+        // often.
         const int first =
             static_cast<int>(!is_most(u[0], m)) *
             (1 + static_cast<int>(!is_most(u[1], m)) * (1 + static_cast<int>(!is_most(l[0], m))));
@@ -203,7 +209,8 @@ struct call_kernel<gradient_of<operators::pool2d>> {
       }
   }
   /// Adds the gradient of each window to the first position of its largest element. The loops run
-  /// backwards, so that the last match is this position and no branch depends on values.
+  /// backwards and keep the last match, which is this position, so that no branch depends on the
+  /// data.
   template <class Real>
   static void give_to_first(const pool_windows& w, const Real* image, const Real* most,
                             const Real* grad, Real* to) {

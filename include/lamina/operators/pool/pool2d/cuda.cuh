@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/cuda.cuh - pooling over windows of images, one thread per element:
-// pool2d.
+// lamina/operators/pool/pool2d/cuda.cuh - the kernels of pool2d, which pools the windows of images.
+// Each thread computes one element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ struct pool_arguments {
   const float *x, *y, *grad;
   float* to;
   std::ptrdiff_t x_stride, y_stride, grad_stride, to_stride;
-  divider columns, size, width;  // division by the result's columns, channel size, width
+  divider columns, size, width;  // divide by Out's columns, channel size, width
   int count;
 
   struct element {
@@ -67,7 +67,7 @@ struct pool_body {
   }
 };
 
-/// The first position in a window whose value is `best`, which may be NaN.
+/// Returns the first position in a window whose value is `best`, which may be NaN.
 LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom, int left,
                                      int right, float best) {
   for (int y = top; y < bottom; ++y) {
@@ -78,7 +78,7 @@ LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int 
   return top * width + left;
 }
 
-/// Each element of the image adds up the gradients of the windows that contain it.
+/// Computes the gradient of an element of the image: the sum over the windows that contain it.
 struct pool_grad_body {
   using arguments = pool_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
@@ -107,8 +107,9 @@ struct pool_grad_body {
   }
 };
 
-/// The gradient of windows that do not overlap: one thread per window writes the elements of its
-/// window. Elements after the last windows get 0 from the threads of these windows.
+/// Computes the gradient if windows do not overlap. Each thread writes the gradients of the
+/// elements of one window. The threads of the last windows also write 0 to the elements after these
+/// windows, which are in no window.
 struct own_grad_body {
   using arguments = pool_arguments;
   static constexpr int most_elements = 16;

@@ -8,13 +8,15 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W]. Out
-/// [N, C, OH, OW] has one element per window. Row y of Out reads ksize rows that start at y *
-/// stride - padding. With global_pooling it reads all rows. With adaptive, ksize is [OH, OW], and
-/// row y reads the rows from floor(y H / OH) to before ceil((y + 1) H / OH). Padding is never the
-/// largest element; an average counts padding unless `exclusive`. OH is (H - ksize + 2 padding) /
-/// stride + 1, rounded up with ceil_mode, else down. The gradient of a largest element goes to its
-/// first position. Fluid: pool2d.
+/// Out = the largest element ("max") or the average ("avg") of each window of an image X [N, C, H,
+/// W]. Out [N, C, OH, OW] has one element per window. Along the height, window y covers ksize rows
+/// from row y * stride - padding on; the width is treated in the same way. With global_pooling, the
+/// only window covers the whole image. With adaptive, ksize is [OH, OW], and window y covers the
+/// rows floor(y H / OH) to ceil((y + 1) H / OH) - 1. Padding is never the largest element. An
+/// average counts padding as zeros if `exclusive` is false, else it divides by the number of
+/// elements of the image in the window. OH is (H - ksize + 2 padding) / stride + 1, rounded up with
+/// ceil_mode, else down. If several elements are the largest, the first of them gets the gradient.
+/// Fluid: pool2d.
 struct pool2d : operator_definition {
   static constexpr const char* type = "pool2d";
   static constexpr auto inputs = slots_x;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/executor.hpp - pooling over windows of images: pool2d.
+// lamina/operators/pool/pool2d/executor.hpp - the operator pool2d, which pools the windows of
+// images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -43,7 +44,7 @@ struct pool_windows {
     }
   }
 
-  /// Window i contains the rows (d = 0) or columns (d = 1) from first to before second.
+  /// Returns the range [first, second) of rows (d = 0) or columns (d = 1) that window i contains.
   std::pair<int, int> along(int d, int i) const {
     if (adaptive) return {i * in[d] / out[d], ((i + 1) * in[d] + out[d] - 1) / out[d]};
     const int first = i * stride[d] - padding[d];
@@ -101,8 +102,8 @@ void pool_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
 }
 
-/// For an average, each element gets its share of the gradient. For a maximum, the first position
-/// of the largest element gets all of it.
+/// For an average, the gradient of a window is divided among its elements. For a maximum, the first
+/// position of the largest element gets the whole gradient.
 template <class Real>
 void pool_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

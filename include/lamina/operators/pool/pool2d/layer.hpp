@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/layer.hpp - pooling over windows of images: the largest or the
-// average element.
+// lamina/operators/pool/pool2d/layer.hpp - pool2d, global_pool2d and adaptive_pool2d: the largest
+// or the average element of windows of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,13 +15,13 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 /// Options of pool2d, global_pool2d, adaptive_pool2d and the corresponding layers of pool3d.
 struct pool2d_attr {
   pooling_type type = pooling_type::max;  // or pooling_type::average
-  bool exclusive = true;                  // an average does not count padding
+  bool exclusive = true;                  // averages do not count padding
   std::string_view name{};
 };
 
 namespace detail {
 
-/// Records pool2d; sizes and flags have Fluid's meaning.
+/// Records a pool2d. The sizes and flags have the meaning of Fluid's attributes.
 template <class Out>
 constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, extent2 size,
                          const window& w, bool global, bool adaptive, int line) {
@@ -41,11 +41,12 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
 
 }  // namespace detail
 
-/// The largest element (with pooling_type::average: the average) of each window of an image [C, H,
-/// W]: `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2
-/// padding - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the
-/// number of image elements in the window. With exclusive = false it divides by the size of a whole
-/// window, even if ceil_mode lets the last window end beyond the padding. Fluid: layers.pool2d.
+/// Returns the largest element or, with pooling_type::average, the average of each window of an
+/// image [C, H, W]: `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH
+/// = (H + 2 padding - size) / stride + 1, rounded up with window::ceil_mode. An average divides by
+/// the number of elements of the image in the window. If `exclusive` is false, it divides by the
+/// size of the window, even if the last window ends beyond the padding because of ceil_mode. Fluid:
+/// layers.pool2d.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
 constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
@@ -60,7 +61,8 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& 
                 "lamina: pool2d: sizes and strides are positive, padding is below the size, "
                 "dilation and groups are 1");
   constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
-  // With ceil_mode, the last window might begin beyond the image.
+  // With ceil_mode, the last window must not begin beyond the image, because it would have no
+  // elements.
   constexpr bool fits =
       !sound ||
       (out.least(1) && (out.height - 1) * Window.stride.height - Window.padding.height < H &&
@@ -80,8 +82,8 @@ pool2d(...) = delete;  // call pool2d<2>(image); options: type, exclusive, name
 // clang-format on
 #endif
 
-/// One number per channel, [C, 1, 1]: the largest element or the average of the whole image. Fluid:
-/// layers.pool2d(global_pooling=True).
+/// Returns one number per channel, [C, 1, 1]: the largest element or the average of the whole
+/// image. Fluid: layers.pool2d(global_pooling=True).
 template <class T, class R, int C, int H, int W>
 constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
@@ -92,8 +94,8 @@ constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_att
   return detail::add_pool2d<result>(*x.builder, x.id, attr, {H, W}, window{}, true, false, line);
 }
 
-/// Pools an image of any size to `Size`: `adaptive_pool2d<7>(x)`. Window y of OH holds the rows
-/// from floor(y H / OH) to before ceil((y + 1) H / OH). Fluid: layers.adaptive_pool2d.
+/// Pools an image of any size to the size [OH, OW] = `Size`: `adaptive_pool2d<7>(x)`. Window y
+/// contains the rows floor(y H / OH) to ceil((y + 1) H / OH) - 1. Fluid: layers.adaptive_pool2d.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                                int line = __builtin_LINE()) {

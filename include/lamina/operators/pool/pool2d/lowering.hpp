@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/lowering.hpp - computes max-pooling before the bias and activation
-// that precede it.
+// lamina/operators/pool/pool2d/lowering.hpp - computes a max-pooling before the bias and the
+// activation that precede it in the program.
 //
-// This applies if only a max-pooling reads the result of a convolution after its bias and an
-// increasing activation. Then the largest activated element is the activation of the largest
-// element. So the plan pools first; bias, activation, activation gradient and the sums of the
-// bias's gradient then process only the pooled elements.
+// This is possible if a convolution is followed by a bias, an increasing activation and a
+// max-pooling, and no other operator reads the values between them. For an increasing activation,
+// the largest activated element is the activation of the largest element, so the order may be
+// changed. The plan pools first, because bias, activation and their gradients then compute only the
+// pooled elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +19,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace lowering {
 
-/// Whether an activation is increasing: a larger operand never has a smaller result.
+/// Whether an operator is an increasing activation: a larger operand never gives a smaller result.
 constexpr bool is_monotonic_activation(const operator_desc& op) {
   return is<operators::relu>(op) || is<operators::tanh>(op) || is<operators::sigmoid>(op);
 }
@@ -30,7 +31,7 @@ constexpr bool is_gradient_of_monotonic_activation(const operator_desc& op) {
 constexpr bool takes_largest(const program_desc& p, const operator_desc& op) {
   return op.attributes < 0 || p.characters[p.attributes[op.attributes].offset] == 'm';
 }
-/// Whether argument `at`, one of the inputs, is the length of a list of variables.
+/// Whether argument `at` of an operator is the length of a list of input variables, not a variable.
 constexpr bool is_list_count(const program_desc& p, const operator_desc& op, int at) {
   for (int slot = 0, i = op.inputs; slot < op.schema->input_count && i <= at; ++slot) {
     const bool list = op.schema->inputs[slot].duplicable;
@@ -39,15 +40,16 @@ constexpr bool is_list_count(const program_desc& p, const operator_desc& op, int
   }
   return false;
 }
-/// Whether operator k is in the block being lowered and has v as its first input.
+/// Whether operator k is in the block that is being lowered and has variable v as its first input.
 constexpr bool follows(const lowering_state& s, int k, int v) {
   const program_desc& p = s.program;
   return k < p.count.operators && p.operators[k].block == s.block &&
          p.operators[k].inputs < p.operators[k].end && argument(s, p.operators[k].inputs) == v;
 }
 
-/// Whether another operator or the caller reads `biased` or `last`, values that the chain of
-/// convolution k would no longer compute. Also finds the gradient operators of the chain.
+/// Whether an operator outside of the chain of convolution k, or the caller of the program, reads
+/// `biased` or `last`, the values after the bias and after the activation: the changed order does
+/// not compute them. Also finds the gradient operators of the chain.
 constexpr bool is_read_otherwise(const program_desc& p, pooled_chain& c, int k, int biased,
                                  int last) {
   for (int i = 0; i < p.count.outputs; ++i)
@@ -81,7 +83,7 @@ constexpr bool is_read_otherwise(const program_desc& p, pooled_chain& c, int k, 
   return false;
 }
 
-/// Records the chain that begins with operator k, if there is one.
+/// Finds out whether a chain begins with operator k, and if so, adds it to the chains of the plan.
 constexpr void find_pooled_chain(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   if (!is<operators::conv2d>(op) || s.has_blocks || argument(s, op.inputs + 2) >= 0 ||
@@ -111,11 +113,11 @@ constexpr void find_pooled_chain(lowering_state& s, const operator_desc& op, int
   if (!is_read_otherwise(p, c, k, biased, last)) s.chains.push(c);
 }
 
-/// Creates a variable in the shape of the chain's result.
+/// Creates a variable with the shape of `out`, the result of a chain.
 constexpr int like_pooled(lowering_state& s, int out) {
   return temporary(s, s.variables.items[out].rows, s.variables.items[out].columns, false, out);
 }
-/// Lowers the pooling `op` of a chain, followed by the bias and activation.
+/// Lowers the pooling `op` of a chain, and after it the bias and the activation of the chain.
 constexpr void lower_chain(lowering_state& s, pooled_chain& c, const operator_desc& op, int k) {
   const int out = argument(s, op.outputs);
   c.largest = like_pooled(s, out);
@@ -133,7 +135,8 @@ constexpr void lower_chain(lowering_state& s, pooled_chain& c, const operator_de
   result(s, out);
   end(s, f);
 }
-/// Lowers the gradient `op` of the pooling, preceded by the gradient of the activation.
+/// Lowers `op`, the gradient of the pooling of a chain, and before it the gradient of the chain's
+/// activation.
 constexpr void lower_chain_grad(lowering_state& s, pooled_chain& c, const operator_desc& op,
                                 int k) {
   const program_desc& p = s.program;
@@ -155,7 +158,7 @@ constexpr void lower_chain_grad(lowering_state& s, pooled_chain& c, const operat
   emit_call(s, *op.schema, {c.image, c.largest, c.grad}, {c.spread}, k);
 }
 
-/// Lowers operator k if it belongs to a chain.
+/// Lowers operator k if it belongs to a chain; otherwise returns false.
 constexpr bool lower_in_chain(lowering_state& s, const operator_desc& op, int k) {
   for (int n = 0; n < s.chains.count; ++n) {
     pooled_chain& c = s.chains.items[n];
@@ -165,8 +168,8 @@ constexpr bool lower_in_chain(lowering_state& s, const operator_desc& op, int k)
   }
   return false;
 }
-/// Returns `gradient` of a chain if v is its `spread`, else v. Both have the same sums over each
-/// channel, but `gradient` has fewer elements.
+/// If v is `spread` of a chain, the gradient of the image, returns `grad` of the chain, else v.
+/// Both have the same sum over each channel, but `grad` has fewer elements.
 constexpr int same_channel_sums(const lowering_state& s, int v) {
   for (int n = 0; n < s.chains.count; ++n)
     if (s.chains.items[n].spread == v) return s.chains.items[n].grad;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/common.hpp - the windows of pooling over volumes, and over images,
-// which are volumes of depth 1.
+// lamina/operators/pool/pool3d/common.hpp - the windows of pooling operators on volumes and on
+// images, which are volumes of depth 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,20 +12,20 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The attributes of an operator that describe its windows.
+/// The indices of the attributes that describe the windows of an operator.
 struct window_attributes {
-  int ksize, strides, paddings, global_pooling, adaptive;  // -1: there is none
+  int ksize, strides, paddings, global_pooling, adaptive;  // -1: none
 };
 inline constexpr window_attributes pool3d_attributes{1, 3, 4, 2, 6};
 inline constexpr window_attributes indexed_pool_attributes{0, 3, 4, 1, 2};
 
-/// The windows along depth, height and width. Without a depth, the windows along it have one
-/// element, and there is one of them.
+/// The windows along depth, height and width. An image has one window of one element along the
+/// depth.
 struct volume_windows {
   pool_side side[3];
   int channels;
 
-  /// Windows read `x`; `y` has one element per window.
+  /// `x` has the elements of the windows; `y` has one element per window.
   volume_windows(const operator_call& c, const window_attributes& a, const operand& x,
                  const operand& y)
       : channels(x.dims[1]) {
@@ -46,13 +46,13 @@ struct volume_windows {
 
   std::ptrdiff_t in_size() const { return size_of_volume(side[0].in, side[1].in, side[2].in); }
   std::ptrdiff_t out_size() const { return size_of_volume(side[0].out, side[1].out, side[2].out); }
-  /// The number of elements of a window that no border cuts.
+  /// The number of elements of a window, including elements outside of the volume.
   std::ptrdiff_t window_size() const {
     return size_of_volume(side[0].size, side[1].size, side[2].size);
   }
 
-  /// Calls f(window, held) for each window; held(g) calls g(position in the channel) for all
-  /// elements of the window, in order.
+  /// Calls f(index of the window, held) for each window. held(g) calls g(position in the channel)
+  /// for each element of the window, in order.
   template <class F>
   void for_each_window(F f) const {
     std::ptrdiff_t window = 0;

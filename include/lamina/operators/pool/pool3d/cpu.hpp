@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/cpu.hpp - pooling operators that networks rarely use: pool3d,
-// max_pool2d_with_index, unpool.
+// lamina/operators/pool/pool3d/cpu.hpp - pool3d, max_pool2d_with_index and unpool, pooling
+// operators that networks rarely use.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,8 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Whether a pool3d computes averages, and whether an average includes padding, so that sums are
-/// divided by the size of a whole window.
+/// Whether a pool3d computes averages, and whether these count padding: then a sum is divided by
+/// the size of the window, else by the number of elements in the volume.
 struct volume_pooling {
   bool is_average, counts_padding;
 
@@ -62,8 +62,8 @@ struct call_kernel<operators::max_pool2d_with_index> {
 
 namespace detail {
 
-/// Calls f(index of an element in row r of `positions`, its position in the same row of `many`) for
-/// all elements of a row. Fails if a position is out of range.
+/// Calls f(column of an element in row r of `positions`, column in row r of `many` to which its
+/// position refers) for each element of the row. Fails if a position is out of range.
 template <class F>
 void for_each_position_of(const call_context& c, const operand& positions, const operand& many,
                           int r, F f) {
@@ -92,10 +92,12 @@ struct call_kernel<operators::unpool> {
   LAMINA_KERNEL static void run(const call_context& c);
 };
 
-/// If a later element has overwritten an element of X, the gradient of the earlier one is 0.
+/// If several elements of X have the same position, only the last of them is in Out and gets the
+/// gradient; the others get 0.
 template <>
 struct call_kernel<gradient_of<operators::unpool>> {
-  /// Scratch that holds, for each position of a row, the index of the element written there.
+  /// Returns the scratch memory that holds, for each position of a row, the index of the element
+  /// that was written there last.
   template <class Real = float>
   LAMINA_KERNEL static std::ptrdiff_t scratch(const call_context& c);
   template <class Real = float>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/cuda.cuh - pooling operators that networks rarely use, one thread
-// per element: pool3d, max_pool2d_with_index, unpool.
+// lamina/operators/pool/pool3d/cuda.cuh - kernels of pool3d, max_pool2d_with_index and unpool,
+// pooling operators that networks rarely use.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,9 +20,9 @@ namespace detail {
 struct volume_arguments {
   volume_windows w;
   row_array x, grad, to;
-  std::int32_t* positions;  // positions of the largest elements; null if not wanted
+  std::int32_t* positions;  // positions of the largest elements, or null
   std::ptrdiff_t positions_stride;
-  divider columns, size, layer, width;  // sizes of the array whose elements the threads compute
+  divider columns, size, layer, width;  // of the array that the threads compute
   bool is_average, counts_padding;
   int count;
 
@@ -80,8 +80,9 @@ struct volume_pool_body {
   }
 };
 
-/// Each image element adds up gradients of the windows that contain it. For maxima, it adds the
-/// gradients of windows of which it is the largest element; for averages, a share of each gradient.
+/// Computes the gradient of an element of the image: a sum over the windows that contain it. For
+/// averages, each window adds a share of its gradient. For maxima (ByPlace), the windows of which
+/// it is the largest element add their whole gradient.
 template <bool ByPlace>
 struct volume_grad_body {
   using arguments = volume_arguments;
@@ -119,11 +120,12 @@ inline void set_pooling(const call_context& c, volume_arguments& a) {
     fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
 }
 
-/// Line i is a channel of an image. Its elements are written to positions of a larger channel,
-/// where the last element for a position wins. Each thread owns some of the positions, so it
-/// handles the elements of a position in order.
+/// The arguments of the unpool kernels. Line i is a channel of an image, whose elements are written
+/// to positions of a larger channel; if several elements have one position, the last is kept. Each
+/// thread owns some of the positions, so that one thread writes all elements of a position, in
+/// order.
 struct unpool_arguments {
-  row_array x, y;  // x: few elements; y: the larger image
+  row_array x, y;  // `y` is the larger image
   argument_view positions;
   int* last;  // for the gradient: the index of the element at each position
   int channels, few, many;
@@ -156,7 +158,8 @@ struct unpool_lines {
     a.each(i, team, [&](int k, int position) { y[position] = x[k]; });
   }
 };
-/// If a later element has overwritten an element of X, the gradient of the earlier one is 0.
+/// If several elements of X have the same position, only the last of them is in Out and gets the
+/// gradient; the others get 0.
 struct unpool_grad_lines {
   using arguments = unpool_arguments;
   template <class Team>
@@ -186,8 +189,8 @@ inline unpool_arguments unpool_of(const call_context& c, const operand& few, con
   return a;
 }
 
-/// The check that positions are inside a channel of the larger image: unpool's output or its
-/// gradient.
+/// Checks that positions are inside a channel of the larger image. count(c) is the number of
+/// elements of the channel.
 inline constexpr checked_input checked_positions(int (*count)(const call_context&)) {
   return {.slot = 1, .what = "position", .count = count};
 }
@@ -220,7 +223,7 @@ struct call_kernel<gradient_of<operators::pool3d>> {
     detail::set_pooling(c, a);
     a.grad = c.input(2);
     if (a.is_average) return b.template elements<detail::volume_grad_body<false>>(a);
-    // The kernel needs the positions of the largest elements and computes them again.
+    // The gradient needs the positions of the largest elements; another kernel computes them again.
     a.positions = reinterpret_cast<std::int32_t*>(c.run.scratch);
     a.positions_stride = out.columns;
     auto find = detail::volume_of(w, out, true);

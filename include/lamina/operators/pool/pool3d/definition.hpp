@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/definition.hpp - pooling over volumes, maxima with their positions,
-// and the inverse of such a pooling.
+// lamina/operators/pool/pool3d/definition.hpp - pool3d, max_pool2d_with_index and its inverse,
+// unpool.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,9 +25,9 @@ struct pool3d : pool2d {
        {"data_format", attribute_type::string, 0, "NCDHW"}}};
 };
 
-/// The largest element of each window of an image, as in pool2d without ceil_mode, and its position
-/// in the channel: Mask int32. Among equal elements, the first one is used. Fluid:
-/// max_pool2d_with_index.
+/// Out = the largest element of each window of an image, as in pool2d without ceil_mode. Mask,
+/// int32, = the position of this element in its channel; among equal elements, the position of the
+/// first. Fluid: max_pool2d_with_index.
 struct max_pool2d_with_index : operator_definition {
   static constexpr const char* type = "max_pool2d_with_index";
   static constexpr auto inputs = slots_x;
@@ -43,10 +43,10 @@ struct max_pool2d_with_index : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-/// Out = an image of zeros in which each element of X [N, C, H, W] is at its position in the
-/// channel. Indices are positions as in the Mask of max_pool2d_with_index; if positions are equal,
-/// the last element is used. Out is [N, C, OH, OW] with OH = (H - 1) stride - 2 padding + ksize.
-/// Source: Zeiler and Fergus 2014. Fluid: unpool.
+/// Out = an image that has each element of X [N, C, H, W] at the element's position in the channel,
+/// and zeros elsewhere. Indices holds the positions, as Mask of max_pool2d_with_index does; if
+/// several elements of a channel have the same position, the last one is used. Out is [N, C, OH,
+/// OW] with OH = (H - 1) stride - 2 padding + ksize. Source: Zeiler and Fergus 2014. Fluid: unpool.
 struct unpool : operator_definition {
   static constexpr const char* type = "unpool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Indices"}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/executor.hpp - pooling operators that networks rarely use: pool3d,
-// max_pool2d_with_index, unpool.
+// lamina/operators/pool/pool3d/executor.hpp - pool3d, max_pool2d_with_index and unpool, pooling
+// operators that networks rarely use.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// Calls f(window, its positions) for each window of each channel of an array [N, C, ...] with any
-/// number of sides; `to` is the shape of the result.
+/// Calls f(index of the window, positions of its elements) for each window of each channel of an
+/// array [N, C, ...] with any number of further dimensions. `to` is the shape of the result.
 template <class Real, class F>
 void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& from,
                             const tensor_shape& to, F f) {
@@ -28,7 +28,7 @@ void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& f
   if (!whole && size.size() != sides)
     ctx.fail("expected a ksize of " + std::to_string(sides) + " numbers, found " +
              std::to_string(size.size()));
-  // The range [first, end) of window i along side d.
+  // Returns the range [first, end) of window i along dimension d.
   const auto along = [&](std::size_t d, int i) -> std::pair<int, int> {
     const int in = static_cast<int>(from[2 + d]), out = static_cast<int>(to[2 + d]);
     if (whole) return {0, in};
@@ -59,7 +59,7 @@ void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& f
     }
 }
 
-/// The divisor of the average of a window.
+/// Returns the divisor of the average of a window with `held` elements.
 template <class Real>
 Real volume_pool_count(const call_context<Real>& ctx, std::size_t held) {
   if (ctx.attribute("exclusive", 1) != 0 || ctx.flag("adaptive") || ctx.flag("global_pooling"))
@@ -75,7 +75,8 @@ bool is_average_pool(const call_context<Real>& ctx) {
     ctx.fail("expected a pooling_type 'max' or 'avg', found '" + type + "'");
   return type == "avg";
 }
-/// The first of the largest elements among some positions.
+/// Returns the position of the largest element among some positions; among equal elements, the
+/// first.
 template <class Real>
 std::size_t largest_of(const xt::xarray<Real>& x, const std::vector<std::size_t>& positions) {
   return *std::max_element(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
@@ -98,8 +99,8 @@ void pool3d_forward(call_context<Real>& ctx) {
   });
   ctx.give("Out", std::move(y));
 }
-/// For an average, each element gets an equal share of the gradient. For a maximum, the first
-/// position of the largest element gets all of it.
+/// For an average, the gradient of a window is divided equally among its elements. For a maximum,
+/// the first position of the largest element gets the whole gradient.
 template <class Real>
 void pool3d_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -117,7 +118,7 @@ void pool3d_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Positions are counted within a channel.
+/// Out = the largest element of each window, Mask = its position, counted in its channel.
 template <class Real>
 void max_pool2d_with_index_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -143,7 +144,7 @@ void max_pool2d_with_index_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Calls f(element of X, position in Out) for all elements.
+/// Calls f(index of the element of X, index in Out to which it is written) for each element of X.
 template <class Real, class F>
 void for_each_unpooled(const call_context<Real>& ctx, const tensor_shape& out, F f) {
   const auto positions = ctx.integers("Indices");
@@ -163,7 +164,7 @@ void unpool_forward(call_context<Real>& ctx) {
                     [&](std::size_t i, std::size_t at) { y.flat(at) = x.flat(i); });
   ctx.give("Out", std::move(y));
 }
-/// If several elements were written to one position, the last one gets the gradient.
+/// If several elements have been written to one position, only the last one gets the gradient.
 template <class Real>
 void unpool_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");

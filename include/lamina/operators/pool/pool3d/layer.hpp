@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/layer.hpp - pooling over windows of volumes: the largest or the
-// average element.
+// lamina/operators/pool/pool3d/layer.hpp - pool3d, global_pool3d and adaptive_pool3d: the largest
+// or the average element of windows of volumes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
 namespace detail {
 
-/// Records pool3d; sizes and flags have Fluid's meaning.
+/// Records a pool3d. The sizes and flags have the meaning of Fluid's attributes.
 template <class Out>
 constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, extent3 size,
                          const window3& w, bool global, bool adaptive, int line) {
@@ -33,8 +33,9 @@ constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, ext
 
 }  // namespace detail
 
-/// pool2d for volumes [C, D, H, W]: `pool3d<2, lamina::window3{.stride = 2}>(x)`. The result is [C,
-/// OD, OH, OW]. Fluid: layers.pool3d.
+/// Returns the largest element or the average of each window of a volume [C, D, H, W], as pool2d
+/// does for images: `pool3d<2, lamina::window3{.stride = 2}>(x)`. The result is [C, OD, OH, OW].
+/// Fluid: layers.pool3d.
 template <extent3 Size, window3 Window = window3{}, class T, class R, int C, int D, int H, int W>
 constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
@@ -63,8 +64,8 @@ constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T
   return detail::add_pool3d<result>(*x.builder, x.id, attr, Size, Window, false, false, line);
 }
 
-/// One number per channel, [C, 1, 1, 1]: the largest element or the average of the whole volume.
-/// Fluid: layers.pool3d(global_pooling=True).
+/// Returns one number per channel, [C, 1, 1, 1]: the largest element or the average of the whole
+/// volume. Fluid: layers.pool3d(global_pooling=True).
 template <class T, class R, int C, int D, int H, int W>
 constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T>& attr = {},
                              int line = __builtin_LINE()) {

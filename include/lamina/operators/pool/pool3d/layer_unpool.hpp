@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/layer_unpool.hpp - maximum pooling that also returns positions, and
-// its inverse.
+// lamina/operators/pool/pool3d/layer_unpool.hpp - max_pool2d_with_index, which also returns the
+// positions of the largest elements, and its inverse, unpool.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,9 +27,9 @@ constexpr bool is_plain_window(extent2 size, const window& w) {
 }
 }  // namespace detail
 
-/// The largest element of each window of an image [C, H, W] and its position in the channel, int32:
-/// `auto [y, positions] = max_pool2d_with_index<2, lamina::window{.stride = 2}>(x)`.
-/// Fluid: the operator max_pool2d_with_index.
+/// Returns the largest element of each window of an image [C, H, W], and the position of this
+/// element in its channel, int32: `auto [y, positions] = max_pool2d_with_index<2,
+/// lamina::window{.stride = 2}>(x)`. Fluid: the operator max_pool2d_with_index.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
 constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
                                      const options<unpool_attr, T>& attr = {}) {
@@ -55,10 +55,11 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   return std::tuple{layer.returns(y), positions};
 }
 
-/// The inverse of max_pool2d_with_index: an image of zeros with the elements of x at the given
-/// positions in each channel. Example: `unpool<2, lamina::window{.stride = 2}>(y, positions)`. The
-/// window must be the window of the pooling. The result is [C, OH, OW] with OH = (H - 1) stride - 2
-/// padding + size. Source: Zeiler and Fergus 2014. Fluid: the operator unpool.
+/// The inverse of max_pool2d_with_index: returns an image that has the elements of x at the given
+/// positions in each channel, and zeros elsewhere. Example: `unpool<2, lamina::window{.stride =
+/// 2}>(y, positions)`. Size and window must be those of the pooling, because the size of the result
+/// follows from them. The result is [C, OH, OW] with OH = (H - 1) stride - 2 padding + size.
+/// Source: Zeiler and Fergus 2014. Fluid: the operator unpool.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W,
           class Index>
 constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,

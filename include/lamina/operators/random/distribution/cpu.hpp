@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/distribution/cpu.hpp - random numbers of a distribution.
+// lamina/operators/random/distribution/cpu.hpp - operators that generate uniform or normal random
+// numbers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,9 +18,10 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// Out = number(seed, stream, i) for element i in row-major order. If a mini-batch is processed in
-/// parts, i counts from the beginning of the whole mini-batch. The startup program fills parameters
-/// instead (model/parameters/initialize.hpp).
+/// Out = number(seed, stream, i) for element i in row-major order. If a mini-batch is computed in
+/// parts, i counts from the beginning of the whole mini-batch, so that the numbers do not depend on
+/// the parts. Parameters are not filled here: the startup program fills them
+/// (model/parameters/initialize.hpp).
 template <class F>
 void fill_random(const call_context& c, random_type type, F number) {
   constexpr int seed_attribute = 4;

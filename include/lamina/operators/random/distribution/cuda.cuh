@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/distribution/cuda.cuh - random numbers of a distribution.
+// lamina/operators/random/distribution/cuda.cuh - operators that generate uniform or normal random
+// numbers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +13,7 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cuda {
 
 namespace detail {
 
-/// Number i of a random stream. It is uniform between the two parameters, or normal with the
+/// Writes number i of a random stream. It is uniform between the two parameters, or normal with the
 /// parameters as mean and standard deviation.
 template <random_type Type>
 struct random_body {
@@ -42,7 +43,7 @@ struct random_body {
   }
 };
 
-/// `Type` selects the distribution, `Stream` the random stream of the operator.
+/// Fills Out with random numbers. `Type` selects the distribution, `Stream` the random stream.
 template <random_type Type, random_type Stream>
 struct random_kernel {
   static constexpr bool launches = true;

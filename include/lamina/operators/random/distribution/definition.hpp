@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/distribution/definition.hpp - random numbers of a distribution.
+// lamina/operators/random/distribution/definition.hpp - operators that generate uniform or normal
+// random numbers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// Out ~ U(min, max). Fluid: uniform_random.
+/// Out = numbers that are uniformly distributed from `min` (included) to `max`. Fluid:
+/// uniform_random.
 struct uniform_random : operator_definition {
   static constexpr const char* type = "uniform_random";
   static constexpr auto inputs = no_slots;
@@ -23,7 +25,8 @@ struct uniform_random : operator_definition {
   static constexpr bool random = true;
 };
 
-/// Out ~ N(mean, std^2). Fluid: gaussian_random.
+/// Out = normally distributed numbers with mean `mean` and standard deviation `std`. Fluid:
+/// gaussian_random.
 struct gaussian_random : operator_definition {
   static constexpr const char* type = "gaussian_random";
   static constexpr auto inputs = no_slots;
@@ -43,7 +46,7 @@ struct truncated_gaussian_random : gaussian_random {
   static constexpr const char* type = "truncated_gaussian_random";
 };
 
-/// Out ~ U(min, max), with as many rows as Input. Fluid: uniform_random_batch_size_like.
+/// Out = uniform_random with as many rows as Input. Fluid: uniform_random_batch_size_like.
 struct uniform_random_batch_size_like : uniform_random {
   static constexpr const char* type = "uniform_random_batch_size_like";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
@@ -57,7 +60,7 @@ struct uniform_random_batch_size_like : uniform_random {
        {"output_dim_idx", attribute_type::integer, 0}}};
 };
 
-/// Out ~ N(mean, std^2), with as many rows as Input. Fluid: gaussian_random_batch_size_like.
+/// Out = gaussian_random with as many rows as Input. Fluid: gaussian_random_batch_size_like.
 struct gaussian_random_batch_size_like : gaussian_random {
   static constexpr const char* type = "gaussian_random_batch_size_like";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};

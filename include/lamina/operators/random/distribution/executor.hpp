@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/distribution/executor.hpp - random numbers of a distribution.
+// lamina/operators/random/distribution/executor.hpp - operators that generate uniform or normal
+// random numbers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +12,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The random numbers of a variable, computed in float so that all engines generate the same
-/// numbers. A parameter gets the same numbers in each run; any other variable gets new ones
+/// Fills Out with random numbers. They are computed in float, so that all engines generate the same
+/// numbers. A parameter gets the same numbers in each run; any other variable gets new numbers
 /// (core/numbers/random.hpp).
 template <class Real, class F>
 void give_random(call_context<Real>& ctx, random_type type, F number) {
@@ -31,7 +32,7 @@ void give_random(call_context<Real>& ctx, random_type type, F number) {
   ctx.give("Out", std::move(out));
 }
 
-/// Out ~ U(min, max).
+/// Out = uniform random numbers from `min` to `max`.
 template <class Real, random_type Type>
 void uniform_random_forward(call_context<Real>& ctx) {
   const float low = static_cast<float>(ctx.attribute("min", -1));
@@ -41,7 +42,8 @@ void uniform_random_forward(call_context<Real>& ctx) {
   });
 }
 
-/// Out ~ N(mean, std^2), or this distribution truncated at two standard deviations.
+/// Out = normal random numbers, or normal random numbers at most two standard deviations from the
+/// mean.
 template <class Real, random_type Type>
 void gaussian_random_forward(call_context<Real>& ctx) {
   const float mean = static_cast<float>(ctx.attribute("mean"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/distribution/layer.hpp - random numbers of a distribution.
+// lamina/operators/random/distribution/layer.hpp - operators that generate uniform or normal random
+// numbers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,9 +9,10 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 means the seed of
-/// the run; then each mini-batch gets different numbers. Each iteration of a loop gets different
-/// numbers with any seed.
+/// Options of uniform_random, whose numbers are from `min` (included) to `max`. If `seed` is 0, the
+/// seed of the run is used, and each mini-batch gets different numbers; with another seed, each
+/// mini-batch gets the same numbers. In a loop, each iteration gets different numbers with any
+/// seed.
 struct uniform_random_attr {
   float min = -1, max = 1;
   int seed = 0;
@@ -25,7 +27,8 @@ struct gaussian_random_attr {
 
 namespace detail {
 
-/// Records Op with a result of type V. `like` is the variable that determines the rows, or -1.
+/// Records operator Op with a result of type V. `like` is the variable that determines the number
+/// of rows; -1: none.
 template <class Op, class V>
 constexpr V random_numbers(program_builder& b, const char* key, std::string_view name, int like,
                            double first, double second, int seed) {
@@ -50,8 +53,8 @@ constexpr V random_numbers(program_builder& b, const char* key, std::string_view
 
 }  // namespace detail
 
-/// A variable [Dims...] with elements from U(min, max): `uniform_random<3, 4>(main, {.min = 0})`.
-/// Fluid: uniform_random.
+/// Returns a variable [Dims...] with uniformly distributed elements from `min` to `max`:
+/// `uniform_random<3, 4>(main, {.min = 0})`. Fluid: uniform_random.
 template <int... Dims>
 constexpr auto uniform_random(const block& main, const uniform_random_attr& attr = {},
                               int line = __builtin_LINE()) {
@@ -63,7 +66,8 @@ constexpr auto uniform_random(const block& main, const uniform_random_attr& attr
       *main.builder, "uniform_random", attr.name, -1, attr.min, attr.max, attr.seed);
 }
 
-/// A variable [Dims...] with elements from N(mean, std^2). Fluid: gaussian_random.
+/// Returns a variable [Dims...] with normally distributed elements, with mean `mean` and standard
+/// deviation `std`. Fluid: gaussian_random.
 template <int... Dims>
 constexpr auto gaussian_random(const block& main, const gaussian_random_attr& attr = {},
                                int line = __builtin_LINE()) {
@@ -75,8 +79,8 @@ constexpr auto gaussian_random(const block& main, const gaussian_random_attr& at
       *main.builder, "gaussian_random", attr.name, -1, attr.mean, attr.std, attr.seed);
 }
 
-/// One row [Dims...] of numbers from U(min, max) per row of x. Fluid:
-/// uniform_random_batch_size_like.
+/// Returns one row [Dims...] of uniformly distributed numbers from `min` to `max` per row of x.
+/// Fluid: uniform_random_batch_size_like.
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>
 constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
@@ -89,7 +93,7 @@ constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
       *x.builder, "uniform_random_batch_size_like", attr.name, x.id, attr.min, attr.max, attr.seed);
 }
 
-/// One row [Dims...] of numbers from N(mean, std^2) per row of x. Fluid:
+/// Returns one row [Dims...] of normally distributed numbers per row of x. Fluid:
 /// gaussian_random_batch_size_like.
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>

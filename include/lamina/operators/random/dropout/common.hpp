@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/common.hpp - the factor of dropout.
+// lamina/operators/random/dropout/common.hpp - the factor by which dropout multiplies the elements
+// that it keeps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +9,7 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace engine {
 
-/// The factor of an element that is kept.
+/// Returns the factor by which an element that is kept is multiplied.
 template <class Real = float>
 inline Real dropout_factor(const operator_call& c) {
   const double p = c.number(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/cpu.hpp - dropout.
+// lamina/operators/random/dropout/cpu.hpp - the kernels of dropout.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,9 @@ namespace lamina { inline namespace LAMINA_ABI { namespace engine::cpu {
 
 namespace detail {
 
-/// The random words of `many` successive counters. Computes philox() for all of them at once, so
-/// that the compiler vectorises it. Word w of counter i goes to words[4 * i + w].
+/// Computes the random words of `many` successive counters. The loops run over all counters, so
+/// that the compiler vectorises the function philox(). Word w of counter i goes to words[4 * i +
+/// w].
 inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t first,
                          std::uint32_t* words) {
   constexpr int many = 16;
@@ -87,8 +88,9 @@ void call_kernel<operators::dropout>::run(const call_context& c) {
   const std::uint64_t stream =
       dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run().iteration);
   const Real p = static_cast<Real>(c.number(0));
-  // If a mini-batch is processed in parts, rows are counted from the beginning of the whole
-  // mini-batch. Vectors and matrices of parameters are not split and start at 0.
+  // If a mini-batch is computed in parts, rows are counted from the beginning of the whole
+  // mini-batch, so that the masks do not depend on the parts. Variables without rows are in each
+  // part as a whole, and are counted from 0.
   const bool has_rows = in.rank > 0 && in.dims[0] < 0;
   const std::uint64_t offset =
       has_rows ? static_cast<std::uint64_t>(c.run().first_row[in.domain]) : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/cuda.cuh - dropout: the same masks as on the CPU.
+// lamina/operators/random/dropout/cuda.cuh - the kernels of dropout. The masks are the same as on
+// the CPU.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -41,7 +42,8 @@ struct call_kernel<operators::dropout> {
     const std::uint64_t first = static_cast<std::uint64_t>(a.first_row + r) *
                                 static_cast<std::uint64_t>(n),
                         end = first + static_cast<std::uint64_t>(n);
-    // Each counter yields four numbers, which are used in the order of the whole mini-batch.
+    // Each counter gives four random numbers. They are used in the order of the elements of the
+    // whole mini-batch, so that the masks do not depend on how the mini-batch is divided.
     for (std::uint64_t b = first / 4 + static_cast<std::uint64_t>(team.rank()); b * 4 < end;
          b += static_cast<std::uint64_t>(team.size())) {
       const random_words words = philox(seed, stream, b);

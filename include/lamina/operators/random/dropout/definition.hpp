@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/definition.hpp - dropout.
+// lamina/operators/random/dropout/definition.hpp - dropout, which sets random elements to 0 in
+// training.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +9,9 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace operators {
 
-/// In training each element is kept with probability 1 - dropout_prob; Mask is 1 for kept elements,
-/// else 0. With dropout_implementation "downgrade_in_infer", Out = X * Mask in training and X * (1
+/// In training (is_test = false), each element of X is kept with the probability 1 - dropout_prob.
+/// Mask is 1 for elements that are kept, else 0. With dropout_implementation "downgrade_in_infer",
+/// Out = X * Mask in training and X * (1
 /// - dropout_prob) with is_test. With "upscale_in_train", Out = X * Mask / (1 - dropout_prob) in
 /// training and X with is_test. Source: Srivastava et al. 2014. Fluid: dropout.
 struct dropout : operator_definition {

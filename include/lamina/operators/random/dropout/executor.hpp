@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/executor.hpp - dropout.
+// lamina/operators/random/dropout/executor.hpp - the operator dropout.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace kernel {
 
-/// The factor of an element that is kept: 1, or 1 / (1 - p) with "upscale_in_train".
+/// Returns the factor by which an element that is kept is multiplied: in training 1 or, with
+/// "upscale_in_train", 1 / (1 - p); in tests 1 - p or, with "upscale_in_train", 1.
 template <class Real>
 Real dropout_factor(const call_context<Real>& ctx, bool test) {
   const Real p = ctx.real_attribute("dropout_prob", 0.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/layer.hpp - dropout.
+// lamina/operators/random/dropout/layer.hpp - dropout, which sets random elements to 0 in training.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina { inline namespace LAMINA_ABI { namespace layer {
 
-/// The phase in which elements are multiplied by the factor that preserves the mean: inference or
-/// training.
+/// When elements are multiplied by the factor that preserves their mean: in inference, by 1 -
+/// probability, or in training, by 1 / (1 - probability).
 enum class dropout_implementation : std::uint8_t { downgrade_in_infer, upscale_in_train };
 
 /// Options of dropout.
@@ -21,9 +21,10 @@ struct dropout_attr {
   std::string_view name{};
 };
 
-/// In training, sets each element of x to 0 with the given probability. downgrade_in_infer: kept
-/// elements do not change, and inference returns x * (1 - probability). upscale_in_train: kept
-/// elements are divided by (1 - probability), and inference returns x. Source: Srivastava et al.
+/// In training, sets each element of x to 0 with the given probability. With downgrade_in_infer,
+/// the other elements do not change, and inference returns x * (1 - probability). With
+/// upscale_in_train, the other elements are divided by (1 - probability), and inference returns x.
+/// Source: Srivastava et al.
 /// 2014. Fluid: dropout.
 template <class T, class R, int... D>
 constexpr auto dropout(variable<T, R, D...> x, float probability,
